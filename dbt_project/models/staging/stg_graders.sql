@@ -1,0 +1,14 @@
+select
+    grader_id,
+    name as grader,
+    engine,
+    model,
+    model_revision,
+    prompt,
+    prompt_sha256,
+    scale_min,
+    scale_max,
+    decoding,
+    parser,
+    created_at
+from {{ source('raw', 'graders') }}

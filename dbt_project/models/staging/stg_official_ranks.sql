@@ -1,0 +1,7 @@
+select
+    collection,
+    leaderboard,
+    system,
+    rank,
+    score
+from {{ source('raw', 'official_ranks') }}

@@ -1,0 +1,10 @@
+select
+    collection,
+    system,
+    query_id,
+    passage_id,
+    rank,
+    score,
+    -- trec_eval parses scores as doubles and compares them as 32-bit floats
+    cast(score as float) as ranking_score
+from {{ source('raw', 'run_entries') }}

@@ -1,0 +1,1 @@
+"""Brings the world in: topics, passages, runs, responses, judgments, ranks and foreign labels."""

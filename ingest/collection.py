@@ -1,0 +1,119 @@
+"""The settings of one collection in `gradelake.toml`."""
+
+import glob
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sql.errors import BadInput
+from sql.project import Project, check_keys, check_name, did_you_mean
+
+DEFAULT_POOL_DEPTH = 20
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What belongs to a collection, and where it is. File names are as people wrote them."""
+
+    name: str
+    folder: Path
+    ir_dataset: str | None = None
+    queries: str | None = None
+    passages: str | None = None
+    passages_for: str = "all"
+    judgments: dict[str, str] = field(default_factory=dict)
+    assessor: str = "official"
+    runs: tuple[str, ...] = ()
+    scoreddocs: str = "scoreddocs"
+    responses: tuple[str, ...] = ()
+    official_ranks: dict[str, str] = field(default_factory=dict)
+    near_duplicates: str | None = None
+    leave_out_near_duplicates: bool = False
+    min_relevant: int = 1
+    max_relevance: int | None = None
+    default_pool_depth: int = DEFAULT_POOL_DEPTH
+    inbox: str | None = None
+
+    @classmethod
+    def named(cls, project: Project, name: str) -> "Collection":
+        """Settings of one collection. Raises `BadInput` naming the setting that is wrong."""
+        if name not in project.collections:
+            raise BadInput(
+                f"{project.file}: there is no [collections.{name}]",
+                did_you_mean(name, project.collections),
+            )
+        table = project.collections[name]
+        where = f"{project.file}: [collections.{name}]"
+        settings = {"name": name, "folder": project.folder} | _checked(table, where)
+        collection = cls(**settings)
+        if not collection.ir_dataset and not collection.queries:
+            raise BadInput(
+                f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
+            )
+        return collection
+
+    def path(self, shown: str) -> Path:
+        return self.folder / shown
+
+    def matching(self, patterns: tuple[str, ...], setting: str) -> list[str]:
+        """Files that glob patterns match, relative to the project where they can be, sorted.
+
+        Raises `BadInput` for a pattern that matches nothing.
+        """
+        found: set[str] = set()
+        for pattern in patterns:
+            files = [
+                file
+                for file in glob.glob(str(self.folder / pattern), recursive=True)
+                if Path(file).is_file()
+            ]
+            if not files:
+                raise BadInput(
+                    f"[collections.{self.name}] {setting}: nothing matches {pattern!r}",
+                    f"Paths are relative to {self.folder}.",
+                )
+            found.update(files)
+        return sorted(_relative(Path(file), self.folder) for file in found)
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
+
+
+_STRINGS = {"ir_dataset", "queries", "passages", "assessor", "scoreddocs", "near_duplicates",
+            "inbox"}  # fmt: skip
+_LISTS = {"runs", "responses"}
+_TABLES = {"judgments", "official_ranks"}
+_NUMBERS = {"min_relevant", "max_relevance", "default_pool_depth"}
+
+
+def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
+    known = {*_STRINGS, *_LISTS, *_TABLES, *_NUMBERS, "passages_for", "leave_out_near_duplicates"}
+    check_keys(table, known, where)
+    settings: dict[str, Any] = {"passages_for": "pool" if "ir_dataset" in table else "all"}
+    for key, value in table.items():
+        if key in _STRINGS and not (isinstance(value, str) and value):
+            raise BadInput(f"{where}: {key} must be a string")
+        if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+            raise BadInput(f"{where}: {key} must be a whole number")
+        if key == "default_pool_depth" and value < 1:
+            raise BadInput(f"{where}: default_pool_depth must be at least 1")
+        if key == "leave_out_near_duplicates" and not isinstance(value, bool):
+            raise BadInput(f"{where}: {key} must be true or false")
+        if key == "passages_for" and value not in ("all", "pool"):
+            raise BadInput(f'{where}: passages_for must be "all" or "pool"')
+        if key in _LISTS:
+            value = (value,) if isinstance(value, str) else value
+            if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+                raise BadInput(f"{where}: {key} must be a list of file patterns")
+            value = tuple(value)
+        if key in _TABLES:
+            value = {"official": value} if isinstance(value, str) else value
+            if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+                raise BadInput(f'{where}: {key} must look like {{ name = "file" }}')
+            for name in value:
+                check_name(name, f"{where}: {key}")
+        if key in ("assessor", "scoreddocs"):
+            check_name(value, f"{where}: {key}")
+        settings[key] = value
+    return settings

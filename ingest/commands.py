@@ -1,0 +1,140 @@
+"""Commands that bring data in: init, ingest, import."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from sql import console
+from sql.lake import Lake
+from sql.project import Project
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--demo", is_flag=True, help="Start with the demo collection.")
+def init(folder, demo):
+    """Write a starter gradelake.toml and make an empty lake, here or in FOLDER.
+
+    \b
+    Examples:
+      gradelake init
+      gradelake init demo --demo
+    """
+    from ingest import starter
+
+    folder = folder or Path.cwd()
+    file = starter.copy_demo(folder) if demo else starter.write_starter(folder)
+    project = Project.read(file)
+    Lake.create(project).close()
+    console.say(f"wrote {file}")
+    console.say(f"made an empty lake in {project.lake_path}")
+    if demo:
+        console.say(f"next: cd {folder} && gradelake ingest demo && gradelake build")
+    else:
+        console.say("next: describe your collection there, then run `gradelake ingest mine`")
+
+
+@click.command()
+@click.argument("collection")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def ingest(project, collection, as_json):
+    """Bring what is new or changed of a COLLECTION in gradelake.toml into the lake.
+
+    Unchanged files are skipped. A file with a fault lands nothing, is reported by line, and does
+    not stop the others. Exit code 3 means that some input was rejected, 2 that nothing could land.
+
+    \b
+    Example:
+      gradelake ingest dl19
+    """
+    from ingest.collection import Collection
+    from ingest.pipeline import ingest as run_ingest
+
+    project = project()
+    settings = Collection.named(project, collection)
+    started = time.monotonic()
+    with Lake.create(project) as lake:
+        outcome = run_ingest(lake, settings, sys.argv[1:], console.progress)
+    seconds = time.monotonic() - started
+    if as_json:
+        console.print_json(_as_object(outcome, seconds))
+    else:
+        _print_outcome(outcome, seconds)
+    sys.exit(outcome.exit_code)
+
+
+def _as_object(outcome, seconds: float) -> dict:
+    return {
+        "collection": outcome.collection,
+        "written": outcome.counts,
+        "unchanged": outcome.unchanged,
+        "snapshot": outcome.snapshot,
+        "seconds": round(seconds, 3),
+        "warnings": outcome.warnings,
+        "rejected": [
+            {
+                "file": rejected.file,
+                "problems": [vars(problem) for problem in rejected.problems],
+                "n_problems": rejected.total,
+                "what_to_do": rejected.hint,
+            }
+            for rejected in outcome.rejected
+        ],
+    }
+
+
+def _print_outcome(outcome, seconds: float) -> None:
+    for rejected in outcome.rejected:
+        for line in rejected.lines():
+            console.warn(line)
+    for warning in outcome.warnings:
+        console.warn(f"note: {warning}")
+    if outcome.counts:
+        what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in outcome.counts.items())
+        console.say(f"{outcome.collection}: wrote {what} in {seconds:.1f} s")
+        if outcome.unchanged:
+            console.say(f"{outcome.unchanged:,} inputs were unchanged")
+    elif outcome.unchanged:
+        console.say(f"{outcome.collection}: nothing new ({outcome.unchanged:,} inputs unchanged)")
+    if outcome.rejected:
+        landed = "the rest landed" if outcome.exit_code == 3 else "nothing landed"
+        n = len(outcome.rejected)
+        console.warn(f"{n} input{'s' if n > 1 else ''} rejected; {landed}")
+
+
+@click.group("import")
+def import_():
+    """Bring in what others made."""
+
+
+@import_.command("labels")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--judge", required=True, help="Name of the judge that made the labels.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def import_labels(project, collection, file, judge, as_json):
+    """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
+
+    \b
+    Example:
+      gradelake import labels dl19 Sun.qrels --judge Sun
+    """
+    from ingest.labels import import_labels as run_import
+
+    with Lake.writer(project()) as lake:
+        n_rows, snapshot, warnings = run_import(lake, collection, file, judge, sys.argv[1:])
+    if as_json:
+        console.print_json(
+            {"judge": judge, "written": n_rows, "snapshot": snapshot, "warnings": warnings}
+        )
+        return
+    for warning in warnings:
+        console.warn(f"note: {warning}")
+    if snapshot is None:
+        console.say(f"{file}: unchanged, nothing to do")
+    else:
+        console.say(f"judge {judge}: wrote {n_rows:,} labels for {collection}")

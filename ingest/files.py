@@ -1,0 +1,162 @@
+"""Reading people's files: gzip or plain, UTF-8, with every fault reported by line."""
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+
+from ingest.problems import Problems, reject
+
+MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
+MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
+_CHUNK = 1 << 20
+
+
+def sha256_of(path: Path) -> str:
+    """Hash of a file's bytes as stored."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
+    """The file's UTF-8 bytes, unzipped when its name ends in .gz, without a byte order mark.
+
+    Raises `Rejected` for a missing, unreadable, empty or truncated file, one that is not UTF-8,
+    and a line longer than `max_line` bytes (found before the line is held in memory).
+    """
+    chunks: list[bytes] = []
+    line, line_length = 1, 0
+    try:
+        with _open(path) as stream:
+            while chunk := stream.read(_CHUNK):
+                first = chunk.find(b"\n")
+                line_length += len(chunk) if first < 0 else first
+                if line_length > max_line:
+                    raise reject(
+                        shown, line, f"this line is longer than {max_line >> 20} MiB",
+                        "Is this the right file? Lines end with a newline character.",
+                    )  # fmt: skip
+                if first >= 0:
+                    line += chunk.count(b"\n")
+                    line_length = len(chunk) - chunk.rfind(b"\n") - 1
+                chunks.append(chunk)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise reject(
+            shown, line, f"the gzip file is broken or cut off here ({error})",
+            "Copy or download the file again.",
+        ) from error  # fmt: skip
+    except OSError as error:
+        raise reject(
+            shown, None, f"cannot be read: {error.strerror or error}",
+            "Check the path and its permissions.",
+        ) from error  # fmt: skip
+    data = b"".join(chunks).removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise reject(
+            shown, data.count(b"\n", 0, error.start) + 1,
+            f"byte 0x{data[error.start]:02x} is not UTF-8",
+            "Convert the file, for example: iconv -f LATIN1 -t UTF-8 FILE > NEWFILE",
+        ) from error  # fmt: skip
+    return data
+
+
+def _open(path: Path) -> BinaryIO:
+    if path.name.endswith(".gz"):
+        return gzip.open(path, "rb")
+    return path.open("rb")
+
+
+def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """(line number, text) of every line that is not blank."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            yield number, line.rstrip(b"\r").decode("utf-8")
+
+
+def json_lines(data: bytes, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of every line. Raises `Rejected` with all lines that are no object."""
+    problems = Problems(shown, "Each line must be one JSON object, complete on its line.")
+    objects = []
+    for number, line in numbered_lines(data):
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
+            continue
+        except RecursionError:
+            problems.add(number, "not JSON that can be read: nested too deeply")
+            continue
+        if not isinstance(value, dict):
+            problems.add(number, f"a JSON {type(value).__name__}, not an object")
+            continue
+        objects.append((number, value))
+    problems.raise_if_any()
+    return iter(objects)
+
+
+def columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFrame:
+    """Whitespace-separated columns as strings, with each row's 1-based `line`.
+
+    Shape (rows, len(names) + 1). Lines with another number of columns are all reported.
+    Files with one kind of separator throughout take a fast road; the result is the same.
+    """
+    regular = _regular_columns(data, names)
+    return _any_columns(data, names, shown, what) if regular is None else regular
+
+
+def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
+    separator, other = (b"\t", b" ") if b"\t" in data[: data.find(b"\n")] else (b" ", b"\t")
+    if any(mixed in data for mixed in (other, separator * 2, b"\v", b"\f")):
+        return None
+    irregular = False
+
+    def on_invalid(_row: object) -> str:
+        nonlocal irregular
+        irregular = True
+        return "skip"
+
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pyarrow.csv.ReadOptions(column_names=names, use_threads=False),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=separator.decode(),
+                quote_char=False,
+                invalid_row_handler=on_invalid,
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    if irregular or table.num_rows != n_lines:
+        return None
+    frame = pl.DataFrame(pl.from_arrow(table))
+    return frame.with_columns(pl.int_range(1, frame.height + 1, dtype=pl.Int64).alias("line"))
+
+
+def _any_columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFrame:
+    problems = Problems(shown, f"{what} lines have {len(names)} columns: {' '.join(names)}.")
+    rows = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        cells = line.split()
+        if len(cells) == len(names):
+            rows.append((*(cell.decode("utf-8") for cell in cells), number))
+        elif cells:
+            problems.add(number, f"{len(cells)} columns instead of {len(names)}")
+    problems.raise_if_any()
+    schema = dict.fromkeys(names, pl.String) | {"line": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,123 @@
+"""`gradelake build`: dbt on the lake, then the end marker, then a release for readers."""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sql import releases
+from sql.errors import BadInput, WorkFailed
+from sql.lake import Lake, author
+from sql.project import Project, is_name
+
+DBT_PROJECT = Path(__file__).resolve().parent.parent / "dbt_project"
+# arguments after which a build covers only a part of the marts, and is therefore not published
+_PARTIAL = ("-s", "--select", "--exclude", "--selector", "--models", "-m", "--empty", "--sample")
+
+
+@dataclass
+class Built:
+    """What a build did: finished nodes by kind, and the release it published (None: partial)."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    release: str | None = None
+    snapshot: int | None = None
+
+
+def build(
+    project: Project,
+    dbt_arguments: list[str],
+    arguments: list[str],
+    name: str | None = None,
+    on_node: Callable[[str, str, float], None] = lambda name, status, seconds: None,
+    verbose: bool = False,
+) -> Built:
+    """Run `dbt build` under the writer's lock; publish the result as a release.
+
+    `on_node(name, status, seconds)` is called as each model, seed and test finishes. Unit tests
+    check the models, not the data: `make test` runs them, a build does not. Raises `WorkFailed`
+    with dbt's own words when a model or a data test fails: readers then keep the last release.
+    """
+    if name is not None and not is_name(name):
+        raise BadInput(
+            f"{name!r} cannot be a release's name", "Use letters, digits and . _ + = @ -"
+        )
+    built = Built()
+    with Lake.writer(project) as lake, lake.lock("gradelake build", build=True):
+        releases.complete_publication(lake)
+        name = name or releases.next_name(lake)
+        if name in [release.name for release in releases.listed(lake)]:
+            raise BadInput(f"there is a release {name!r} already", "Choose another --name.")
+        _run_dbt(project, dbt_arguments, built, on_node, verbose)
+        partial = any(a.split("=")[0] in _PARTIAL for a in dbt_arguments)
+        with lake.transaction("build") as transaction:
+            transaction.say(**built.counts)
+            if not partial:
+                transaction.extra["release"] = name
+                built.release = name
+            transaction.finish_run(arguments)
+        built.snapshot = lake.value("select max(snapshot_id) from lake.snapshots()")
+        if not partial:
+            releases.publish(lake, name)
+    return built
+
+
+def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
+    """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
+    os.environ["GRADELAKE_CONFIG"] = str(project.file)
+    os.environ["GRADELAKE_AUTHOR"] = author()
+    os.environ.setdefault("DBT_TARGET_PATH", str(project.lake_path.resolve() / "dbt"))
+    os.environ.setdefault("DBT_LOG_PATH", str(project.lake_path.resolve() / "dbt"))
+    from dbt.cli.main import dbtRunner
+
+    from sql import dbt_plugin
+
+    failures: list[str] = []
+
+    def on_event(event) -> None:
+        if event.info.name not in ("NodeFinished", "LogTestResult", "SkippingDetails"):
+            return
+        if event.info.name == "NodeFinished":
+            node = event.data.node_info
+            seconds = event.data.run_result.execution_time
+            status = str(node.node_status)
+            built.seconds[node.unique_id] = seconds
+            kind = {"seed": "seeds", "test": "data_tests"}.get(node.resource_type, "models")
+            if status in ("success", "pass"):
+                built.counts[kind] = built.counts.get(kind, 0) + 1
+            elif status != "skipped":
+                failures.append(f"{node.node_name}: {event.data.run_result.message}")
+            on_node(node.node_name, status, seconds)
+
+    here = str(DBT_PROJECT)
+    command = [
+        "--log-level", "info" if verbose else "none", "--log-level-file", "info",
+        "build", "--project-dir", here, "--profiles-dir", here,
+        "--exclude-resource-type", "unit_test", *dbt_arguments,
+    ]  # fmt: skip
+    try:
+        result = dbtRunner(callbacks=[on_event]).invoke(command)
+    finally:
+        dbt_plugin.release()
+        _close_adapters()
+    if not result.success:
+        words = "\n  ".join(failures) or str(result.exception or "no reason given")
+        raise WorkFailed(
+            f"dbt could not build the lake; readers keep the last release\n  {words}",
+            f"More in {project.lake_path / 'dbt' / 'dbt.log'}; or run again with --verbose.",
+        )
+
+
+def _close_adapters() -> None:
+    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+    from dbt.adapters.factory import reset_adapters
+
+    DuckDBConnectionManager.close_all_connections()
+    reset_adapters()
+
+
+def remove_dbt_state(project: Project) -> None:
+    """Forget dbt's compiled state; the next build parses everything anew."""
+    shutil.rmtree(project.lake_path / "dbt", ignore_errors=True)

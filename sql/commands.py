@@ -1,0 +1,254 @@
+"""The lake's commands: build, sql, log, doctor."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from sql import book, console
+from sql.errors import BadInput, WorkFailed
+from sql.lake import Lake
+from sql.project import Project
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.option("--name", help="Name of the release (default: the next of r1, r2, ...).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--verbose", is_flag=True, help="Show dbt's own log.")
+@click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def build(project, name, as_json, verbose, dbt_arguments):
+    """Derive the marts with dbt and publish them to readers.
+
+    Extra arguments go to `dbt build`; one that selects a part of the models builds that part in
+    the working catalog only, and publishes nothing.
+
+    \b
+    Examples:
+      gradelake build
+      gradelake build --name before-the-deadline
+      gradelake build --select leaderboard_correlation
+    """
+    from sql.build import build as run_build
+
+    project = project()
+    started = time.monotonic()
+    with console.NodeProgress(quiet=as_json or verbose) as on_node:
+        built = run_build(
+            project, list(dbt_arguments), sys.argv[1:], name=name, on_node=on_node, verbose=verbose
+        )
+    seconds = time.monotonic() - started
+    if as_json:
+        console.print_json(
+            {"release": built.release, "snapshot": built.snapshot, "seconds": round(seconds, 3)}
+            | built.counts
+        )
+        return
+    parts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in built.counts.items())
+    console.say(f"built {parts} in {seconds:.1f} s")
+    if built.release:
+        console.say(f"published release {built.release}")
+    else:
+        console.say("a partial build: not published (readers keep the last release)")
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.option("--format", "format_", default="table", show_default=True,
+              type=click.Choice([*console.FORMATS, "parquet"]))  # fmt: skip
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
+@click.argument("query", required=False)
+@click.pass_context
+def sql(context, format_, output, release, live, query):
+    """Ask the lake: SQL, or a question of the query book. Without either, a prompt.
+
+    Reads the newest release; `marts` is the default schema, so its tables need no prefix.
+
+    \b
+    Examples:
+      gradelake sql "select * from leaderboard where rank = 1"
+      gradelake sql @leaderboard --measure AP --level 2
+      gradelake sql @                        the questions of the query book
+      gradelake sql --format csv @correlation > correlation.csv
+      gradelake sql "select * from leaderboard at (version => 12)" --live
+    """
+    if query == "@":
+        _list_book()
+        return
+    parameters = _named_parameters(context.args) if query and query.startswith("@") else {}
+    if context.args and not parameters:
+        raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
+    lake = _open(context.obj(), release, live)
+    with lake:
+        lake.connection.execute("USE lake.marts")
+        if query is None:
+            _prompt(lake, format_)
+            return
+        statement, values = query, None
+        if query.startswith("@"):
+            entry = book.entry(query[1:])
+            statement, values = entry.sql, entry.values(parameters)
+        if format_ == "parquet":
+            if not output:
+                raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
+            _relation(lake, statement, values).write_parquet(str(output))
+            return
+        if output:
+            with output.open("w", encoding="utf-8") as stream:
+                stdout, sys.stdout = sys.stdout, stream
+                try:
+                    _answer(lake, statement, values, format_)
+                finally:
+                    sys.stdout = stdout
+            return
+        _answer(lake, statement, values, format_)
+
+
+def _open(project: Project, release: str | None, live: bool) -> Lake:
+    if live and release:
+        raise BadInput("--live and --release exclude each other")
+    return Lake.live(project) if live else Lake.published(project, release)
+
+
+def _relation(lake: Lake, statement: str, values):
+    import duckdb
+
+    try:
+        relation = lake.connection.sql(statement.rstrip().rstrip(";"), params=values)
+    except duckdb.Error as error:
+        raise BadInput(_sql_error(error)) from None
+    if relation is None:
+        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+    return relation
+
+
+def _answer(lake: Lake, statement: str, values, format_: str) -> None:
+    import duckdb
+
+    try:
+        relation = _relation(lake, statement, values)
+        rows = relation.fetchall()
+    except duckdb.Error as error:
+        raise BadInput(_sql_error(error)) from None
+    console.FORMATS[format_](relation.columns, rows)
+
+
+def _sql_error(error: Exception) -> str:
+    text = str(error).strip()
+    return text.split("\n\nLINE")[0] if len(text) > 2000 else text
+
+
+def _named_parameters(arguments: list[str]) -> dict[str, str]:
+    given, rest = {}, list(arguments)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if not name.startswith("--") or not (equals or rest):
+            raise BadInput(f"unexpected argument {name!r}", "Parameters look like: --measure AP")
+        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return given
+
+
+def _list_book() -> None:
+    for entry in book.entries().values():
+        console.say(f"@{entry.name}: {entry.question}")
+        for name, (default, what) in entry.parameters.items():
+            console.say(f"    --{name} {default:<10} {what}")
+
+
+def _prompt(lake: Lake, format_: str) -> None:
+    """A plain prompt: statements end with a semicolon, Ctrl-D leaves."""
+    import contextlib
+
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  (line editing and history of this session)
+    if sys.stdin.isatty():
+        source = "working catalog" if lake.release is None else f"release {lake.release}"
+        console.say(f"{source}, read-only. End statements with ; leave with Ctrl-D.")
+    statement = ""
+    while True:
+        try:
+            line = input("...> " if statement else "lake> ") if sys.stdin.isatty() else input()
+        except EOFError:
+            if statement.strip():
+                _answer(lake, statement, None, format_)
+            return
+        except KeyboardInterrupt:
+            statement = ""
+            console.say()
+            continue
+        statement += line + "\n"
+        if not line.rstrip().endswith(";"):
+            continue
+        try:
+            _answer(lake, statement, None, format_)
+        except BadInput as error:
+            if not sys.stdin.isatty():
+                raise
+            console.warn(str(error))
+        statement = ""
+
+
+@click.command()
+@click.option("--limit", "-n", default=20, show_default=True, help="How many commits.")
+@click.option("--all", "show_all", is_flag=True, help="Also every model of every build.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def log(project, limit, show_all, as_json):
+    """List what was committed to the lake, newest first, and the releases readers can ask for."""
+    project = project()
+    try:
+        lake = Lake.live(project)
+    except WorkFailed:  # no right to open the working catalog: the release tells up to itself
+        lake = Lake.published(project)
+    with lake:
+        rows = lake.rows(
+            """
+            select
+                snapshot_id,
+                snapshot_time::timestamp as committed_at,
+                author,
+                commit_message,
+                json_extract_string(commit_extra_info, '$.release') as release
+            from lake.snapshots()
+            where
+                $show_all
+                or (
+                    commit_message is not null
+                    and json_extract_string(commit_extra_info, '$.invocation_id') is null
+                )
+            order by snapshot_id desc
+            limit $limit
+            """,
+            show_all=show_all, limit=limit,
+        )  # fmt: skip
+    columns = ["version", "committed_at", "author", "message", "release"]
+    if as_json:
+        console.print_json({"commits": [dict(zip(columns, row, strict=True)) for row in rows]})
+        return
+    shown = [(v, f"{at:%Y-%m-%d %H:%M:%S}", a, m, r) for v, at, a, m, r in rows]
+    console.print_table(columns, shown)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def doctor(project, as_json):
+    """Check the installation, the configuration and the lake; say what to do about each finding."""
+    from sql.doctor import examine
+
+    findings = examine(project)
+    failed = any(finding.state == "bad" for finding in findings)
+    if as_json:
+        console.print_json({"ok": not failed, "findings": [vars(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            mark = {"good": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
+            console.say(f"{mark} {finding.what}")
+            if finding.hint:
+                console.say(f"       {finding.hint}")
+    if failed:
+        sys.exit(1)

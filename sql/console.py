@@ -1,0 +1,128 @@
+"""What people and programs read: tables, progress and one JSON object where `--json` is given."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(message: str = "") -> None:
+    """A line of a command's result, on standard output."""
+    out.print(message, markup=False)
+
+
+def warn(message: str) -> None:
+    """A line beside the result, on standard error."""
+    err.print(message, markup=False)
+
+
+def print_json(value: Any) -> None:
+    """The one object of a `--json` command."""
+    print(json.dumps(value, default=_plain, ensure_ascii=False))
+
+
+def progress(what: str, items: Iterable[Any], total: int) -> Iterator[Any]:
+    """Go through `items` showing how far: a bar on a terminal, nothing elsewhere."""
+    if not err.is_terminal or total < 2:
+        yield from items
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+               TimeElapsedColumn())  # fmt: skip
+    with Progress(*columns, console=err, transient=True) as bar:
+        yield from bar.track(items, total=total, description=what)
+
+
+class NodeProgress:
+    """Shows a build's models as they finish: a bar on a terminal, a line each elsewhere."""
+
+    def __init__(self, quiet: bool):
+        self._quiet = quiet
+        self._bar = Progress(
+            TextColumn("building"), TextColumn("{task.description}"), TimeElapsedColumn(),
+            console=err, transient=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> "NodeProgress":
+        if not self._quiet and err.is_terminal:
+            self._bar.start()
+            self._task = self._bar.add_task("", total=None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._quiet and err.is_terminal:
+            self._bar.stop()
+
+    def __call__(self, name: str, status: str, seconds: float) -> None:
+        if self._quiet:
+            return
+        if err.is_terminal:
+            self._bar.update(self._task, description=name)
+        elif status not in ("pass", "success"):
+            warn(f"  {name}: {status}")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table for people; cells wrap at the terminal's width, numbers align right."""
+    rows = list(rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        numeric = all(isinstance(row[index], int | float | None) for row in rows)
+        table.add_column(column, justify="right" if numeric and rows else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    # a file or pipe has no width: nothing is folded there
+    console = out if out.is_terminal else Console(width=100_000, highlight=False)
+    console.print(table)
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Comma-separated values with a header; null is an empty cell."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+
+
+def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A JSON array of objects."""
+    print_json([dict(zip(columns, row, strict=True)) for row in rows])
+
+
+FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
+    "table": print_table,
+    "csv": print_csv,
+    "json": print_records,
+}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value).replace("[", r"\[")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    return str(value)
+
+
+def size(n: float) -> str:
+    """Bytes in human units."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1000
+    return f"{n:.1f} TB"

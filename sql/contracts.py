@@ -1,0 +1,209 @@
+"""What a row of each raw table must be, checked with pandera on the way in.
+
+A check's `error` text is what a person reads when a row breaks it. Keys are named in `KEYS` and
+checked here within a frame; importers replace whole targets, so nothing else can hold the key.
+"""
+
+import pandera.polars as pa
+import polars as pl
+
+# table -> the columns that make a row unique (none: repeats are meaningful)
+KEYS: dict[str, list[str]] = {
+    "collections": ["collection"],
+    "queries": ["collection", "query_id"],
+    "passages": ["collection", "passage_id"],
+    "near_duplicates": ["collection", "passage_id"],
+    "systems": ["collection", "system"],
+    "run_entries": ["collection", "system", "query_id", "passage_id"],
+    "citations": [],
+    "judgments": ["collection", "assessor", "query_id", "passage_id"],
+    "official_ranks": ["collection", "leaderboard", "system"],
+    "rubric_items": ["collection", "bank", "query_id", "facet_id", "item_id"],
+    "graders": ["grader_id"],
+    "grades": ["grader_id", "collection", "query_id", "passage_id", "item_id"],
+    "grading_batches": ["batch_id"],
+    "pipeline_runs": ["run_id"],
+    "ledger": ["target"],
+}
+
+_FILLED = pa.Check.str_length(min_value=1, error="must not be empty")
+_FINITE = pa.Check(lambda data: data.lazyframe.select(pl.col(data.key).is_finite()),
+                   error="must be a finite number")  # fmt: skip
+
+
+def _text(**options: object) -> pa.Column:
+    return pa.Column(pl.String, _FILLED, **options)
+
+
+def _optional(dtype: type) -> pa.Column:
+    return pa.Column(dtype, nullable=True)
+
+
+def _one_of(*values: str) -> pa.Column:
+    return pa.Column(pl.String, pa.Check.isin(values, error=f"must be one of {', '.join(values)}"))
+
+
+def _whole(minimum: int | None = None) -> pa.Column:
+    checks = [] if minimum is None else [pa.Check.ge(minimum, error=f"must be at least {minimum}")]
+    return pa.Column(pl.Int64, checks, coerce=True)
+
+
+_TIME = pl.Datetime("us")
+
+_COLUMNS: dict[str, dict[str, pa.Column]] = {
+    "collections": {
+        "collection": _text(),
+        "source": _text(),
+        "min_relevant": _whole(),
+        "max_relevance": _whole(),
+        "default_pool_depth": _whole(1),
+        "leave_out_near_duplicates": pa.Column(pl.Boolean),
+        "ingested_at": pa.Column(_TIME),
+    },
+    "queries": {
+        "collection": _text(),
+        "query_id": _text(),
+        "text": _text(),
+        "description": _optional(pl.String),
+        "narrative": _optional(pl.String),
+    },
+    "passages": {
+        "collection": _text(),
+        "passage_id": _text(),
+        "text": _text(),
+        "text_sha256": _text(),
+        "doc_id": _optional(pl.String),
+        "position": _optional(pl.Int64),
+        "origin": _one_of("corpus", "response"),
+    },
+    "near_duplicates": {
+        "collection": _text(),
+        "passage_id": _text(),
+        "canonical_passage_id": _text(),
+    },
+    "systems": {
+        "collection": _text(),
+        "system": _text(),
+        "kind": _one_of("ranking", "generation"),
+        "source_file": _text(),
+        "file_sha256": _text(),
+        "n_rows": _whole(1),
+        "ingested_at": pa.Column(_TIME),
+    },
+    "run_entries": {
+        "collection": _text(),
+        "system": _text(),
+        "query_id": _text(),
+        "passage_id": _text(),
+        "rank": _optional(pl.Int32),
+        "score": pa.Column(pl.Float64, _FINITE),
+    },
+    "citations": {
+        "collection": _text(),
+        "system": _text(),
+        "query_id": _text(),
+        "passage_id": _text(),
+        "sentence": _whole(1),
+        "cited_passage_id": _text(),
+        "confidence": _optional(pl.Float64),
+    },
+    "judgments": {
+        "collection": _text(),
+        "assessor": _text(),
+        "query_id": _text(),
+        "passage_id": _text(),
+        "relevance": _whole(),
+    },
+    "official_ranks": {
+        "collection": _text(),
+        "leaderboard": _text(),
+        "system": _text(),
+        "rank": pa.Column(pl.Float64, [_FINITE, pa.Check.ge(1, error="must be at least 1")]),
+        "score": _optional(pl.Float64),
+    },
+    "rubric_items": {
+        "collection": _text(),
+        "bank": _text(),
+        "query_id": _text(),
+        "facet_id": pa.Column(pl.String),
+        "item_id": _text(),
+        "kind": _one_of("question", "nugget"),
+        "text": _text(),
+        "gold_answers": pa.Column(pl.List(pl.String), nullable=True),
+        "weight": pa.Column(pl.Float64, [_FINITE, pa.Check.ge(0, error="must not be negative")]),
+        "origin": _one_of("generated", "manual", "imported"),
+        "created_at": pa.Column(_TIME),
+    },
+    "graders": {
+        "grader_id": _text(),
+        "name": _text(),
+        "engine": _text(),
+        "model": pa.Column(pl.String),
+        "model_revision": pa.Column(pl.String),
+        "prompt": pa.Column(pl.String),
+        "prompt_sha256": pa.Column(pl.String),
+        "scale_min": _whole(),
+        "scale_max": _whole(),
+        "decoding": _text(),
+        "parser": _text(),
+        "created_at": pa.Column(_TIME),
+    },
+    "grades": {
+        "grader_id": _text(),
+        "collection": _text(),
+        "query_id": _text(),
+        "passage_id": _text(),
+        "item_id": pa.Column(pl.String),
+        "grade": _optional(pl.Int64),
+        "status": _one_of("ok", "unanswerable", "defaulted", "failed"),
+        "answer": _optional(pl.String),
+        "response": _optional(pl.String),
+        "expected_grade": _optional(pl.Float64),
+        "prompt_tokens": _optional(pl.Int64),
+        "cached_tokens": _optional(pl.Int64),
+        "completion_tokens": _optional(pl.Int64),
+        "batch_id": _text(),
+        "graded_at": pa.Column(_TIME),
+    },
+    "grading_batches": {
+        "batch_id": _text(),
+        "grader_id": _text(),
+        "collection": _text(),
+        "planned": _whole(0),
+        "ok": _whole(0),
+        "defaulted": _whole(0),
+        "failed": _whole(0),
+        "tokens": _whole(0),
+        "wall_seconds": pa.Column(pl.Float64, pa.Check.ge(0, error="must not be negative")),
+        "started_at": pa.Column(_TIME),
+        "finished_at": _optional(_TIME),
+        "state": _text(),
+    },
+    "pipeline_runs": {
+        "run_id": _text(),
+        "command": _text(),
+        "arguments": _text(),
+        "state": _one_of("running", "done", "failed"),
+        "counts": _text(),
+        "error": _optional(pl.String),
+        "started_at": pa.Column(_TIME),
+        "finished_at": _optional(_TIME),
+    },
+    "ledger": {
+        "target": _text(),
+        "sha256": _text(),
+        "n_rows": _whole(0),
+        "run_id": _text(),
+        "committed_at": pa.Column(_TIME),
+    },
+}  # fmt: skip
+
+CONTRACTS: dict[str, pa.DataFrameSchema] = {
+    table: pa.DataFrameSchema(
+        columns,
+        unique=KEYS[table] or None,
+        strict=True,
+        name=table,
+    )
+    for table, columns in _COLUMNS.items()
+}

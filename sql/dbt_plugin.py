@@ -1,0 +1,34 @@
+"""Gives dbt its connection to the lake: dbt-duckdb calls this plug-in (see profiles.yml)."""
+
+import atexit
+from contextlib import ExitStack
+
+from dbt.adapters.duckdb.plugins import BasePlugin
+
+from sql import extensions, lake
+from sql.project import Project
+
+_open = ExitStack()  # the writer's lock, held until dbt's process ends or `release` is called
+atexit.register(_open.close)
+
+
+class Plugin(BasePlugin):
+    """Attaches the project's lake for writing, under the writer's lock."""
+
+    def initialize(self, plugin_config: dict) -> None:
+        self.project = Project.find(plugin_config.get("config"))
+        self.creds.attach = None  # declared in the profile for dbt's eyes; opened below
+
+    def update_connection_config(self, creds, config: dict) -> None:
+        config.update(lake.CONNECTION_SETTINGS)
+
+    def configure_connection(self, conn) -> None:
+        lake.require_lake(self.project)
+        _open.enter_context(lake.build_lock(self.project, "dbt"))
+        extensions.load(conn, "ducklake")
+        lake.attach(conn, self.project, read_only=False)
+
+
+def release() -> None:
+    """Let go of the lock that dbt's connection took in this process."""
+    _open.close()

@@ -1,0 +1,165 @@
+"""`gradelake doctor`: what is installed, configured and stored, and whether it holds together."""
+
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import duckdb
+
+from sql import extensions, releases
+from sql.console import size
+from sql.contracts import KEYS
+from sql.errors import GradelakeError
+from sql.lake import Lake, free_bytes, lock_file
+from sql.lock import lock_holder
+from sql.migrate import applied, migrations
+from sql.project import Project
+
+LOW_DISK = 1 << 30  # bytes
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `state` is good, note or bad; `hint` says what to do."""
+
+    state: str
+    what: str
+    hint: str | None = None
+
+
+def examine(project: Callable[[], Project]) -> list[Finding]:
+    """Everything worth knowing, in the order in which it would stop a person."""
+    findings = _installation()
+    try:
+        found = project()
+    except GradelakeError as error:
+        return [*findings, Finding("bad", error.message, error.hint)]
+    findings.append(Finding("good", f"configuration {found.file}"))
+    findings += _collections(found)
+    findings += _lake(found)
+    return findings
+
+
+def _installation() -> list[Finding]:
+    findings = []
+    packages = ("gradelake", "duckdb", "dbt-core", "dbt-duckdb", "polars", "pandera", "ir-datasets")
+    versions = []
+    for package in packages:
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            findings.append(Finding("bad", f"{package} is not installed", "pip install gradelake"))
+    findings.append(Finding("good", f"Python {platform.python_version()}, {', '.join(versions)}"))
+    for name, extra in extensions.EXTRAS.items():
+        try:
+            extensions.load(duckdb.connect(), name)
+            findings.append(Finding("good", f"DuckDB extension {name}"))
+        except GradelakeError as error:
+            state = "note" if extra else "bad"
+            findings.append(Finding(state, error.message, error.hint))
+    return findings
+
+
+def _collections(project: Project) -> list[Finding]:
+    findings = []
+    for name, table in project.collections.items():
+        files = [table.get(key) for key in ("queries", "passages", "near_duplicates")]
+        for key in ("judgments", "official_ranks"):
+            value = table.get(key, {})
+            files += value.values() if isinstance(value, dict) else [value]
+        missing = [f for f in files if isinstance(f, str) and not (project.folder / f).is_file()]
+        if missing:
+            findings.append(
+                Finding(
+                    "bad", f"[collections.{name}] names missing files: {', '.join(missing)}",
+                    f"Paths are relative to {project.folder}.",
+                )
+            )  # fmt: skip
+        else:
+            findings.append(Finding("good", f"collection {name}: its files are there"))
+    return findings
+
+
+def _lake(project: Project) -> list[Finding]:
+    try:
+        lake = Lake.live(project)
+    except GradelakeError as error:
+        return [Finding("bad", error.message, error.hint)]
+    findings = []
+    with lake:
+        have, newest = applied(lake), migrations()[-1][0]
+        if have < newest:
+            findings.append(
+                Finding("note", f"raw schema {have}, newest {newest}", "Any writing brings it up.")
+            )
+        findings.append(_readable(lake, project))
+        findings += _keys(lake)
+        findings.append(_published(lake, project))
+    if holder := lock_holder(lock_file(project)):
+        findings.append(Finding("note", f"being written by {holder}"))
+    free = free_bytes(project)
+    state = "good" if free > LOW_DISK else "bad"
+    hint = None if free > LOW_DISK else "Make room: with a full disk not even reading works."
+    findings.append(Finding(state, f"{size(free)} free where the lake is", hint))
+    return findings
+
+
+def _readable(lake: Lake, project: Project) -> Finding:
+    """Read a column of every raw table: counting alone never touches a data file."""
+    counts, broken = [], []
+    for table in KEYS:
+        try:
+            column = lake.rows(f"describe lake.raw.{table}")[0][0]
+            n = lake.value(f"select count({column}) from lake.raw.{table}")
+            if n:
+                counts.append(f"{n:,} {table}")
+        except duckdb.Error as error:
+            broken.append(f"{table} ({str(error).splitlines()[0]})")
+    if broken:
+        return Finding(
+            "bad", f"cannot be read: {'; '.join(broken)}",
+            "Restore the lake's data folder from a backup.",
+        )  # fmt: skip
+    folder = Path(project.lake_path)
+    return Finding("good", f"lake {folder}: {', '.join(counts) or 'empty'}")
+
+
+def _keys(lake: Lake) -> list[Finding]:
+    findings = []
+    for table, key in KEYS.items():
+        if not key:
+            continue
+        columns = ", ".join(key)
+        n = lake.value(
+            f"select count(*) from (select 1 from lake.raw.{table} group by {columns} "
+            "having count(*) > 1)"
+        )
+        if n:
+            findings.append(
+                Finding("bad", f"raw.{table}: {n:,} keys ({columns}) occur more than once",
+                        "Please report this: commits are meant to prevent it.")
+            )  # fmt: skip
+    return findings or [Finding("good", "every key is unique")]
+
+
+def _published(lake: Lake, project: Project) -> Finding:
+    found = releases.listed(lake)
+    if not found:
+        return Finding("note", "nothing is published yet", "Run `gradelake build`.")
+    newest = found[-1]
+    later = lake.value(
+        "select count(*) from lake.snapshots() where snapshot_id > ?", newest.snapshot
+    )
+    if not project.on_postgres and not releases.release_file(project, newest.name).is_file():
+        return Finding(
+            "bad", f"release {newest.name} was committed but not published",
+            "Run `gradelake build`; it finishes the job.",
+        )  # fmt: skip
+    if later:
+        return Finding(
+            "note", f"release {newest.name} is {later} commits behind the working catalog",
+            "Run `gradelake build` to publish what is new.",
+        )  # fmt: skip
+    return Finding("good", f"release {newest.name} is up to date")

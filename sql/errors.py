@@ -1,0 +1,30 @@
+"""Errors meant for people: what is wrong, where, and what to do. The exit code is part of each."""
+
+
+class GradelakeError(Exception):
+    """Something a person can act on. Printed as one message, without a stack trace.
+
+    `hint` says what to do next; `exit_code` is what the command line leaves with.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class WorkFailed(GradelakeError):
+    """The request was fine, the work could not be done (exit code 1)."""
+
+    exit_code = 1
+
+
+class BadInput(GradelakeError):
+    """Wrong usage, a wrong setting or unusable input (exit code 2)."""
+
+    exit_code = 2

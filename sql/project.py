@@ -1,0 +1,128 @@
+"""`gradelake.toml`: where the lake is, and the tables the other rooms read their settings from."""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sql.errors import BadInput
+
+CONFIG_NAME = "gradelake.toml"
+_TOP_LEVEL = ("lake", "collections", "graders")
+_LAKE_KEYS = ("path", "catalog", "data")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A parsed `gradelake.toml`. Relative paths in it are relative to the file itself."""
+
+    file: Path
+    lake_path: Path
+    catalog: str | None = None
+    data: str | None = None
+    collections: dict[str, dict[str, Any]] = field(default_factory=dict)
+    graders: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def find(cls, path: str | Path | None = None) -> "Project":
+        """Read the given file, else `$GRADELAKE_CONFIG`, else the nearest one at or above here.
+
+        Raises `BadInput` when there is none, or when it cannot be read.
+        """
+        named = path or os.environ.get("GRADELAKE_CONFIG")
+        if named:
+            file = Path(named)
+            if file.is_dir():
+                file = file / CONFIG_NAME
+            if not file.is_file():
+                raise BadInput(f"{file}: no such file", "Name an existing gradelake.toml.")
+            return cls.read(file)
+        for folder in (here := Path.cwd(), *here.parents):
+            if (folder / CONFIG_NAME).is_file():
+                return cls.read(folder / CONFIG_NAME)
+        raise BadInput(
+            f"no {CONFIG_NAME} in {here} or any folder above it",
+            "Run `gradelake init` here, or name one: gradelake --config FILE ...",
+        )
+
+    @classmethod
+    def read(cls, file: Path) -> "Project":
+        """Parse one file. Raises `BadInput` naming the line where that is known."""
+        file = file.resolve()
+        try:
+            content = tomllib.loads(file.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            line = re.search(r"line (\d+)", str(error))
+            where = f"{file}:{line[1]}" if line else str(file)
+            raise BadInput(f"{where}: {error}", "Mend the TOML and run again.") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"{file}: cannot be read: {error}") from error
+        check_keys(content, _TOP_LEVEL, str(file))
+        lake = content.get("lake", {})
+        for name in _TOP_LEVEL:
+            if not isinstance(content.get(name, {}), dict):
+                raise BadInput(f"{file}: [{name}] must be a table")
+        check_keys(lake, _LAKE_KEYS, f"{file}: [lake]")
+        for key in _LAKE_KEYS:
+            if not isinstance(lake.get(key, ""), str):
+                raise BadInput(f"{file}: [lake] {key} must be a string")
+        for kind in ("collections", "graders"):
+            for name, table in content.get(kind, {}).items():
+                where = f"{file}: [{kind}.{name}]"
+                check_name(name, where)
+                if not isinstance(table, dict):
+                    raise BadInput(f"{where} must be a table")
+        return cls(
+            file=file,
+            lake_path=file.parent / lake.get("path", "lake"),
+            catalog=lake.get("catalog"),
+            data=lake.get("data"),
+            collections=content.get("collections", {}),
+            graders=content.get("graders", {}),
+        )
+
+    @property
+    def folder(self) -> Path:
+        return self.file.parent
+
+    @property
+    def on_postgres(self) -> bool:
+        return (self.catalog or "").startswith("postgres:")
+
+
+def check_keys(table: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Refuse a key nobody reads, with the nearest known one."""
+    known = list(known)
+    for key in table:
+        if key not in known:
+            raise BadInput(f"{where}: unknown setting {key!r}", did_you_mean(key, known))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest of the known names, or lists them."""
+    known = sorted(known)
+    if not known:
+        return "There are none yet."
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+=@-]*")
+
+
+def is_name(name: str) -> bool:
+    """A name safe in a label set, a path and a table: no spaces, quotes, slashes or `..`."""
+    return bool(_NAME.fullmatch(name)) and ".." not in name
+
+
+def check_name(name: str, where: str) -> None:
+    """Raise `BadInput` unless `is_name(name)`."""
+    if not is_name(name):
+        raise BadInput(
+            f"{where}: {name!r} cannot be used as a name",
+            "Use letters, digits and . _ + = @ - only, starting with a letter or digit.",
+        )

@@ -1,0 +1,143 @@
+"""Releases: what readers see. A finished build is published; a build in progress is not.
+
+On a SQLite catalog a release is a compact copy of the catalog over the same Parquet files
+(`VACUUM INTO`, then an atomic rename), readable without a lock or write permission. On PostgreSQL
+it is a snapshot id. Either way the release is the commit that ends the build: its extra_info
+carries the release's name, so the list of releases is in every catalog that holds them.
+"""
+
+import os
+import re
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from sql.errors import BadInput
+from sql.lake import NAME, Lake, attach, catalog_file
+from sql.project import Project, did_you_mean
+
+
+@dataclass(frozen=True)
+class Release:
+    """One published build: its name, the snapshot that ended it, and when that was (UTC)."""
+
+    name: str
+    snapshot: int
+    published_at: datetime
+
+
+def published_file(project: Project) -> Path:
+    """The catalog that readers attach: always the newest release."""
+    return project.lake_path / "published.sqlite"
+
+
+def release_file(project: Project, name: str) -> Path:
+    return project.lake_path / "releases" / f"{name}.sqlite"
+
+
+def listed(lake: Lake) -> list[Release]:
+    """The releases recorded in the attached catalog, oldest first."""
+    rows = lake.rows(
+        f"select json_extract_string(commit_extra_info, '$.release'), snapshot_id, "
+        f"snapshot_time::timestamp from {NAME}.snapshots() "
+        f"where json_extract_string(commit_extra_info, '$.release') is not null "
+        f"order by snapshot_id"
+    )
+    return [Release(*row) for row in rows]
+
+
+def next_name(lake: Lake) -> str:
+    """The name for the next release: r1, r2, ..."""
+    numbers = [int(m[1]) for r in listed(lake) if (m := re.fullmatch(r"r(\d+)", r.name))]
+    return f"r{max(numbers, default=0) + 1}"
+
+
+def publish(lake: Lake, name: str) -> None:
+    """Make the build that has just been committed under `name` what readers see.
+
+    Call it under the writer's lock. A SQLite release is written beside its place and renamed, so
+    a reader sees the old one or the new one. On PostgreSQL the commit itself is the record.
+    """
+    project = lake.project
+    if project.on_postgres:
+        return
+    target = release_file(project, name)
+    target.parent.mkdir(exist_ok=True)
+    fresh = target.with_suffix(".writing")
+    fresh.unlink(missing_ok=True)
+    source = sqlite3.connect(f"file:{catalog_file(project)}?mode=ro", uri=True, timeout=30)
+    try:
+        source.execute("VACUUM INTO ?", [str(fresh)])
+    finally:
+        source.close()
+    _sync(fresh)
+    os.replace(fresh, target)
+    link = published_file(project).with_suffix(".writing")
+    link.unlink(missing_ok=True)
+    os.link(target, link)  # the same file under a second name: a release never changes
+    os.replace(link, published_file(project))
+    _sync(project.lake_path)
+
+
+def complete_publication(lake: Lake) -> str | None:
+    """Publish a build that was committed but not copied out before its process died.
+
+    Returns the release's name, or None when there was nothing to do. Call it under the lock.
+    """
+    if lake.project.on_postgres:
+        return None
+    newest = listed(lake)
+    if not newest or release_file(lake.project, newest[-1].name).exists():
+        return None
+    publish(lake, newest[-1].name)
+    return newest[-1].name
+
+
+def attach_release(
+    connection: duckdb.DuckDBPyConnection, project: Project, name: str | None
+) -> str:
+    """Attach the newest release, or the named one, read-only. Returns its name.
+
+    Raises `BadInput` when nothing is published, or there is no such release.
+    """
+    nothing = BadInput(
+        "nothing is published yet",
+        "Run `gradelake build`, or read the working catalog with --live.",
+    )
+    if project.on_postgres:
+        attach(connection, project, read_only=True)
+        found = listed(Lake(project, connection, None))
+        if not found:
+            raise nothing
+        chosen = found[-1] if name is None else _named(found, name)
+        connection.execute(f"DETACH {NAME}")
+        attach(connection, project, read_only=True, snapshot=chosen.snapshot)
+        return chosen.name
+    if not published_file(project).is_file():
+        raise nothing
+    file = published_file(project)
+    if name is not None:
+        kept = [f.stem for f in release_file(project, "x").parent.glob("*.sqlite")]
+        if name not in kept:
+            raise BadInput(f"there is no release {name!r}", did_you_mean(name, kept))
+        file = release_file(project, name)
+    attach(connection, project, read_only=True, catalog=file)
+    return name or listed(Lake(project, connection, None))[-1].name
+
+
+def _named(found: list[Release], name: str) -> Release:
+    for release in found:
+        if release.name == name:
+            return release
+    raise BadInput(f"there is no release {name!r}", did_you_mean(name, [r.name for r in found]))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
