@@ -17,8 +17,8 @@ where
     and ($query_id is null or query_id = $query_id)
 order by
     n_systems desc,
-    best_rank,
-    collection,
-    label_set,
-    query_id,
-    passage_id
+    best_rank asc,
+    collection asc,
+    label_set asc,
+    query_id asc,
+    passage_id asc

@@ -52,6 +52,14 @@ depths as (
     from collections
 ),
 
+answered as (
+    select distinct
+        collection,
+        system,
+        query_id
+    from run_entries
+),
+
 -- one whole number per ranking: sorting by it is several times faster than by three strings
 rankings as (
     select
@@ -59,7 +67,7 @@ rankings as (
         system,
         query_id,
         row_number() over () as ranking_id
-    from (select distinct collection, system, query_id from run_entries)
+    from answered
 ),
 
 numbered_entries as (

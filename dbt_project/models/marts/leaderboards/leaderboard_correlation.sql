@@ -45,9 +45,9 @@ paired as (
         measure,
         leaderboard,
         system,
-        is_rounded,
+        variants.is_rounded,
         -- both high for good systems
-        case when is_rounded then score_4dp else score end as predicted,
+        case when variants.is_rounded then score_4dp else score end as predicted,
         -official_rank as official
     from boards
     cross join (values (true), (false)) as variants (is_rounded)

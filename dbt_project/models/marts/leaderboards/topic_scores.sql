@@ -45,7 +45,7 @@ labelled_rankings as (
         labels.label_set,
         ranked_entries.system,
         ranked_entries.query_id,
-        list_sort(list({'rank': ranked_entries.rank, 'label': labels.label})) as hits
+        list_sort(list({ 'rank': ranked_entries.rank, 'label': labels.label })) as hits
     from ranked_entries
     inner join labels
         on
@@ -63,7 +63,11 @@ rankings as (
         answered.system,
         answered.query_id,
         coalesce(labelled_rankings.hits, []) as hits
-    from (select distinct collection, system, query_id from ranked_entries) as answered
+    from (select distinct
+        collection,
+        system,
+        query_id
+    from ranked_entries) as answered
     inner join label_set_queries
         on
             answered.collection = label_set_queries.collection
@@ -85,10 +89,7 @@ relevant_ranks as (
         rankings.system,
         rankings.query_id,
         relevant_per_query.n_relevant,
-        list_transform(
-            list_filter(rankings.hits, lambda hit : hit.label >= levels.level),
-            lambda hit : hit.rank
-        ) as ranks
+        [hit.rank for hit in rankings.hits if hit.label >= levels.level] as ranks
     from rankings
     cross join levels
     left join relevant_per_query
@@ -101,30 +102,18 @@ relevant_ranks as (
 
 binary_scores as (
     select
-        relevant_ranks.collection,
-        relevant_ranks.label_set,
-        relevant_ranks.level,
-        relevant_ranks.system,
-        relevant_ranks.query_id,
-        grid.measure,
-        case grid.family
-            when 'AP' then
-                list_sum(
-                    list_transform(relevant_ranks.ranks, lambda rank, nth : nth / rank)
-                ) / relevant_ranks.n_relevant
-            when 'RR' then 1 / relevant_ranks.ranks[1]
-            when 'Rprec' then
-                len(list_filter(
-                    relevant_ranks.ranks, lambda rank : rank <= relevant_ranks.n_relevant
-                )) / relevant_ranks.n_relevant
-            when 'P' then
-                len(list_filter(
-                    relevant_ranks.ranks, lambda rank : rank <= grid.cutoff
-                )) / grid.cutoff
-            when 'R' then
-                len(list_filter(
-                    relevant_ranks.ranks, lambda rank : rank <= grid.cutoff
-                )) / relevant_ranks.n_relevant
+        collection,
+        label_set,
+        level,
+        system,
+        query_id,
+        measure,
+        case family
+            when 'AP' then list_sum([nth / rank for rank, nth in ranks]) / n_relevant
+            when 'RR' then 1 / ranks[1]
+            when 'Rprec' then len([rank for rank in ranks if rank <= n_relevant]) / n_relevant
+            when 'P' then len([rank for rank in ranks if rank <= cutoff]) / cutoff
+            when 'R' then len([rank for rank in ranks if rank <= cutoff]) / n_relevant
         end as value
     from relevant_ranks
     inner join grid on grid.family in ('AP', 'RR', 'Rprec', 'P', 'R')
@@ -147,9 +136,9 @@ ideal_gains as (
         ideal_rankings.label_set,
         ideal_rankings.query_id,
         grid.measure,
-        list_sum(list_transform(
-            ideal_rankings.gains[: grid.cutoff], lambda gain, nth : gain / log2(nth + 1)
-        )) as gain
+        list_sum([
+            gain / log2(nth + 1) for gain, nth in ideal_rankings.gains if nth <= grid.cutoff
+        ]) as gain
     from ideal_rankings
     inner join grid on grid.family = 'nDCG'
 ),
@@ -162,17 +151,15 @@ graded_scores as (
         rankings.query_id,
         grid.measure,
         case grid.family
-            when 'nDCG' then
-                list_sum(list_transform(
-                    list_filter(
-                        rankings.hits, lambda hit : hit.rank <= grid.cutoff and hit.label > 0
-                    ),
-                    lambda hit : hit.label / log2(hit.rank + 1)
-                )) / ideal_gains.gain
-            when 'Judged' then
-                len(list_filter(
-                    rankings.hits, lambda hit : hit.rank <= grid.cutoff
-                )) / grid.cutoff
+            when 'nDCG'
+                then list_sum([
+                    hit.label / log2(hit.rank + 1) for hit in rankings.hits
+                    if hit.rank <= grid.cutoff and hit.label > 0
+                ]) / ideal_gains.gain
+            when 'Judged'
+                then
+                    len([hit.rank for hit in rankings.hits if hit.rank <= grid.cutoff])
+                    / grid.cutoff
         end as value
     from rankings
     inner join grid on grid.family in ('nDCG', 'Judged')
