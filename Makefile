@@ -39,13 +39,13 @@ test: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/sqlfluff lint --processes 2 dbt_project sql/migrations
+	@$(BIN)/sqlfluff lint dbt_project sql/migrations
 	@cd sql/queries && ../../$(BIN)/sqlfluff lint .
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
-	@$(BIN)/sqlfluff fix --processes 2 dbt_project sql/migrations
+	@$(BIN)/sqlfluff fix dbt_project sql/migrations
 	@cd sql/queries && ../../$(BIN)/sqlfluff fix .
 
 bench: $(VENV)/.dev

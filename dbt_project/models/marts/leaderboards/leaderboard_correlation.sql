@@ -101,7 +101,7 @@ spearman as (
         -- undefined (null) when either side does not vary
         case
             when count(distinct predicted) > 1 and count(distinct official) > 1
-                then corr(predicted_rank, official_rank)
+                then corr(predicted_rank, official_rank order by predicted_rank, official_rank)
         end as rho
     from ranked
     group by all

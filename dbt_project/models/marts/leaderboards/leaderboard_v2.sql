@@ -49,6 +49,7 @@ expected_scores as (
     cross join grid
 ),
 
+-- as decimals and in a fixed order, sums do not depend on which thread adds first
 means as (
     select
         expected_scores.collection,
@@ -56,9 +57,10 @@ means as (
         expected_scores.level,
         expected_scores.system,
         expected_scores.measure,
-        avg(coalesce(topic_scores.value, 0)) as score,
-        avg(topic_scores.value) as score_answered,
-        stddev_samp(coalesce(topic_scores.value, 0)) / sqrt(count(*)) as stderr,
+        avg(coalesce(cast(topic_scores.value as decimal(11, 10)), 0)) as score,
+        avg(cast(topic_scores.value as decimal(11, 10))) as score_answered,
+        stddev_samp(coalesce(topic_scores.value, 0) order by expected_scores.query_id)
+        / sqrt(count(*)) as stderr,
         count(*) as n_queries,
         count(topic_scores.value) as n_answered
     from expected_scores

@@ -1,0 +1,67 @@
+"""Lakes that many tests read: the demo collection, and TREC DL 2019 where its data is at hand."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.places import DL19, missing_dl19
+
+DL19_JUDGES = {"Question": "QuestionSelfRatedUnanswerablePromptWithChoices", "Sun": "Sun",
+               "Thomas": "Thomas"}  # fmt: skip
+
+
+def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
+    """Run the command line as a person would; fail with what it printed unless it leaves `code`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gradelake", *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory) -> Path:
+    """A folder with the demo collection ingested, two judges imported, and a release published."""
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    gradelake(folder.parent, "init", str(folder), "--demo")
+    gradelake(folder, "ingest", "demo")
+    for judge in ("overlap", "rubric_overlap"):
+        gradelake(folder, "import", "labels", "demo", f"labels/{judge}.qrels", "--judge", judge)
+    gradelake(folder, "build")
+    return folder
+
+
+def write_dl19_config(folder: Path, runs: list[str] | None = None) -> None:
+    """A gradelake.toml for the real collection, reading its files where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    patterns = runs or [f"{DL19}/runs/*.run.gz"]
+    (folder / "gradelake.toml").write_text(
+        f"""
+[collections.dl19]
+queries = "{DL19}/topics.tsv"
+passages = "{DL19}/passages.jsonl.gz"
+judgments = {{ nist = "{DL19}/qrels.txt" }}
+runs = {patterns}
+official_ranks = {{ official = "{DL19}/official_ranks.json" }}
+min_relevant = 2
+""",
+        encoding="utf-8",
+    )
+
+
+@pytest.fixture(scope="session")
+def dl19(tmp_path_factory) -> Path:
+    """A folder with TREC DL 2019 ingested, three foreign judges imported, a release published."""
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("dl19")
+    write_dl19_config(folder)
+    gradelake(folder, "ingest", "dl19")
+    for judge, file in DL19_JUDGES.items():
+        path = str(DL19 / "labels" / f"{file}.qrels")
+        gradelake(folder, "import", "labels", "dl19", path, "--judge", judge)
+    gradelake(folder, "build")
+    return folder

@@ -1,0 +1,14 @@
+"""Where things are that tests read and the repository does not hold."""
+
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SHARED = REPOSITORY.parent / "shared" / "data"
+DL19 = SHARED / "dl19"
+
+
+def missing_dl19() -> str | None:
+    """Why the tests on TREC DL 2019 cannot run, or None."""
+    if (DL19 / "qrels.txt").is_file():
+        return None
+    return f"no TREC DL 2019 data at {DL19} (it may not be redistributed)"
