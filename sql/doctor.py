@@ -94,8 +94,10 @@ def _lake(project: Project) -> list[Finding]:
             findings.append(
                 Finding("note", f"raw schema {have}, newest {newest}", "Any writing brings it up.")
             )
-        findings.append(_readable(lake, project))
-        findings += _keys(lake)
+        readable = _readable(lake, project)
+        findings.append(readable)
+        if readable.state == "good":
+            findings += _keys(lake)
         findings.append(_published(lake, project))
     if holder := lock_holder(lock_file(project)):
         findings.append(Finding("note", f"being written by {holder}"))

@@ -1,0 +1,253 @@
+"""The lake: made, migrated, written in whole transactions, opened again."""
+
+import re
+import subprocess
+import sys
+import textwrap
+import time
+
+import duckdb
+import polars as pl
+import pytest
+
+from sql import BadInput, Lake, Project, WorkFailed
+from sql.contracts import CONTRACTS, KEYS
+from sql.lake import lock_file, utc_now
+from sql.lock import file_lock, lock_holder
+from sql.migrate import applied, migrations
+
+
+@pytest.fixture
+def project(tmp_path) -> Project:
+    (tmp_path / "gradelake.toml").write_text("")
+    project = Project.find(tmp_path)
+    Lake.create(project).close()
+    return project
+
+
+def queries(*ids: str) -> pl.DataFrame:
+    return pl.DataFrame(
+        [(("c"), query_id, f"text of {query_id}", None, None) for query_id in ids],
+        schema=dict.fromkeys(
+            ["collection", "query_id", "text", "description", "narrative"], pl.String
+        ),
+        orient="row",
+    )
+
+
+def test_a_new_lake_has_every_table_of_the_contracts_with_the_same_columns(project):
+    with Lake.live(project) as lake:
+        rows = lake.rows(
+            "select table_name, column_name from duckdb_columns() "
+            "where database_name = 'lake' and schema_name = 'raw' order by column_index"
+        )
+    stored: dict[str, list[str]] = {}
+    for table, column in rows:
+        stored.setdefault(table, []).append(column)
+    del stored["schema_migrations"]
+    assert stored == {table: list(contract.columns) for table, contract in CONTRACTS.items()}
+    assert stored.keys() == KEYS.keys()
+
+
+def test_required_columns_are_required_by_the_table_too(project):
+    with Lake.live(project) as lake:
+        rows = lake.rows(
+            "select table_name, column_name, is_nullable from duckdb_columns() where "
+            "database_name = 'lake' and schema_name = 'raw' and table_name != 'schema_migrations'"
+        )
+    differing = [
+        (table, column)
+        for table, column, nullable in rows
+        if CONTRACTS[table].columns[column].nullable != nullable
+    ]
+    assert differing == []
+
+
+def test_making_a_lake_again_changes_nothing(project):
+    with Lake.create(project) as lake:
+        assert lake.value("select max(snapshot_id) from lake.snapshots()") == 1
+        assert applied(lake) == migrations()[-1][0]
+
+
+def test_a_lake_of_a_newer_gradelake_is_refused(project):
+    with Lake.writer(project) as lake, lake.transaction("test") as transaction:
+        transaction.run(
+            "insert into {lake}.raw.schema_migrations values (999, 'future', now()::timestamp)"
+        )
+    with pytest.raises(WorkFailed, match="raw schema 999"):
+        Lake.writer(project)
+
+
+def test_a_transaction_lands_whole_with_its_message_and_ledger(project):
+    with Lake.writer(project) as lake:
+        with lake.transaction("test queries") as transaction:
+            assert transaction.insert("queries", queries("q1", "q2")) == 2
+            transaction.record("c/queries", "abc", 2)
+            transaction.say(queries=2)
+        with lake.transaction("again") as transaction:
+            assert transaction.recorded("c/queries") == "abc"
+        message, author = lake.rows(
+            "select commit_message, author from lake.snapshots() order by snapshot_id desc limit 1"
+        )[0]
+    assert message == "test queries: 2 queries"
+    assert author
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_in_a_transaction_leaves_nothing(project, error):
+    with Lake.writer(project) as lake:
+
+        def interrupted():
+            with lake.transaction("test") as transaction:
+                transaction.insert("queries", queries("q1"))
+                transaction.record("c/queries", "abc", 1)
+                raise error
+
+        with pytest.raises(error):
+            interrupted()
+        assert lake.value("select count(*) from lake.raw.queries") == 0
+        assert lake.value("select count(*) from lake.raw.ledger") == 0
+        assert lake.value("select max(snapshot_id) from lake.snapshots()") == 1
+        with lake.transaction("test") as transaction:  # and the next one works
+            transaction.insert("queries", queries("q1"))
+        assert lake.value("select count(query_id) from lake.raw.queries") == 1
+
+
+def test_rows_that_break_the_contract_do_not_reach_the_lake(project):
+    from pandera.errors import SchemaErrors
+
+    with Lake.writer(project) as lake:
+        for bad in (queries("q1", "q1"), queries("")):
+            with pytest.raises(SchemaErrors), lake.transaction("test") as transaction:
+                transaction.insert("queries", bad)
+        assert lake.value("select count(*) from lake.raw.queries") == 0
+
+
+def test_an_earlier_version_stays_readable(project):
+    with Lake.writer(project) as lake:
+        with lake.transaction("first") as transaction:
+            transaction.insert("queries", queries("q1"))
+        version = lake.value("select max(snapshot_id) from lake.snapshots()")
+        with lake.transaction("second") as transaction:
+            transaction.delete("queries", collection="c")
+            transaction.insert("queries", queries("q2", "q3"))
+        old = lake.rows(f"select query_id from lake.raw.queries at (version => {version})")
+        assert old == [("q1",)]
+
+
+def test_a_reader_cannot_write(project):
+    with Lake.live(project) as lake, pytest.raises(duckdb.Error, match="read-only"):
+        lake.connection.execute("delete from lake.raw.queries")
+
+
+def test_there_must_be_a_lake_to_open(tmp_path):
+    (tmp_path / "gradelake.toml").write_text("")
+    project = Project.find(tmp_path)
+    for opening in (Lake.writer, Lake.live, Lake.published):
+        with pytest.raises(BadInput, match="no lake here yet") as error:
+            opening(project)
+        assert "gradelake init" in error.value.hint
+
+
+def test_a_catalog_that_is_no_catalog_is_reported_without_a_trace(project):
+    (project.lake_path / "catalog.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(WorkFailed, match="cannot be opened"):
+        Lake.live(project)
+
+
+# --- the writer's lock ---------------------------------------------------------------------------
+
+HOLD = """
+    import sys, time
+    from pathlib import Path
+    from sql.lock import file_lock
+    with file_lock(Path(sys.argv[1]), "holding"):
+        print("held", flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(project):
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(HOLD), str(lock_file(project))],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_one_writer_at_a_time_and_the_other_is_told_who(project, holder):
+    told = []
+    with (
+        pytest.raises(WorkFailed, match=rf"holding \(process {holder.pid}, since"),
+        file_lock(lock_file(project), "me", wait=False),
+    ):
+        pass
+    assert "holding" in lock_holder(lock_file(project))
+
+    def kill_when_told(message):
+        told.append(message)
+        holder.kill()
+
+    with file_lock(lock_file(project), "me", tell=kill_when_told):
+        pass
+    assert len(told) == 1
+    assert re.match(r"waiting for holding \(process \d+", told[0])
+
+
+def test_the_lock_of_a_killed_process_is_free(project, holder):
+    holder.kill()
+    holder.wait()
+    with file_lock(lock_file(project), "me", wait=False):
+        assert lock_holder(lock_file(project)) is not None
+    assert lock_holder(lock_file(project)) is None
+
+
+def test_a_process_passes_through_a_lock_it_holds(project):
+    with file_lock(lock_file(project), "outer"):
+        with file_lock(lock_file(project), "inner", wait=False):
+            pass
+        assert lock_holder(lock_file(project)) is not None, "still held by the outer one"
+
+
+WRITE = """
+    import sys
+    import polars as pl
+    from sql import Lake, Project
+    who, n = sys.argv[2], int(sys.argv[3])
+    with Lake.writer(Project.find(sys.argv[1])) as lake:
+        for turn in range(n):
+            with lake.transaction(f"writer {who}") as transaction:
+                have = lake.value("select count(*) from lake.raw.queries")
+                row = {"collection": who, "query_id": f"{turn}", "text": f"{have}",
+                       "description": None, "narrative": None}
+                transaction.insert("queries", pl.DataFrame(
+                    [row], schema=dict.fromkeys(row, pl.String)))
+"""
+
+
+def test_three_writers_at_once_lose_nothing_and_see_each_others_rows(project):
+    turns = 15
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(WRITE), str(project.file), who, str(turns)]
+        )
+        for who in "abc"
+    ]
+    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
+    with Lake.live(project) as lake:
+        rows = lake.rows("select collection, query_id, text from lake.raw.queries")
+    assert sorted(row[:2] for row in rows) == sorted(
+        (who, str(turn)) for who in "abc" for turn in range(turns)
+    )
+    # each transaction read, under the lock, exactly what was committed before it
+    assert sorted(int(text) for *_, text in rows) == list(range(3 * turns))
+
+
+def test_times_in_the_lake_are_utc_without_a_zone():
+    now = utc_now()
+    assert now.tzinfo is None
+    assert abs(now.timestamp() - time.mktime(time.gmtime())) < 5
