@@ -315,9 +315,13 @@ def require_lake(project: Project) -> None:
         not catalog_file(project).is_file()
         and not (project.lake_path / "published.sqlite").is_file()
     ):
-        raise BadInput(
-            f"{project.lake_path}: no lake here yet", "Run `gradelake init` to make one."
-        )
+        raise no_lake(str(project.lake_path))
+
+
+def no_lake(place: str) -> BadInput:
+    return BadInput(
+        f"{place}: no lake here yet", "`gradelake init` or `gradelake ingest` makes one."
+    )
 
 
 # --- connecting ---------------------------------------------------------------------------------
@@ -369,6 +373,8 @@ def attach(
     try:
         connection.execute(statement)
     except duckdb.Error as error:
+        if "does not exist - and creating" in str(error):
+            raise no_lake(_shown(project)) from None
         raise WorkFailed(
             f"the lake at {catalog or _shown(project)} cannot be opened: {_first_line(error)}",
             "Run `gradelake doctor` for details.",

@@ -1,0 +1,118 @@
+"""The same project on a PostgreSQL catalog: a real server, started here from Debian's packages."""
+
+import json
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sql import Lake, Project
+from tests.conftest import gradelake
+
+
+def server_programs() -> Path | None:
+    """Folder of initdb and pg_ctl, or None."""
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (folder / "initdb").exists():
+            return folder
+    found = shutil.which("initdb")
+    return Path(found).parent if found else None
+
+
+def as_postgres(command: list[str]) -> None:
+    """Run a server program; PostgreSQL refuses to run as root."""
+    user = pwd.getpwnam("postgres").pw_uid if os.geteuid() == 0 else None
+    subprocess.run(command, user=user, check=True, capture_output=True, text=True, cwd="/")
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    """The catalog setting of a fresh, empty database."""
+    programs = server_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL's server is not installed (Debian: apt-get install postgresql)")
+    folder = Path("/tmp") / f"gradelake-postgres-{os.getpid()}"
+    folder.mkdir(mode=0o755)
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    data = str(folder / "data")
+    as_postgres([str(programs / "initdb"), "-D", data, "-A", "trust", "-U", "grade", "-E", "UTF8"])
+    options = f"-p {port} -h 127.0.0.1 -k {folder}"
+    control = str(programs / "pg_ctl")
+    as_postgres([control, "-D", data, "-o", options, "-w", "-l", f"{folder}/log", "start"])
+    yield f"postgres:dbname=postgres host=127.0.0.1 port={port} user=grade"
+    as_postgres([control, "-D", data, "-m", "immediate", "-w", "stop"])
+    shutil.rmtree(folder)
+
+
+def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
+    config = folder / "gradelake.toml"
+    config.write_text(config.read_text().replace("[lake]\n", f'[lake]\ncatalog = "{catalog}"\n'))
+    nothing = gradelake(folder, "sql", "select 1", code=2)
+    assert "no lake here yet" in nothing.stderr
+    gradelake(folder, "ingest", "demo")
+    assert "nothing is published yet" in gradelake(folder, "sql", "select 1", code=2).stderr
+    assert "nothing new" in gradelake(folder, "ingest", "demo").stdout
+    for judge in ("overlap", "rubric_overlap"):
+        gradelake(folder, "import", "labels", "demo", f"labels/{judge}.qrels", "--judge", judge)
+    gradelake(folder, "build")
+    query = "select * from leaderboard order by all"
+    ours = gradelake(folder, "sql", query, "--format", "csv").stdout
+    assert ours == gradelake(demo, "sql", query, "--format", "csv").stdout
+    assert not (folder / "lake" / "published.sqlite").exists()
+
+    # what is ingested after a release is not seen by its readers until the next one
+    (folder / "runs" / "late.run").write_text("volcano-prediction Q0 p037 1 1.0 late\n")
+    gradelake(folder, "ingest", "demo")
+    assert gradelake(folder, "sql", query, "--format", "csv").stdout == ours
+    gradelake(folder, "build")
+    assert gradelake(folder, "sql", query, "--format", "csv").stdout != ours
+    assert gradelake(folder, "sql", query, "--format", "csv", "--release", "r1").stdout == ours
+    commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
+    assert [c["release"] for c in commits if c["release"]] == ["r2", "r1"]
+    gradelake(folder, "doctor")
+
+    # a second build waits for the first one's advisory lock
+    from sql.errors import WorkFailed
+
+    project = Project.find(folder)
+    script = (
+        "import sys\nfrom sql import Project\nfrom sql.postgres import advisory_lock\n"
+        "with advisory_lock(Project.find(sys.argv[1])):\n"
+        "    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert holder.stdout.readline() == "held\n"
+    with Lake.writer(project) as lake:
+        with pytest.raises(WorkFailed, match="being built"), lake.lock("t", wait=False, build=True):
+            pass
+        holder.communicate("")
+        with lake.lock("t", wait=False, build=True):
+            pass
+
+
+def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
+    (tmp_path / "gradelake.toml").write_text(
+        '[lake]\ncatalog = "postgres:dbname=x host=127.0.0.1 port=1 user=u password=hunter2"\n'
+    )
+    for command in (["ingest", "x"], ["build"], ["sql", "select 1"], ["log"], ["doctor"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "gradelake", *command], cwd=tmp_path, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode in (1, 2), command
+        assert "hunter2" not in done.stdout + done.stderr, command
+        assert "Traceback" not in done.stderr, command
