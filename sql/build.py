@@ -21,7 +21,7 @@ class Built:
     """What a build did: finished nodes by kind, and the release it published (None: partial)."""
 
     counts: dict[str, int] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # by model, seed and test
     release: str | None = None
     snapshot: int | None = None
 
@@ -83,7 +83,7 @@ def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
             node = event.data.node_info
             seconds = event.data.run_result.execution_time
             status = str(node.node_status)
-            built.seconds[node.unique_id] = seconds
+            built.seconds[node.node_name] = built.seconds.get(node.node_name, 0) + seconds
             kind = {"seed": "seeds", "test": "data_tests"}.get(node.resource_type, "models")
             if status in ("success", "pass"):
                 built.counts[kind] = built.counts.get(kind, 0) + 1
@@ -95,7 +95,7 @@ def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
     command = [
         "--log-level", "info" if verbose else "none", "--log-level-file", "info",
         "build", "--project-dir", here, "--profiles-dir", here,
-        "--exclude-resource-type", "unit_test", *dbt_arguments,
+        "--exclude-resource-type", "unit_test", "--no-write-json", *dbt_arguments,
     ]  # fmt: skip
     try:
         result = dbtRunner(callbacks=[on_event]).invoke(command)

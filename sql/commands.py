@@ -43,6 +43,7 @@ def build(project, name, as_json, verbose, dbt_arguments):
         console.print_json(
             {"release": built.release, "snapshot": built.snapshot, "seconds": round(seconds, 3)}
             | built.counts
+            | {"seconds_by_node": built.seconds}
         )
         return
     parts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in built.counts.items())

@@ -56,4 +56,11 @@ def migrate(lake: Lake) -> None:
             )
             for schema in SCHEMAS:
                 transaction.run(f"create schema if not exists {{lake}}.{schema}")
+            # dbt leaves unchanged views alone, but these read the tables that have just changed
+            for (view,) in lake.rows(
+                "select view_name from duckdb_views() where database_name = ? "
+                "and schema_name = 'staging'",
+                NAME,
+            ):
+                transaction.run(f"drop view {{lake}}.staging.{view}")
             lake.connection.execute("USE memory")

@@ -10,8 +10,8 @@ select
     round(spearman, 3) as spearman,
     round(kendall, 3) as kendall,
     n_systems,
-    left_out,
-    undefined_reason
+    undefined_reason,
+    left_out
 from marts.leaderboard_correlation
 where
     level = cast($level as integer)

@@ -7,7 +7,6 @@ select
     collection,
     label_set,
     system,
-    measure,
     score_4dp as score,
     round(stderr, 4) as stderr,
     rank,

@@ -7,6 +7,14 @@ collections as (
     select * from {{ ref('stg_collections') }}
 ),
 
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
 run_entries as (
     select * from {{ ref('stg_run_entries') }}
 ),
@@ -32,15 +40,6 @@ left_out as (
     where collections.leave_out_near_duplicates
 ),
 
-labelled_passages as (
-    select distinct
-        collection,
-        query_id,
-        passage_id,
-        true as is_labelled
-    from labels
-),
-
 -- how deep a ranking is looked at: the pool, or the deepest cutoff of the grid
 depths as (
     select
@@ -52,27 +51,46 @@ depths as (
     from collections
 ),
 
-answered as (
-    select distinct
-        collection,
-        system,
-        query_id
-    from run_entries
-),
-
--- one whole number per ranking: sorting by it is several times faster than by three strings
-rankings as (
+-- whole numbers for queries and rankings: sorting and joining by them is several times faster
+-- than by strings
+numbered_queries as (
     select
         collection,
-        system,
         query_id,
+        row_number() over () as query_number
+    from queries
+),
+
+rankings as (
+    select
+        systems.collection,
+        systems.system,
+        numbered_queries.query_id,
+        numbered_queries.query_number,
+        depths.depth,
         row_number() over () as ranking_id
-    from answered
+    from systems
+    inner join numbered_queries on systems.collection = numbered_queries.collection
+    inner join depths on systems.collection = depths.collection
+),
+
+labelled_passages as (
+    select distinct
+        numbered_queries.query_number,
+        labels.passage_id,
+        true as is_labelled
+    from labels
+    inner join numbered_queries
+        on
+            labels.collection = numbered_queries.collection
+            and labels.query_id = numbered_queries.query_id
 ),
 
 numbered_entries as (
     select
         rankings.ranking_id,
+        rankings.query_number,
+        rankings.depth,
         run_entries.passage_id,
         run_entries.ranking_score
     from run_entries
@@ -90,28 +108,36 @@ numbered_entries as (
 ranked_entries as (
     select
         ranking_id,
+        query_number,
+        depth,
         passage_id,
         row_number() over (
             partition by ranking_id
             order by ranking_score desc, passage_id desc
         ) as rank
     from numbered_entries
+),
+
+kept_entries as (
+    select
+        ranked_entries.ranking_id,
+        ranked_entries.passage_id,
+        ranked_entries.rank
+    from ranked_entries
+    left join labelled_passages
+        on
+            ranked_entries.query_number = labelled_passages.query_number
+            and ranked_entries.passage_id = labelled_passages.passage_id
+    where
+        ranked_entries.rank <= ranked_entries.depth
+        or labelled_passages.is_labelled
 )
 
 select
     rankings.collection,
     rankings.system,
     rankings.query_id,
-    ranked_entries.passage_id,
-    cast(ranked_entries.rank as integer) as rank
-from ranked_entries
-inner join rankings on ranked_entries.ranking_id = rankings.ranking_id
-inner join depths on rankings.collection = depths.collection
-left join labelled_passages
-    on
-        rankings.collection = labelled_passages.collection
-        and rankings.query_id = labelled_passages.query_id
-        and ranked_entries.passage_id = labelled_passages.passage_id
-where
-    ranked_entries.rank <= depths.depth
-    or labelled_passages.is_labelled
+    kept_entries.passage_id,
+    cast(kept_entries.rank as integer) as rank
+from kept_entries
+inner join rankings on kept_entries.ranking_id = rankings.ranking_id
