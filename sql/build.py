@@ -8,8 +8,9 @@ from pathlib import Path
 
 from sql import releases
 from sql.errors import BadInput, WorkFailed
-from sql.lake import Lake, author
+from sql.lake import Lake
 from sql.project import Project, is_name
+from sql.transaction import author
 
 DBT_PROJECT = Path(__file__).resolve().parent.parent / "dbt_project"
 # arguments after which a build covers only a part of the marts, and is therefore not published
@@ -46,9 +47,9 @@ def build(
         )
     built = Built()
     with Lake.writer(project) as lake, lake.lock("gradelake build", build=True):
-        releases.complete_publication(lake)
-        name = name or releases.next_name(lake)
-        if name in [release.name for release in releases.listed(lake)]:
+        releases.complete_publication(lake.connection, project)
+        name = name or releases.next_name(lake.connection)
+        if name in [release.name for release in releases.listed(lake.connection)]:
             raise BadInput(f"there is a release {name!r} already", "Choose another --name.")
         _run_dbt(project, dbt_arguments, built, on_node, verbose)
         partial = any(a.split("=")[0] in _PARTIAL for a in dbt_arguments)
@@ -60,7 +61,7 @@ def build(
             transaction.finish_run(arguments)
         built.snapshot = lake.value("select max(snapshot_id) from lake.snapshots()")
         if not partial:
-            releases.publish(lake, name)
+            releases.publish(project, name)
     return built
 
 

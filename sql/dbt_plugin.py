@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 from dbt.adapters.duckdb.plugins import BasePlugin
 
-from sql import extensions, lake
+from sql import connection, extensions
 from sql.project import Project
 
 _open = ExitStack()  # the writer's lock, held until dbt's process ends or `release` is called
@@ -20,13 +20,13 @@ class Plugin(BasePlugin):
         self.creds.attach = None  # declared in the profile for dbt's eyes; opened below
 
     def update_connection_config(self, creds, config: dict) -> None:
-        config.update(lake.CONNECTION_SETTINGS)
+        config.update(connection.CONNECTION_SETTINGS)
 
     def configure_connection(self, conn) -> None:
-        lake.require_lake(self.project)
-        _open.enter_context(lake.build_lock(self.project, "dbt"))
+        connection.require_lake(self.project)
+        _open.enter_context(connection.build_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
-        lake.attach(conn, self.project, read_only=False)
+        connection.attach(conn, self.project, read_only=False)
 
 
 def release() -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import duckdb
 
 from sql import extensions, releases
+from sql.connection import free_bytes, lock_file
 from sql.console import size
 from sql.contracts import KEYS
 from sql.errors import GradelakeError
-from sql.lake import Lake, free_bytes, lock_file
+from sql.lake import Lake
 from sql.lock import lock_holder
 from sql.migrate import applied, migrations
 from sql.project import Project
@@ -148,7 +149,7 @@ def _keys(lake: Lake) -> list[Finding]:
 
 
 def _published(lake: Lake, project: Project) -> Finding:
-    found = releases.listed(lake)
+    found = releases.listed(lake.connection)
     if not found:
         return Finding("note", "nothing is published yet", "Run `gradelake build`.")
     newest = found[-1]

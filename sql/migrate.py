@@ -2,8 +2,9 @@
 
 from importlib import resources
 
+from sql.connection import NAME, SCHEMAS
 from sql.errors import WorkFailed
-from sql.lake import NAME, SCHEMAS, Lake, utc_now
+from sql.transaction import utc_now
 
 
 def migrations() -> list[tuple[int, str, str]]:
@@ -16,8 +17,8 @@ def migrations() -> list[tuple[int, str, str]]:
     return sorted(found)
 
 
-def applied(lake: Lake) -> int:
-    """Number of the newest migration the lake has; 0 for a new one."""
+def applied(lake) -> int:
+    """Number of the newest migration an open `Lake` has; 0 for a new one."""
     known = lake.value(
         "select count(*) from duckdb_tables() where database_name = ? and schema_name = 'raw' "
         "and table_name = 'schema_migrations'",
@@ -28,8 +29,8 @@ def applied(lake: Lake) -> int:
     return lake.value(f"select max(number) from {NAME}.raw.schema_migrations") or 0
 
 
-def migrate(lake: Lake) -> None:
-    """Apply what is missing, each migration in a transaction of its own.
+def migrate(lake) -> None:
+    """Apply to an open `Lake` what is missing, each migration in a transaction of its own.
 
     Raises `WorkFailed` when the lake was made by a newer Gradelake.
     """

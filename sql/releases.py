@@ -15,8 +15,8 @@ from pathlib import Path
 
 import duckdb
 
+from sql.connection import NAME, attach, catalog_file
 from sql.errors import BadInput
-from sql.lake import NAME, Lake, attach, catalog_file
 from sql.project import Project, did_you_mean
 
 
@@ -38,30 +38,29 @@ def release_file(project: Project, name: str) -> Path:
     return project.lake_path / "releases" / f"{name}.sqlite"
 
 
-def listed(lake: Lake) -> list[Release]:
+def listed(connection: duckdb.DuckDBPyConnection) -> list[Release]:
     """The releases recorded in the attached catalog, oldest first."""
-    rows = lake.rows(
+    rows = connection.execute(
         f"select json_extract_string(commit_extra_info, '$.release'), snapshot_id, "
         f"snapshot_time::timestamp from {NAME}.snapshots() "
         f"where json_extract_string(commit_extra_info, '$.release') is not null "
         f"order by snapshot_id"
-    )
+    ).fetchall()
     return [Release(*row) for row in rows]
 
 
-def next_name(lake: Lake) -> str:
+def next_name(connection: duckdb.DuckDBPyConnection) -> str:
     """The name for the next release: r1, r2, ..."""
-    numbers = [int(m[1]) for r in listed(lake) if (m := re.fullmatch(r"r(\d+)", r.name))]
+    numbers = [int(m[1]) for r in listed(connection) if (m := re.fullmatch(r"r(\d+)", r.name))]
     return f"r{max(numbers, default=0) + 1}"
 
 
-def publish(lake: Lake, name: str) -> None:
+def publish(project: Project, name: str) -> None:
     """Make the build that has just been committed under `name` what readers see.
 
     Call it under the writer's lock. A SQLite release is written beside its place and renamed, so
     a reader sees the old one or the new one. On PostgreSQL the commit itself is the record.
     """
-    project = lake.project
     if project.on_postgres:
         return
     target = release_file(project, name)
@@ -82,17 +81,17 @@ def publish(lake: Lake, name: str) -> None:
     _sync(project.lake_path)
 
 
-def complete_publication(lake: Lake) -> str | None:
+def complete_publication(connection: duckdb.DuckDBPyConnection, project: Project) -> str | None:
     """Publish a build that was committed but not copied out before its process died.
 
     Returns the release's name, or None when there was nothing to do. Call it under the lock.
     """
-    if lake.project.on_postgres:
+    if project.on_postgres:
         return None
-    newest = listed(lake)
-    if not newest or release_file(lake.project, newest[-1].name).exists():
+    newest = listed(connection)
+    if not newest or release_file(project, newest[-1].name).exists():
         return None
-    publish(lake, newest[-1].name)
+    publish(project, newest[-1].name)
     return newest[-1].name
 
 
@@ -109,7 +108,7 @@ def attach_release(
     )
     if project.on_postgres:
         attach(connection, project, read_only=True)
-        found = listed(Lake(project, connection, None))
+        found = listed(connection)
         if not found:
             raise nothing
         chosen = found[-1] if name is None else _named(found, name)
@@ -125,7 +124,7 @@ def attach_release(
             raise BadInput(f"there is no release {name!r}", did_you_mean(name, kept))
         file = release_file(project, name)
     attach(connection, project, read_only=True, catalog=file)
-    return name or listed(Lake(project, connection, None))[-1].name
+    return name or listed(connection)[-1].name
 
 
 def _named(found: list[Release], name: str) -> Release:

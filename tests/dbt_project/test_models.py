@@ -12,12 +12,14 @@ import pytest
 from sql.build import DBT_PROJECT
 
 
+DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
+
+
 def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """The dbt command as a developer of models runs it, on a lake of their own."""
     target = folder / "dbt"
     return subprocess.run(
-        [sys.executable, "-c", "from dbt.cli.main import cli; cli()", *arguments, "--project-dir", str(DBT_PROJECT),
-         "--profiles-dir", str(DBT_PROJECT), "--target-path", str(target)],
+        [*DBT, *arguments, "--project-dir", str(DBT_PROJECT), "--profiles-dir", str(DBT_PROJECT), "--target-path", str(target)],
         env=os.environ | {"GRADELAKE_CONFIG": str(folder / "gradelake.toml"),
                           "DBT_LOG_PATH": str(target)},
         capture_output=True, text=True, timeout=300, check=False,
@@ -77,7 +79,7 @@ def test_a_wrong_row_in_a_seed_fails_the_build_and_names_it(lake, tmp_path, seed
         file.write(row + "\n")
     target = tmp_path / "target"
     done = subprocess.run(
-        [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "build", "--select",
+        [*DBT, "build", "--select",
          "evaluation_grid", "evaluation_levels", "evaluation_grid_is_valid", "--store-failures",
          "--project-dir", str(project), "--profiles-dir", str(project),
          "--target-path", str(target)],

@@ -91,7 +91,7 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
         f"""
         import os, sys
         from sql import Lake, Project
-        from sql.lake import connect
+        from sql.connection import connect
         import duckdb, encodings.idna, json
         from sql import extensions, releases
         files = {{name: open(extensions.extension_file(name), "rb").read()

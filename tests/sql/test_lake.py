@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from sql import BadInput, Lake, Project, WorkFailed
+from sql.connection import lock_file
 from sql.contracts import CONTRACTS, KEYS
-from sql.lake import lock_file, utc_now
 from sql.lock import file_lock, lock_holder
 from sql.migrate import applied, migrations
+from sql.transaction import utc_now
 
 
 @pytest.fixture
