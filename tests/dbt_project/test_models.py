@@ -11,7 +11,6 @@ import pytest
 
 from sql.build import DBT_PROJECT
 
-
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 
 
@@ -19,7 +18,8 @@ def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """The dbt command as a developer of models runs it, on a lake of their own."""
     target = folder / "dbt"
     return subprocess.run(
-        [*DBT, *arguments, "--project-dir", str(DBT_PROJECT), "--profiles-dir", str(DBT_PROJECT), "--target-path", str(target)],
+        [*DBT, *arguments, "--project-dir", str(DBT_PROJECT),
+         "--profiles-dir", str(DBT_PROJECT), "--target-path", str(target)],
         env=os.environ | {"GRADELAKE_CONFIG": str(folder / "gradelake.toml"),
                           "DBT_LOG_PATH": str(target)},
         capture_output=True, text=True, timeout=300, check=False,
