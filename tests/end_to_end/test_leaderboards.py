@@ -1,6 +1,7 @@
 """Every cell of the leaderboards against pytrec_eval, scipy, and the published correlations."""
 
 import json
+import shutil
 
 import numpy as np
 import polars as pl
@@ -184,3 +185,31 @@ def test_building_twice_gives_the_same_numbers(demo):
     gradelake(demo, "build")
     with Lake.published(project) as lake:
         assert lake.rows(query) == before
+
+
+def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
+    """As UMBRELA (section 3.1) evaluates: only the canonical passage of a cluster counts."""
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    config = folder / "gradelake.toml"
+    config.write_text(config.read_text() + "leave_out_near_duplicates = true\n")
+    gradelake(folder, "ingest", "demo")
+    gradelake(folder, "build")
+    left_out = {
+        passage
+        for line in (folder / "near_duplicates.tsv").read_text().splitlines()
+        for passage in line.split()[1:]
+    }
+
+    def without(by_query):
+        return {
+            query: {passage: value for passage, value in values.items() if passage not in left_out}
+            for query, values in by_query.items()
+        }
+
+    labels, runs = demo_inputs(folder)
+    labels = {name: without(qrels) for name, qrels in labels.items()}
+    runs = {name: without(run) for name, run in runs.items()}
+    ours, theirs = lake_cells(folder), dict(oracle.cells(labels, runs))
+    assert_same_cells(ours, theirs)
+    assert ours != lake_cells(demo), "some duplicate was retrieved"
