@@ -60,12 +60,12 @@ class Collection:
 
         Raises `BadInput` for a pattern that matches nothing.
         """
-        found: set[str] = set()
+        found: set[Path] = set()
         for pattern in patterns:
             files = [
                 file
-                for file in glob.glob(str(self.folder / pattern), recursive=True)
-                if Path(file).is_file()
+                for name in glob.glob(pattern, root_dir=self.folder, recursive=True)
+                if (file := self.folder / name).is_file()
             ]
             if not files:
                 raise BadInput(
@@ -73,7 +73,7 @@ class Collection:
                     f"Paths are relative to {self.folder}.",
                 )
             found.update(files)
-        return sorted(_relative(Path(file), self.folder) for file in found)
+        return sorted(_relative(file, self.folder) for file in found)
 
 
 def _relative(file: Path, folder: Path) -> str:
@@ -90,7 +90,8 @@ _NUMBERS = {"min_relevant", "max_relevance", "default_pool_depth"}
 def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
     known = {*_STRINGS, *_LISTS, *_TABLES, *_NUMBERS, "passages_for", "leave_out_near_duplicates"}
     check_keys(table, known, where)
-    settings: dict[str, Any] = {"passages_for": "pool" if "ir_dataset" in table else "all"}
+    all_are_near = "passages" in table or "ir_dataset" not in table
+    settings: dict[str, Any] = {"passages_for": "all" if all_are_near else "pool"}
     for key, value in table.items():
         if key in _STRINGS and not (isinstance(value, str) and value):
             raise BadInput(f"{where}: {key} must be a string")

@@ -5,7 +5,7 @@ A local collection is registered with ir_datasets as `gradelake/COLLECTION` (and
 `ir_datasets.load` in the same process gives the topics, passages and qrels that the lake holds.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ir_datasets
@@ -14,7 +14,7 @@ from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, Docstore
 
 from ingest import texts, trec
 from ingest.collection import Collection
-from ingest.problems import reject
+from ingest.problems import Rejected, reject
 from sql.errors import BadInput
 
 
@@ -96,9 +96,7 @@ class LocalQrels(BaseQrels):
 def register(collection: Collection) -> str:
     """Register a local collection with ir_datasets, anew each time. Returns its dataset id."""
     base = f"gradelake/{collection.name}"
-    parts = {base: [LocalQueries(collection)]}
-    if collection.passages:
-        parts[base].append(LocalDocs(collection))
+    parts = {base: _local_texts(collection)}
     for assessor in collection.judgments:
         parts[f"{base}/{assessor}"] = [*parts[base], LocalQrels(collection, assessor)]
     for dataset_id, handlers in parts.items():
@@ -107,14 +105,24 @@ def register(collection: Collection) -> str:
     return base
 
 
+def _local_texts(collection: Collection) -> list[Any]:
+    """Handlers of the topics and passages that are local files."""
+    queries = [LocalQueries(collection)] if collection.queries else []
+    docs = [LocalDocs(collection)] if collection.passages else []
+    return queries + docs
+
+
 def load(collection: Collection) -> ir_datasets.Dataset:
-    """The collection's dataset: the named one, or the registered local one.
+    """The collection's dataset: the registered local one, or the named one, in which local topics
+    and passages take the place of its own.
 
     Raises `BadInput` for an id that ir_datasets does not know.
     """
-    dataset_id = collection.ir_dataset or register(collection)
+    dataset_id = collection.ir_dataset
+    if not dataset_id:
+        return ir_datasets.load(register(collection))
     try:
-        return ir_datasets.load(dataset_id)
+        return ir_datasets.Dataset(*_local_texts(collection), ir_datasets.load(dataset_id))
     except KeyError as error:
         raise BadInput(
             f"ir_datasets knows no dataset {dataset_id!r}",
@@ -122,12 +130,10 @@ def load(collection: Collection) -> ir_datasets.Dataset:
         ) from error
 
 
-def read(dataset_id: str, what: str, records: Iterable[Any]) -> Iterator[Any]:
-    """Iterate what ir_datasets hands out, turning a failed download into a rejection."""
-    from ingest.problems import Rejected
-
+def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> list[Any]:
+    """All records that ir_datasets hands out, turning a failed download into a rejection."""
     try:
-        yield from records
+        return list(records())
     except Rejected:
         raise
     except Exception as error:  # ir_datasets raises whatever its download or parser raised
@@ -152,5 +158,4 @@ def query_text(query: Any) -> texts.Query:
 def _innermost(error: BaseException) -> str:
     while error.__cause__ or error.__context__:
         error = error.__cause__ or error.__context__
-    text = str(error).splitlines()
-    return text[0] if text else type(error).__name__
+    return f"{type(error).__name__}: {error}".splitlines()[0]

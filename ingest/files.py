@@ -35,7 +35,7 @@ def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
     line, line_length = 1, 0
     try:
         with _open(path) as stream:
-            while chunk := stream.read(_CHUNK):
+            while chunk := stream.read1(_CHUNK):
                 first = chunk.find(b"\n")
                 line_length += len(chunk) if first < 0 else first
                 if line_length > max_line:
@@ -90,12 +90,12 @@ def json_lines(data: bytes, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
     objects = []
     for number, line in numbered_lines(data):
         try:
-            value = json.loads(line)
+            value = parse_json(line)
         except json.JSONDecodeError as error:
             problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
             continue
-        except RecursionError:
-            problems.add(number, "not JSON that can be read: nested too deeply")
+        except ValueError as error:
+            problems.add(number, f"not JSON that can be read: {error}")
             continue
         if not isinstance(value, dict):
             problems.add(number, f"a JSON {type(value).__name__}, not an object")
@@ -103,6 +103,19 @@ def json_lines(data: bytes, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
         objects.append((number, value))
     problems.raise_if_any()
     return iter(objects)
+
+
+def parse_json(text: str, **options: Any) -> Any:
+    """`json.loads`, raising `ValueError` also for what Python could not hold or write again."""
+    try:
+        value = json.loads(text, **options)
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("half a character (a \\ud... without its other half)") from error
+    return value
 
 
 def columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFrame:
@@ -118,6 +131,8 @@ def columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFram
 def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
     separator, other = (b"\t", b" ") if b"\t" in data[: data.find(b"\n")] else (b" ", b"\t")
     if any(mixed in data for mixed in (other, separator * 2, b"\v", b"\f")):
+        return None
+    if data.count(b"\r") != data.count(b"\r\n"):
         return None
     irregular = False
 
@@ -145,6 +160,9 @@ def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
     if irregular or table.num_rows != n_lines:
         return None
     frame = pl.DataFrame(pl.from_arrow(table))
+    blank_at_an_end = pl.any_horizontal(pl.col(names[0], names[-1]) == "").any()
+    if frame.select(blank_at_an_end).item():
+        return None
     return frame.with_columns(pl.int_range(1, frame.height + 1, dtype=pl.Int64).alias("line"))
 
 

@@ -8,8 +8,9 @@ import polars as pl
 
 from ingest import files, trec
 from sql.errors import BadInput
-from sql.lake import Lake, utc_now
+from sql.lake import Lake
 from sql.project import check_name, did_you_mean
+from sql.transaction import utc_now
 
 
 def judge_id(name: str) -> str:

@@ -18,7 +18,8 @@ from ingest import datasets, files, responses, texts, trec
 from ingest.collection import Collection
 from ingest.problems import Problems, Rejected, from_contract, reject
 from sql.contracts import CONTRACTS, KEYS
-from sql.lake import Lake, Transaction, utc_now
+from sql.lake import Lake
+from sql.transaction import Transaction, utc_now
 
 BATCH_ROWS = 2_000_000  # run entries validated and written at a time
 READERS = 2  # files unzipped and parsed side by side
@@ -138,8 +139,8 @@ class _Ingest:
             for column, value in {"collection": self.name, **constants}.items()
         )
 
-    def _from_dataset(self, what: str, records: Iterable[Any]) -> list[Any]:
-        return list(datasets.read(self.dataset_id, what, records))
+    def _from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> list[Any]:
+        return datasets.read(self.dataset_id, what, records)
 
     def _file_hash(self, shown: str) -> str:
         try:
@@ -194,13 +195,15 @@ class _Ingest:
             self.transaction.delete("collections", collection=self.name)
             self.transaction.insert("collections", pl.DataFrame([row | {"ingested_at": utc_now()}]))
             self.transaction.record(target, sha256, 1)
+            if not self.outcome.counts:
+                self._count("settings", 1)
         else:
             self.outcome.unchanged -= 1  # not an input of its own
 
     def _queries(self) -> None:
         if not self.dataset.has_queries():
             raise reject(self.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
-        found = self._from_dataset("topics", self.dataset.queries_iter())
+        found = self._from_dataset("topics", lambda: self.dataset.queries_iter())
         queries = [datasets.query_text(query) for query in found]
         target, sha256 = self._target("queries"), _hash_of(queries)
         if not self._changed(target, sha256):
@@ -236,7 +239,7 @@ class _Ingest:
         target = self._target(f"judgments/{assessor}")
         if shown is None:
             shown = self.dataset_id
-            found = self._from_dataset("qrels", self.dataset.qrels_iter())
+            found = self._from_dataset("qrels", lambda: self.dataset.qrels_iter())
             frame = pl.DataFrame(
                 [(q.query_id, q.doc_id, int(q.relevance)) for q in found],
                 schema={"query_id": pl.String, "passage_id": pl.String, "relevance": pl.Int64},
@@ -319,13 +322,13 @@ class _Ingest:
                 self.outcome.rejected.append(rejected)
 
     def _scoreddocs(self, system: str) -> RunSource:
-        records = self._from_dataset("scoreddocs", self.dataset.scoreddocs_iter())
+        records = self._from_dataset("scoreddocs", lambda: self.dataset.scoreddocs_iter())
         frame = pl.DataFrame(
             [(r.query_id, r.doc_id, None, float(r.score)) for r in records],
             schema={"query_id": pl.String, "passage_id": pl.String, "rank": pl.Int32,
                     "score": pl.Float64},
             orient="row",
-        ).with_row_index("line", offset=1)  # fmt: skip
+        ).with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))  # fmt: skip
         return RunSource(system, self.dataset_id, _hash_of(frame.rows()), lambda: frame)
 
     def _refuse_if_generated(self, system: str, shown: str) -> None:
@@ -394,10 +397,8 @@ class _Ingest:
         """Drop what the lake has of these (system, file, hash, rows), and enter their new rows."""
         if not found:
             return
-        replaced = [s for s, *_ in found if self.transaction.recorded(self._system_target(s))]
-        if replaced:
-            for table in ("systems", "run_entries", "citations"):
-                self.transaction.delete(table, collection=self.name, system=replaced)
+        known = [s for s, *_ in found if self.transaction.recorded(self._system_target(s))]
+        self._drop_systems(known)
         frame = pl.DataFrame(
             found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
         )
@@ -406,31 +407,47 @@ class _Ingest:
             self.transaction.record(self._system_target(system), sha256, n_rows)
         self._count("systems", len(found))
 
+    def _drop_systems(self, systems: Iterable[str]) -> None:
+        if systems := sorted(systems):
+            for table in ("systems", "run_entries", "citations"):
+                self.transaction.delete(table, collection=self.name, system=systems)
+
     def _system_target(self, system: str) -> str:
         return self._target(f"systems/{system}")
 
     # --- responses ----------------------------------------------------------------------------
 
     def _responses(self) -> None:
+        changed: list[tuple[str, str]] = []
         for shown in self.collection.matching(self.collection.responses, "responses"):
-            self._guarded(lambda: self._response_file(shown))  # noqa: B023
+            self._guarded(lambda: self._look_at_responses(shown, changed))  # noqa: B023
+        for shown, sha256 in changed:
+            self._guarded(lambda: self._response_file(shown, sha256))  # noqa: B023
 
-    def _response_file(self, shown: str) -> None:
+    def _look_at_responses(self, shown: str, changed: list[tuple[str, str]]) -> None:
+        """Add a file that changed to `changed`; one that did not keeps its systems from others."""
         sha256 = self._file_hash(shown)
-        target = self._target(f"responses/{shown}")
-        if not self._changed(target, sha256):
-            owned = self.transaction.lake.rows(
-                "select system from lake.raw.systems where collection = ? and source_file = ?",
-                self.name, shown,
-            )  # fmt: skip
-            self.claimed |= {system for (system,) in owned}
-            return
+        if self._changed(self._target(f"responses/{shown}"), sha256):
+            changed.append((shown, sha256))
+        else:
+            self.claimed |= self._generated_by(shown)
+
+    def _generated_by(self, shown: str) -> set[str]:
+        rows = self.transaction.lake.rows(
+            "select system from lake.raw.systems "
+            "where collection = ? and kind = 'generation' and source_file = ?",
+            self.name, shown,
+        )  # fmt: skip
+        return {system for (system,) in rows}
+
+    def _response_file(self, shown: str, sha256: str) -> None:
         found = responses.read_responses(self.collection.path(shown), shown)
         by_system: dict[str, list[responses.Response]] = {}
         for response in found:
             by_system.setdefault(response.system, []).append(response)
         self._check_responses(found, by_system, shown)
         self.claimed |= set(by_system)
+        self._drop_systems(self._generated_by(shown) - set(by_system))
         entries = {system: _entries(given) for system, given in by_system.items()}
         self._replace_systems(
             "generation", [(s, shown, sha256, frame.height) for s, frame in entries.items()]
@@ -443,7 +460,7 @@ class _Ingest:
             citations = _citations(given)
             if citations.height:
                 self.transaction.insert("citations", self._own(citations, system=system))
-        self._written("responses", target, sha256, len(found))
+        self._written("responses", self._target(f"responses/{shown}"), sha256, len(found))
         self._response_passages(found)
 
     def _check_responses(self, found, by_system, shown) -> None:
@@ -473,7 +490,7 @@ class _Ingest:
             list(rows.values()), orient="row",
             schema={"passage_id": pl.String, "text": pl.String, "position": pl.Int64},
         )  # fmt: skip
-        self._insert_passages(frame, "response")
+        self.transaction.insert("passages", self._own(_hashed(frame), origin="response"))
 
     # --- passages -----------------------------------------------------------------------------
 
@@ -504,7 +521,7 @@ class _Ingest:
         sha256 = self._file_hash(shown) if shown else self.dataset_id
         if not self._changed(target, sha256):
             return
-        found = self._from_dataset("passages", self.dataset.docs_iter())
+        found = self._from_dataset("passages", lambda: self.dataset.docs_iter())
         n_rows = self._replace_passages(found)
         self._written("passages", target, sha256, n_rows)
 
@@ -520,9 +537,8 @@ class _Ingest:
         if not wanted:
             return
         ids = [passage_id for (passage_id,) in wanted]
-        found = self._from_dataset("passages", self.dataset.docs_store().get_many_iter(ids))
-        if found:
-            self.outcome.counts["passages"] = self._replace_passages(found)
+        found = self._from_dataset("passages", lambda: self.dataset.docs_store().get_many_iter(ids))
+        self._count("passages", self._replace_passages(found))
 
     def _replace_passages(self, found: list[Any]) -> int:
         """Insert passages, replacing those with the same id. Others in the lake stay."""
@@ -530,10 +546,14 @@ class _Ingest:
             [(doc.doc_id, doc.default_text(), None) for doc in found], orient="row",
             schema={"passage_id": pl.String, "text": pl.String, "position": pl.Int64},
         )  # fmt: skip
-        blank = frame["text"].str.strip_chars() == ""
+        blank = frame["text"].fill_null("").str.strip_chars() == ""
         if blank.any():
             self.outcome.warnings.append(f"{blank.sum():,} passages have an empty text; left out")
             frame = frame.filter(~blank)
+        if frame.is_empty():
+            return 0
+        shown = self.collection.passages or self.dataset_id
+        rows = self._checked("passages", _hashed(frame), shown, origin="corpus")
         connection = self.transaction.lake.connection
         connection.register("new_passages", frame)
         self.transaction.run(
@@ -542,15 +562,7 @@ class _Ingest:
             self.name,
         )
         connection.unregister("new_passages")
-        return self._insert_passages(frame, "corpus")
-
-    def _insert_passages(self, frame: pl.DataFrame, origin: str) -> int:
-        hashes = [hashlib.sha256(text.encode()).hexdigest() for text in frame["text"]]
-        complete = self._own(frame, origin=origin).with_columns(
-            pl.Series("text_sha256", hashes, dtype=pl.String),
-            pl.lit(None, dtype=pl.String).alias("doc_id"),
-        )
-        return self.transaction.insert("passages", complete)
+        return self.transaction.insert_checked("passages", rows)
 
 
 # The passages that count for a query (DESIGN: the pool), over the tables of this transaction.
@@ -581,6 +593,14 @@ def _read_ahead(readers: ThreadPoolExecutor, sources: list[RunSource]) -> Iterat
         futures[number] = None
         if (following := number + ahead) < len(sources):
             futures.append(readers.submit(sources[following].read))
+
+
+def _hashed(passages: pl.DataFrame) -> pl.DataFrame:
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in passages["text"]]
+    return passages.with_columns(
+        pl.Series("text_sha256", hashes, dtype=pl.String),
+        pl.lit(None, dtype=pl.String).alias("doc_id"),
+    )
 
 
 def _entries(given: list[responses.Response]) -> pl.DataFrame:

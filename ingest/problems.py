@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 import polars as pl
 from pandera.errors import SchemaErrors
 
+from sql.errors import BadInput
+
 SHOWN = 10  # problems printed for one file; the rest are counted
+MAX_MESSAGE = 300  # characters; what is quoted from a file may have no end
 
 
 @dataclass(frozen=True)
@@ -17,22 +20,30 @@ class Problem:
     line: int | None
     message: str
 
+    def __post_init__(self):
+        if len(self.message) > MAX_MESSAGE:
+            half = MAX_MESSAGE // 2
+            shorter = f"{self.message[:half]} ... {self.message[-half:]}"
+            object.__setattr__(self, "message", shorter)
+
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         return f"{where}: {self.message}"
 
 
-class Rejected(Exception):
+class Rejected(BadInput):
     """An input that cannot be used. Nothing of it lands; other inputs go on.
 
     `problems` holds the first ones, `total` counts them all, `hint` says what to do.
     """
 
     def __init__(self, problems: list[Problem], hint: str, total: int | None = None):
-        super().__init__(str(problems[0]))
+        super().__init__(str(problems[0]), hint)
         self.problems = sorted(problems, key=lambda p: p.line or 0)[:SHOWN]
         self.total = total or len(problems)
-        self.hint = hint
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     @property
     def file(self) -> str:

@@ -7,7 +7,11 @@ sentences carry citations in one of three shapes: document ids (NeuCLIR), ids wi
 
 import hashlib
 import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +22,10 @@ MAX_TOKENS = 400  # of a passage (RUBRIC, section 4.1: passages of about 400 tok
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff"  # scripts without spaces: each character counts
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]")
-_PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
-# after closing punctuation, before what looks like the start of a sentence
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|(?<=[。！？])")  # noqa: RUF001
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
+# closing punctuation, before what looks like the start of a sentence
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|[。！？]")  # noqa: RUF001
+_MAY_CUT_AFTER = re.compile(rf"[\s{_CJK}]")
 
 
 @dataclass(frozen=True)
@@ -43,21 +48,21 @@ class Response:
     sentences: list[str] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
 
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """(start, end) of each passage in the text."""
+        return _spans(self.text, MAX_TOKENS)
+
     def passages(self) -> list[tuple[str, str]]:
         """(passage_id, text) in order; a passage said twice is kept at its first place."""
-        parts = split(self.text)
+        parts = [self.text[start:end] for start, end in self.spans]
         return list({passage_id(part): part for part in parts}.items())
 
     def citing_passage(self, sentence: int) -> str:
-        """Id of the passage that holds a sentence (1-based) of a report."""
-        wanted = self.sentences[sentence - 1].strip()
-        passages = self.passages()
-        for found, text in passages:
-            if wanted and wanted in text:
-                return found
-        # a sentence longer than a passage was cut: its beginning says where it stands
-        start = " ".join(wanted.split()[:8])
-        return next((found for found, text in passages if start in text), passages[0][0])
+        """Id of the passage in which a sentence (1-based) of a report begins."""
+        before = len(" ".join(text.strip() for text in self.sentences[: sentence - 1]).lstrip())
+        start, end = next((span for span in self.spans if span[1] > before), self.spans[-1])
+        return passage_id(self.text[start:end])
 
 
 def passage_id(text: str) -> str:
@@ -74,45 +79,52 @@ def split(text: str, max_tokens: int = MAX_TOKENS) -> list[str]:
     """Cut a response into passages of at most `max_tokens` tokens.
 
     Whole paragraphs are packed together while they fit; a paragraph that does not fit is cut
-    between sentences, a sentence that does not fit between words.
+    between sentences, a sentence that does not fit between words, a word between tokens.
     """
-    passages: list[str] = []
-    for separator, pieces in _pieces(text.strip(), max_tokens):
-        for piece in pieces:
-            joined = f"{passages[-1]}{separator}{piece}" if passages else piece
-            if passages and count_tokens(joined) <= max_tokens:
-                passages[-1] = joined
-            else:
-                passages.append(piece)
-    return passages
+    return [text[start:end] for start, end in _spans(text, max_tokens)]
 
 
-def _pieces(text: str, max_tokens: int) -> list[tuple[str, list[str]]]:
-    """(what joins them, pieces that each fit), paragraph by paragraph."""
-    found = []
-    for paragraph in filter(None, (part.strip() for part in _PARAGRAPH.split(text))):
-        if count_tokens(paragraph) <= max_tokens:
-            found.append(("\n\n", [paragraph]))
-            continue
-        sentences = []
-        for sentence in filter(None, (part.strip() for part in _SENTENCE.split(paragraph))):
-            sentences += _words(sentence, max_tokens)
-        # the paragraph starts a passage of its own; its sentences are then packed
-        first, *rest = sentences
-        found += [("\n\n", [first]), (" ", rest)]
+def _spans(text: str, max_tokens: int) -> list[tuple[int, int]]:
+    """(start, end) of the passages that `split` gives: nothing but blanks is between them."""
+    found: list[tuple[int, int]] = []
+    for start, end in _pieces(text, max_tokens):
+        if found and count_tokens(text[found[-1][0] : end]) <= max_tokens:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
     return found
 
 
-def _words(sentence: str, max_tokens: int) -> list[str]:
-    if count_tokens(sentence) <= max_tokens:
-        return [sentence]
-    parts, start, tokens = [], 0, 0
-    for token in _TOKEN.finditer(sentence):
-        if tokens == max_tokens:
-            parts.append(sentence[start : token.start()].strip())
-            start, tokens = token.start(), 0
-        tokens += 1
-    return [*parts, sentence[start:].strip()]
+def _pieces(text: str, max_tokens: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of pieces that each fit: paragraphs, else sentences, else words."""
+    for paragraph in _parts(text, 0, len(text), _PARAGRAPH_END):
+        if count_tokens(text[slice(*paragraph)]) <= max_tokens:
+            yield paragraph
+            continue
+        for sentence in _parts(text, *paragraph, _SENTENCE_END):
+            yield from _words(text, *sentence, max_tokens)
+
+
+def _parts(text: str, start: int, end: int, ending: re.Pattern) -> Iterator[tuple[int, int]]:
+    """(start, end) of the parts of a stretch of text, cut after each `ending`, without blanks."""
+    cuts = [match.end() for match in ending.finditer(text, start, end)]
+    for first, last in pairwise([start, *cuts, end]):
+        part = text[first:last]
+        if part.strip():
+            first += len(part) - len(part.lstrip())
+            yield first, first + len(part.strip())
+
+
+def _words(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[int, int]]:
+    tokens = [token.start() for token in _TOKEN.finditer(text, start, end)]
+    while len(tokens) > max_tokens:
+        cut = max_tokens
+        while cut and not _MAY_CUT_AFTER.match(text, tokens[cut] - 1):
+            cut -= 1
+        cut = cut or max_tokens  # one word that is longer than a passage
+        yield tokens[0], tokens[0] + len(text[tokens[0] : tokens[cut]].rstrip())
+        tokens = tokens[cut:]
+    yield tokens[0], end
 
 
 def read_responses(path: Path, shown: str) -> list[Response]:
@@ -125,7 +137,8 @@ def read_responses(path: Path, shown: str) -> list[Response]:
     lines: dict[tuple[str, str], int] = {}
     for line, row in files.json_lines(data, shown):
         try:
-            response = _report(row, line) if "metadata" in row else _plain(row, line)
+            is_report = "metadata" in row and "system" not in row
+            response = _report(row, line) if is_report else _plain(row, line)
         except ValueError as error:
             problems.add(line, str(error))
             continue
@@ -152,15 +165,21 @@ def _report(row: dict[str, Any], line: int) -> Response:
     if not isinstance(metadata, dict):
         raise ValueError("metadata is not an object")
     query = next(
-        (metadata[key] for key in ("topic_id", "narrative_id", "request_id") if key in metadata),
+        (
+            metadata[key]
+            for key in ("topic_id", "narrative_id", "request_id")
+            if metadata.get(key) is not None
+        ),
         None,
     )
     if query is None:
         raise ValueError("metadata has no topic_id or narrative_id")
-    parts = row.get("responses", row.get("answer"))
+    parts = row.get("responses") or row.get("answer")
     if not isinstance(parts, list) or not parts:
         raise ValueError("neither responses nor answer holds a list of sentences")
     references = row.get("references") or []
+    if not isinstance(references, list):
+        raise ValueError("references is not a list")
     sentences, citations = [], []
     for number, part in enumerate(parts, start=1):
         if not isinstance(part, dict) or not isinstance(part.get("text"), str):
@@ -179,7 +198,9 @@ def _citations(given: Any, sentence: int, references: list[Any]) -> list[Citatio
     if not given:
         return []
     if isinstance(given, dict):
-        return [Citation(sentence, str(cited), _confidence(c)) for cited, c in given.items()]
+        if "" in given:
+            raise ValueError(f"sentence {sentence}: citation '' is not a document id")
+        return [Citation(sentence, cited, _confidence(c)) for cited, c in given.items()]
     if not isinstance(given, list):
         raise ValueError(f"sentence {sentence}: citations are neither a list nor an object")
     found = []
@@ -200,8 +221,8 @@ def _citations(given: Any, sentence: int, references: list[Any]) -> list[Citatio
 def _confidence(value: Any) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"citation confidence {value!r} is not a number")
+    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+        raise ValueError(f"citation confidence {value!r} is not a finite number")
     return float(value)
 
 

@@ -75,6 +75,9 @@ def _queries(path: Path, shown: str, problems: Problems) -> list[tuple[int, Quer
         if len(cells) < 2:
             problems.add(line, "no TAB between the query's id and its text")
             continue
+        if len(cells) > 2:
+            problems.add(line, f"{len(cells)} columns instead of 2, the query's id and its text")
+            continue
         found.append((line, Query(cells[0].strip(), cells[1].strip())))
     return found
 
@@ -123,7 +126,7 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
     rows: list[tuple[int | None, str, Any, Any]] = []
     if path.name.removesuffix(".gz").endswith(".json"):
         try:
-            content = json.loads(data, object_pairs_hook=_refuse_repeats)
+            content = files.parse_json(data.decode(), object_pairs_hook=_refuse_repeats)
         except json.JSONDecodeError as error:
             raise reject(shown, error.lineno, f"not JSON: {error.msg}", problems.hint) from error
         except ValueError as error:
@@ -141,7 +144,9 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
     ranks: dict[str, tuple[float, float | None]] = {}
     for line, system, rank, score in rows:
         number, points = _number(rank), _number(score)
-        if system in ranks:
+        if not system:
+            problems.add(line, "a system without a name")
+        elif system in ranks:
             problems.add(line, f"system {system!r} is listed twice")
         elif number is None or not number >= 1:
             problems.add(line, f"system {system!r}: rank {rank!r} is not a number from 1 up")
@@ -208,7 +213,7 @@ def _number(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return None
     return number if abs(number) < float("inf") else None
 

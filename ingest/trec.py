@@ -1,5 +1,6 @@
 """TREC runs and qrels, read strictly: what trec_eval would misread is reported by line."""
 
+import math
 import re
 from pathlib import Path
 
@@ -31,13 +32,15 @@ def read_run(path: Path, shown: str) -> pl.DataFrame:
     problems = Problems(shown, "Mend these lines, or leave the run out, and ingest again.")
     scores = pl.col("score").cast(pl.Float64, strict=False)
     parsed = frame.with_columns(scores.alias("number"))
-    bad = parsed.filter(pl.col("number").is_null() | ~pl.col("number").is_finite())
-    for line, text in bad.select("line", "score").iter_rows():
-        problems.add(line, f"score {text!r} is not a finite number")
-    for (tag,) in frame.select(pl.col("tag").unique()).iter_rows():
+    comparable = pl.col("number").cast(pl.Float32).is_finite()
+    bad = parsed.filter(~comparable.fill_null(False))
+    for line, text, number in bad.select("line", "score", "number").iter_rows():
+        finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
+        problems.add(line, f"score {text!r} is not a {finite} number")
+    tags = frame.select("line", "tag").unique("tag", keep="first", maintain_order=True)
+    for line, tag in tags.iter_rows():
         if re.search(_BAD_TAG, tag):
-            lines = frame.filter(pl.col("tag") == tag)["line"]
-            problems.add(lines[0], f"run tag {tag!r} holds a quote, slash, bracket or '..'")
+            problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
     problems.raise_if_any()
     return parsed.select(
         "query_id",
@@ -96,7 +99,7 @@ def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> N
             shown, "Add these queries to the collection's topics, or remove the lines."
         )
         for query_id, line, n in unknown.iter_rows():
-            problems.add(line, f"unknown query {query_id!r} ({n:,} lines)")
+            problems.add(line, f"unknown query {query_id!r} ({n:,} line{'s' if n > 1 else ''})")
         problems.raise_if_any()
 
 

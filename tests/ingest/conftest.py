@@ -1,0 +1,160 @@
+"""A project folder with one tiny collection, and a real lake for it to go into."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ingest.collection import Collection
+from ingest.pipeline import Outcome, ingest
+from ingest.problems import Rejected
+from sql.lake import Lake
+from sql.project import Project
+
+
+def write_file(path: Path, content: str | bytes | list[str]) -> Path:
+    """Write text, bytes or lines; zipped when the name ends in .gz."""
+    if isinstance(content, list):
+        content = "".join(f"{line}\n" for line in content)
+    data = content.encode() if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(data) if path.name.endswith(".gz") else data)
+    return path
+
+
+def report(read, path: Path, *arguments) -> str:
+    """What a reader says about a file it must reject."""
+    with pytest.raises(Rejected) as caught:
+        read(path, path.name, *arguments)
+    return "\n".join(caught.value.lines())
+
+
+class Tiny:
+    """The project: write files, change settings, ingest, look into the lake."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.settings = {
+            "queries": "topics.tsv",
+            "passages": "passages.tsv",
+            "judgments": {"nist": "nist.qrels"},
+            "runs": ["runs/*"],
+        }
+        self.write("topics.tsv", ["q1\twhy is the sky blue", "q2\thow do bees find home"])
+        self.write("passages.tsv", [f"p{n}\tText of passage {n}." for n in range(1, 6)])
+        self.write("nist.qrels", ["q1 0 p1 2", "q1 0 p2 0", "q2 0 p3 1"])
+        self.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q1 Q0 p2 2 1.5 good"])
+        self._lake: Lake | None = None
+
+    def write(self, name: str, content: str | bytes | list[str]) -> Path:
+        return write_file(self.folder / name, content)
+
+    def configure(self, **settings) -> None:
+        """Change settings of the collection; None takes one out."""
+        merged = self.settings | settings
+        self.settings = {key: value for key, value in merged.items() if value is not None}
+
+    @property
+    def project(self) -> Project:
+        lines = ["[collections.tiny]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in self.settings.items()]
+        return Project.read(self.write("gradelake.toml", lines))
+
+    @property
+    def collection(self) -> Collection:
+        return Collection.named(self.project, "tiny")
+
+    @property
+    def lake(self) -> Lake:
+        if not self._lake:
+            self._lake = Lake.writer(self.project)
+        return self._lake
+
+    def ingest(self, progress=lambda what, items, total: items) -> Outcome:
+        return ingest(self.lake, self.collection, [], progress)
+
+    def gradelake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        """The real command line, in the project's folder."""
+        assert self.project  # writes its gradelake.toml
+        return subprocess.run(
+            [sys.executable, "-m", "gradelake", *arguments],
+            cwd=self.folder, env=os.environ | environment, text=True, capture_output=True,
+        )  # fmt: skip
+
+    def rows(self, query: str) -> list[tuple]:
+        return self.lake.rows(query)
+
+    def systems(self) -> set[str]:
+        return {name for (name,) in self.rows("select system from lake.raw.systems")}
+
+    def run_of(self, system: str) -> list[tuple]:
+        """(query, passage, score) as the lake has them, best first."""
+        return self.lake.rows(
+            "select query_id, passage_id, score from lake.raw.run_entries where system = ? "
+            "order by query_id, score desc, passage_id desc",
+            system,
+        )
+
+    def snapshot(self) -> int:
+        return self.lake.value("select max(snapshot_id) from lake.snapshots()")
+
+    def close(self) -> None:
+        if self._lake:
+            self._lake.close()
+
+
+def _toml(value) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value)
+
+
+def said(outcome: Outcome) -> str:
+    """Everything an ingest reports about what it refused."""
+    return "\n".join(line for rejected in outcome.rejected for line in rejected.lines())
+
+
+@pytest.fixture(scope="session")
+def empty_lake(tmp_path_factory) -> Path:
+    """An empty lake, made once and copied for each test."""
+    folder = tmp_path_factory.mktemp("empty")
+    file = write_file(folder / "gradelake.toml", "")
+    Lake.create(Project.read(file)).close()
+    return folder / "lake"
+
+
+@pytest.fixture(scope="session")
+def tiny_lake(tmp_path_factory, empty_lake) -> Path:
+    """A lake that holds the tiny collection, made once and copied for each test."""
+    folder = tmp_path_factory.mktemp("ingested") / "project"
+    with closing(new_tiny(folder, empty_lake)) as project:
+        assert project.ingest().exit_code == 0
+    return folder / "lake"
+
+
+def new_tiny(folder: Path, lake: Path) -> Tiny:
+    """A project with a copy of a lake."""
+    shutil.copytree(lake, folder / "lake")
+    return Tiny(folder)
+
+
+@pytest.fixture
+def tiny(tmp_path, empty_lake):
+    """The project before its first ingest."""
+    with closing(new_tiny(tmp_path / "project", empty_lake)) as project:
+        yield project
+
+
+@pytest.fixture
+def ingested(tmp_path, tiny_lake):
+    """The project after its first ingest."""
+    with closing(new_tiny(tmp_path / "project", tiny_lake)) as project:
+        yield project

@@ -1,0 +1,468 @@
+"""What cannot be used is refused by file and line, with what to do; everything else lands."""
+
+import gzip
+import json
+import subprocess
+import sys
+import zlib
+from contextlib import closing
+
+import pytest
+
+from ingest.problems import Rejected
+from ingest.trec import read_run
+from sql.errors import BadInput
+from tests.ingest.conftest import new_tiny, report, said, write_file
+
+
+def zipped(lines: int) -> bytearray:
+    return bytearray(gzip.compress(b"".join(b"q1 Q0 p%d 1 1 t\n" % n for n in range(lines))))
+
+
+def damaged(data: bytearray) -> bytearray:
+    data[len(data) // 2] ^= 0xFF
+    return data
+
+
+GOOD = "q1 Q0 p1 1 2.5 t\n"
+LATIN = f"{GOOD}q1 Q0 f\u00fcr 2 1.5 t\n"
+
+# what is wrong: file, bytes, and what the report says of it, in parts
+FAULTY_RUNS = {
+    "a_line_without_six_columns": (
+        "columns.run", f"{GOOD}q1 Q0 p2 2 1.5\n",
+        [":2: 5 columns instead of 6",
+         "TREC run lines have 6 columns: query_id Q0 passage_id rank score tag"],
+    ),
+    "a_score_that_is_a_word": (
+        "word.run", f"{GOOD}\nq1 Q0 p2 2 high t\n",
+        [":3: score 'high' is not a finite number", "Mend these lines, or leave the run out"],
+    ),
+    "a_score_that_is_nan": (
+        "nan.run", f"{GOOD}q1 Q0 p2 2 nan t\n", [":2: score 'nan' is not a finite number"],
+    ),
+    "a_score_that_is_infinite": (
+        "inf.run", f"q1 Q0 p2 2 -inf t\n{GOOD}", [":1: score '-inf' is not a finite number"],
+    ),
+    "a_passage_ranked_twice_for_a_query": (
+        "twice.run", f"{GOOD}q2 Q0 p1 1 3 t\nq1 Q0 p2 2 2 t\n\nq1 Q0 p1 3 1 t\n",
+        [":5: query_id 'q1', passage_id 'p1' is listed twice (first on line 1)",
+         "Mend or remove these lines"],
+    ),
+    "a_query_the_collection_does_not_have": (
+        "unknown.run", f"{GOOD}Q1 Q0 p1 1 3 t\nq9 Q0 p2 2 2 t\nq9 Q0 p1 3 1 t\n",
+        [":2: unknown query 'Q1' (1 line)", ":3: unknown query 'q9' (2 lines)",
+         "Add these queries to the collection's topics, or remove the lines."],
+    ),
+    "an_empty_file": ("empty.run", "", [": the file is empty"]),
+    "a_file_of_blank_lines": ("blank.run", "\n \n\t\n", [": the file is empty"]),
+    "nothing_but_a_byte_order_mark": ("bom.run", "\ufeff", [": the file is empty"]),
+    "nothing_in_a_gzip_file": ("zipped.run.gz", gzip.compress(b""), [": the file is empty"]),
+    "a_gzip_file_of_no_bytes": ("none.run.gz", b"", [": the file is empty"]),
+    "a_gzip_file_that_was_cut_off": (
+        "cut.run.gz", zipped(5000)[:-2000],
+        [":", "the gzip file is broken or cut off here (", "Copy or download the file again."],
+    ),
+    "a_gzip_file_with_damage_in_the_middle": (
+        "damaged.run.gz", damaged(zipped(5000)), [":", "the gzip file is broken or cut off here ("],
+    ),
+    "a_file_named_gz_that_is_no_gzip_file": (
+        "plain.run.gz", GOOD.encode(),
+        [":1: the gzip file is broken or cut off here (Not a gzipped file"],
+    ),
+    "a_file_in_latin_1": (
+        "latin.run", LATIN.encode("latin-1"),
+        [":2: byte 0xfc is not UTF-8", "iconv -f LATIN1 -t UTF-8"],
+    ),
+    "a_file_in_utf_16": ("utf16.run", LATIN.encode("utf-16"), [":1: byte 0xff is not UTF-8"]),
+    "a_run_tag_with_a_quote": (
+        "quote.run", f"{GOOD}q1 Q0 p2 2 1.5 it's\n", [":2: run tag \"it's\" holds a quote, slash"],
+    ),
+    "a_run_tag_with_a_slash": (
+        "slash.run", "q1 Q0 p2 2 1.5 a/b\n", [":1: run tag 'a/b' holds a quote, slash"],
+    ),
+    "a_run_tag_that_climbs": (
+        "climb.run", "q1 Q0 p2 2 1.5 ../../x\n", [":1: run tag '../../x' holds a quote, slash"],
+    ),
+    "a_file_name_with_a_blank": (
+        "my run.run", GOOD,
+        [": 'my run' cannot be used as a system's name",
+         "Use letters, digits and . _ + = @ - only"],
+    ),
+    "a_file_name_with_a_quote": ("it's.run", GOOD, [": \"it's\" cannot be used as a system's"]),
+    "a_file_name_like_an_option": ("-x.run", GOOD, [": '-x' cannot be used as a system's name"]),
+    "a_file_name_with_two_dots": ("a..b.run", GOOD, [": 'a..b' cannot be used as a system's"]),
+    "a_file_name_beyond_ascii": (
+        "gr\u00fcn.run", GOOD, [": 'gr\u00fcn' cannot be used as a system's"],
+    ),
+    "a_value_of_great_length": (
+        "long.run", f"q1 Q0 p1 1 {'9' * 100_000}x t\n",
+        [":1: score '999", " ... ", "99x' is not a finite number"],
+    ),
+    "a_digit_beyond_ascii": (
+        "digit.run", "q1 Q0 p1 1 \uff11 t\n", [":1: score '\uff11' is not a finite"],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def beside_good_runs(tmp_path_factory, empty_lake):
+    """One ingest of all faulty runs, with good ones between them: (what was said, the lake)."""
+    with closing(new_tiny(tmp_path_factory.mktemp("faulty") / "project", empty_lake)) as tiny:
+        for name, content, _ in FAULTY_RUNS.values():
+            path = tiny.folder / "runs" / name
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        tiny.write("runs/also_good.run", GOOD)
+        tiny.write("runs/zz_good.run.gz", GOOD)
+        outcome = tiny.ingest()
+        yield outcome, tiny
+
+
+@pytest.mark.parametrize("fault", FAULTY_RUNS)
+def test_a_faulty_run_is_refused_by_file_and_line_with_what_to_do(beside_good_runs, fault):
+    name, _, expected = FAULTY_RUNS[fault]
+    (rejected,) = (r for r in beside_good_runs[0].rejected if r.file == f"runs/{name}")
+    told = "\n".join(rejected.lines())
+    assert told.startswith(f"runs/{name}{expected[0]}")
+    for part in expected[1:]:
+        assert part in told
+    assert "\n  what to do: " in told
+    assert len(told) < 1000
+
+
+def test_a_gzip_file_that_was_cut_off_is_named_with_the_line_where_it_ends(tmp_path):
+    cut = zipped(5000)[:-2000]
+    (tmp_path / "a.run.gz").write_bytes(cut)
+    readable = zlib.decompressobj(wbits=31).decompress(cut).count(b"\n")
+    assert 1000 < readable < 5000
+    assert report(read_run, tmp_path / "a.run.gz").startswith(f"a.run.gz:{readable + 1}: ")
+
+
+def test_of_faulty_and_good_runs_only_the_good_ones_land(beside_good_runs):
+    outcome, tiny = beside_good_runs
+    assert len(outcome.rejected) == len(FAULTY_RUNS)
+    assert outcome.exit_code == 3
+    assert tiny.systems() == {"good", "also_good", "zz_good"}
+    assert tiny.rows(
+        "select system, count(*) from lake.raw.run_entries group by all order by all"
+    ) == [("also_good", 1), ("good", 2), ("zz_good", 1)]
+
+
+def test_two_files_with_one_systems_name(tiny):
+    tiny.write("runs/twin.run", ["q1 Q0 p1 1 2.5 t"])
+    tiny.write("runs/twin.txt.gz", ["q1 Q0 p2 1 2.5 t"])
+    tiny.write("runs/deeper/good.run", ["q1 Q0 p2 1 2.5 t"])
+    tiny.write("runs/fine.run", ["q1 Q0 p2 1 2.5 t"])
+    tiny.configure(runs=["runs/**"])
+    outcome = tiny.ingest()
+    assert said(outcome).splitlines() == [
+        "runs/deeper/good.run: several files claim the system 'good': "
+        "runs/deeper/good.run, runs/good.run",
+        "  what to do: A system's name is its file name without endings: rename.",
+        "runs/twin.run: several files claim the system 'twin': runs/twin.run, runs/twin.txt.gz",
+        "  what to do: A system's name is its file name without endings: rename.",
+    ]
+    assert (outcome.exit_code, tiny.systems()) == (3, {"fine"})
+
+
+MANY_FAULTS = {
+    "score": [f"q1 Q0 p{n} {n} {'bad' if n % 2 else n} t" for n in range(1, 5001)],
+    "columns": ["q1 Q0 p1 1 1"] * 2500,
+    "repeated": ["q1 Q0 p1 1 1 t"] * 2501,
+    "queries": [f"x{n} Q0 p1 1 1 t" for n in range(2500)],
+    "tags": [f"q1 Q0 p{n} 1 1 {n}/t" for n in range(2500)],
+}
+
+
+def test_of_many_faults_the_first_ten_are_shown_and_the_rest_counted(tiny):
+    for name, lines in MANY_FAULTS.items():
+        tiny.write(f"runs/{name}.run", lines)
+    by_file = {rejected.file: rejected for rejected in tiny.ingest().rejected}
+    first_lines = {"score": range(1, 20, 2), "repeated": range(2, 12)}
+    for name in MANY_FAULTS:
+        rejected = by_file[f"runs/{name}.run"]
+        assert [p.line for p in rejected.problems] == [*first_lines.get(name, range(1, 11))]
+        assert rejected.total == 2500
+        assert rejected.lines()[10] == f"runs/{name}.run: and 2,490 more like these"
+        assert len(rejected.lines()) == 12
+
+
+# --- a line without end -------------------------------------------------------------------------
+
+MEASURE = """
+import json, resource, sys, time
+from pathlib import Path
+from ingest.problems import Rejected
+from ingest.texts import read_passages
+from ingest.trec import read_qrels, read_run
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
+
+found = []
+for reader, name in ((read_run, "a.run"), (read_run, "a.run.gz"), (read_qrels, "a.run"),
+                     (read_passages, "a.run")):
+    before, started = peak(), time.monotonic()
+    try:
+        reader(Path(name), name)
+        said = "nothing"
+    except Rejected as rejected:
+        said = rejected.lines()[0]
+    found.append([said, peak() - before, time.monotonic() - started])
+print(json.dumps(found))
+"""
+
+
+def test_a_line_of_200_megabytes_is_refused_before_it_is_in_memory(tmp_path):
+    size, block = 200, b"x" * (1 << 20)
+    start = b"q1 Q0 p1 1 2.5 t\nq1 Q0 "
+    with (
+        (tmp_path / "a.run").open("wb") as plain,
+        gzip.open(tmp_path / "a.run.gz", "wb", 1) as zipped,
+    ):
+        for stream in (plain, zipped):
+            stream.write(start)
+            for _ in range(size):
+                stream.write(block)
+    process = subprocess.run(
+        [sys.executable, "-c", MEASURE], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr
+    run, zipped_run, qrels, passages = json.loads(process.stdout)
+    for name, (text, memory, seconds) in zip(
+        ("a.run", "a.run.gz", "a.run"), (run, zipped_run, qrels), strict=True
+    ):
+        assert text == f"{name}:2: this line is longer than 1 MiB"
+        assert memory < 30
+        assert seconds < 5
+    assert passages[0] == "a.run:2: this line is longer than 32 MiB"
+    assert passages[1] < 100
+    assert passages[2] < 5
+
+
+def test_the_longest_line_that_is_allowed_is_read(tmp_path):
+    line = "q1 Q0 p1 1 2.5 " + "t" * ((1 << 20) - 15)
+    assert len(line) == 1 << 20
+    file = write_file(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line, "q1 Q0 p3 1 2.5 t"])
+    assert read_run(file, "a.run").height == 3
+    file = write_file(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line + "t", "q1 Q0 p3 1 2.5 t"])
+    with pytest.raises(Rejected, match=r"a\.run:2: this line is longer than 1 MiB"):
+        read_run(file, "a.run")
+
+
+# --- other inputs -------------------------------------------------------------------------------
+
+
+def test_faulty_judgments_are_refused_and_the_other_assessors_land(tiny):
+    tiny.write("words.qrels", ["q1 0 p1 1", "q1 0 p2 1.5"])
+    tiny.write("unknown.qrels", ["q1 0 p1 1", "q7 0 p2 1"])
+    tiny.write("conflict.qrels", ["q1 0 p1 1", "q1 0 p1 2"])
+    names = ("words", "nist", "unknown", "conflict")
+    tiny.configure(judgments={name: f"{name}.qrels" for name in names})
+    outcome = tiny.ingest()
+    assert [line for line in said(outcome).splitlines() if "what to do" not in line] == [
+        "words.qrels:2: relevance '1.5' is not a whole number",
+        "unknown.qrels:2: unknown query 'q7' (1 line)",
+        "conflict.qrels:2: query 'q1', passage 'p1' is judged 2 here and 1 on line 1",
+    ]
+    assert tiny.rows("select assessor, count(*) from lake.raw.judgments group by all") == [
+        ("nist", 3)
+    ]
+    assert (outcome.exit_code, tiny.systems()) == (3, {"good"})
+
+
+def test_judgments_repeated_without_conflict_are_kept_once_with_a_note(tiny):
+    tiny.write("nist.qrels", ["q1 0 p1 1", "q1 0 p1 1", "q1 0 p2 0", "q1 0 p1 1"])
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 0
+    assert "nist.qrels: 2 repeated lines, kept once" in outcome.warnings
+    assert tiny.rows("select count(*) from lake.raw.judgments") == [(2,)]
+
+
+def test_missing_files_are_refused_one_by_one(tiny):
+    tiny.configure(
+        passages="no1.tsv",
+        judgments={"nist": "no2.qrels"},
+        near_duplicates="no3.tsv",
+        official_ranks={"trec": "no4.json"},
+    )
+    outcome = tiny.ingest()
+    told = said(outcome).splitlines()
+    for name in ("no1.tsv", "no2.qrels", "no3.tsv", "no4.json"):
+        at = told.index(f"{name}: cannot be read: No such file or directory")
+        assert told[at + 1] == f"  what to do: Paths are relative to {tiny.folder}."
+    assert (outcome.exit_code, tiny.systems()) == (3, {"good"})
+
+
+def test_a_folder_in_the_place_of_a_file(tiny):
+    (tiny.folder / "passages").mkdir()
+    tiny.configure(passages="passages")
+    outcome = tiny.ingest()
+    assert "passages: cannot be read: Is a directory" in said(outcome)
+    assert tiny.systems() == {"good"}
+
+
+def test_faulty_passages_ranks_and_clusters_leave_the_rest_alone(tiny):
+    tiny.write("passages.jsonl", ['{"passage_id": "p1", "text": "x"}', "{"])
+    tiny.write("ranks.tsv", ["good 1", "bad 0"])
+    tiny.write("clusters.tsv", ["p1 p2", "p2 p3"])
+    tiny.configure(
+        passages="passages.jsonl",
+        official_ranks={"trec": "ranks.tsv"},
+        near_duplicates="clusters.tsv",
+    )
+    outcome = tiny.ingest()
+    told = said(outcome)
+    assert "passages.jsonl:2: not JSON: " in told
+    assert "ranks.tsv:2: system 'bad': rank '0' is not a number from 1 up" in told
+    assert "clusters.tsv:2: passage 'p2' is also on line 1" in told
+    for table in ("passages", "official_ranks", "near_duplicates"):
+        assert tiny.rows(f"select count(*) from lake.raw.{table}") == [(0,)]
+    assert (outcome.exit_code, tiny.systems()) == (3, {"good"})
+
+
+# --- topics -------------------------------------------------------------------------------------
+
+
+def test_without_usable_topics_a_new_collection_lands_nothing(tiny):
+    tiny.write("topics.tsv", ["q1\tsky", "q1\tsea"])
+    before = tiny.snapshot()
+    outcome = tiny.ingest()
+    assert said(outcome).startswith("topics.tsv:2: query 'q1' is listed twice (first on line 1)")
+    assert outcome.exit_code == 2
+    assert outcome.snapshot is None
+    assert tiny.snapshot() == before
+
+
+def test_with_topics_in_the_lake_already_faulty_ones_do_not_stop_the_rest(ingested):
+    ingested.write("topics.tsv", ["q1 no tab"])
+    ingested.write("runs/more.run", ["q2 Q0 p1 1 2.5 t"])
+    outcome = ingested.ingest()
+    assert said(outcome).startswith("topics.tsv:1: no TAB between the query's id and its text")
+    assert outcome.exit_code == 3
+    assert ingested.systems() == {"good", "more"}
+    assert ingested.rows("select query_id from lake.raw.queries order by all") == [("q1",), ("q2",)]
+
+
+def test_a_query_that_is_still_named_cannot_be_taken_out(ingested):
+    ingested.write("topics.tsv", ["q2\thow do bees find home", "q3\tnew"])
+    outcome = ingested.ingest()
+    assert said(outcome).splitlines() == [
+        "topics.tsv: query 'q1' is gone, but 2 judgments name it",
+        "topics.tsv: query 'q1' is gone, but 2 run_entries name it",
+        "  what to do: Keep these topics; to start over, use another collection name.",
+    ]
+    assert ingested.rows("select query_id from lake.raw.queries order by all") == [("q1",), ("q2",)]
+
+
+def test_a_query_that_nothing_names_can_be_taken_out(tiny):
+    tiny.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
+    tiny.ingest()
+    tiny.write("topics.tsv", ["q1\tsky", "q2\tbees and home"])
+    assert tiny.ingest().exit_code == 0
+    assert tiny.rows("select query_id, text from lake.raw.queries order by all") == [
+        ("q1", "sky"), ("q2", "bees and home"),
+    ]  # fmt: skip
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong", "hint"),
+    [
+        ({"judgements": "x"}, "unknown setting 'judgements'", "Did you mean 'judgments'?"),
+        ({"run": ["x"]}, "unknown setting 'run'", "Did you mean 'runs'?"),
+        ({"xyz": 1}, "unknown setting 'xyz'", "Known: assessor, "),
+        ({"queries": ["topics.tsv"]}, "queries must be a string", ""),
+        ({"queries": ""}, "queries must be a string", ""),
+        ({"queries": None}, "has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'),
+        ({"runs": 1}, "runs must be a list of file patterns", ""),
+        ({"runs": [1]}, "runs must be a list of file patterns", ""),
+        ({"judgments": ["x"]}, 'judgments must look like { name = "file" }', ""),
+        ({"judgments": {"a": 1}}, 'judgments must look like { name = "file" }', ""),
+        ({"judgments": {'"a/b"': "x"}}, "judgments: 'a/b' cannot be used as a name", "Use letters"),
+        ({"assessor": "a b"}, "assessor: 'a b' cannot be used as a name", "Use letters"),
+        ({"min_relevant": "1"}, "min_relevant must be a whole number", ""),
+        ({"min_relevant": True}, "min_relevant must be a whole number", ""),
+        ({"default_pool_depth": 0}, "default_pool_depth must be at least 1", ""),
+        ({"passages_for": "some"}, 'passages_for must be "all" or "pool"', ""),
+        ({"leave_out_near_duplicates": 1}, "leave_out_near_duplicates must be true or false", ""),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_it_should_be(tiny, settings, wrong, hint):
+    tiny.configure(**settings)
+    with pytest.raises(BadInput) as caught:
+        tiny.collection  # noqa: B018
+    assert f"gradelake.toml: [collections.tiny]{'' if wrong.startswith('has') else ':'} " in str(
+        caught.value
+    )
+    assert wrong in str(caught.value)
+    assert hint in str(caught.value)
+
+
+def test_an_unknown_collection_is_answered_with_the_nearest_one(tiny):
+    from ingest.collection import Collection
+
+    with pytest.raises(BadInput, match=r"there is no \[collections.tny\]\n  Did you mean 'tiny'?"):
+        Collection.named(tiny.project, "tny")
+
+
+def test_a_pattern_that_matches_nothing_stops_everything(tiny):
+    before = tiny.snapshot()
+    for setting in ("runs", "responses"):
+        tiny.configure(**{"runs": ["runs/*"], setting: ["runs/*", "no/*.x"]})
+        with pytest.raises(BadInput) as caught:
+            tiny.ingest()
+        assert f"[collections.tiny] {setting}: nothing matches 'no/*.x'" in str(caught.value)
+        assert f"Paths are relative to {tiny.folder}." in str(caught.value)
+    assert tiny.snapshot() == before
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+
+def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(tiny):
+    tiny.write("runs/bad.run", ["q1 Q0 p1 1 high t"])
+    process = tiny.gradelake("ingest", "tiny")
+    assert process.returncode == 3
+    assert process.stderr.splitlines() == [
+        "runs/bad.run:1: score 'high' is not a finite number",
+        "  what to do: Mend these lines, or leave the run out, and ingest again.",
+        "1 input rejected; the rest landed",
+    ]
+    assert process.stdout.startswith(
+        "tiny: wrote 2 queries, 3 judgments, 1 systems, 2 run entries, 5 passages in "
+    )
+    assert tiny.systems() == {"good"}
+
+
+def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(tiny):
+    tiny.write("topics.tsv", ["q1 no tab"])
+    process = tiny.gradelake("ingest", "tiny", "--json")
+    assert process.returncode == 2
+    answer = json.loads(process.stdout)
+    assert answer.pop("seconds") >= 0
+    assert answer == {
+        "collection": "tiny", "written": {}, "unchanged": 0, "snapshot": None, "warnings": [],
+        "rejected": [{
+            "file": "topics.tsv",
+            "problems": [{
+                "file": "topics.tsv", "line": 1,
+                "message": "no TAB between the query's id and its text",
+            }],
+            "n_problems": 1,
+            "what_to_do": "Each query needs an id of its own and a text.",
+        }],
+    }  # fmt: skip
+
+
+def test_the_command_leaves_with_2_for_a_wrong_setting(tiny):
+    tiny.configure(judgements="x")
+    process = tiny.gradelake("ingest", "tiny")
+    assert process.returncode == 2
+    assert process.stderr.splitlines() == [
+        f"error: {tiny.folder}/gradelake.toml: [collections.tiny]: unknown setting 'judgements'",
+        "  Did you mean 'judgments'?",
+    ]
+    assert process.stdout == ""

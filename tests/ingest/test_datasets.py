@@ -1,0 +1,380 @@
+"""Datasets of ir_datasets come in as local files do, and local collections go out as datasets."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import ir_datasets
+import pytest
+from ir_datasets.formats import (
+    BaseDocs,
+    BaseQrels,
+    BaseQueries,
+    BaseScoredDocs,
+    GenericDoc,
+    GenericQuery,
+    GenericScoredDoc,
+    JsonlDocs,
+    TrecQrel,
+    TrecQrels,
+    TrecQuery,
+    TrecScoredDocs,
+    TsvQueries,
+)
+from ir_datasets.util import LocalDownload
+
+from ingest import datasets
+from sql.errors import BadInput
+from tests.ingest.conftest import said, write_file
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+TOPICS = ["q1\twhy is the sky blue", "q2\thow do bees find home", "q3\twhy is the sea salt"]
+QRELS = ["q1 0 d1 2", "q2 0 d2 0", "q3 0 d3 -1"]
+
+
+@pytest.fixture
+def registered(tmp_path, request):
+    """The id of a dataset made of ir_datasets' own formats, over small files."""
+    files = tmp_path / "dataset"
+    docs = [json.dumps({"doc_id": f"d{n}", "text": f"Document {n}."}) for n in range(1, 31)]
+    scored = [f"q1 Q0 d{n} {n} {30 - n}.5 x" for n in range(10, 20)]
+    handlers = [
+        JsonlDocs(
+            LocalDownload(write_file(files / "docs.jsonl", docs)),
+            docstore_path=str(tmp_path / "docs.pklz4"),
+        ),
+        TsvQueries(LocalDownload(write_file(files / "topics.tsv", TOPICS))),
+        TrecQrels(LocalDownload(write_file(files / "qrels.txt", QRELS)), {}),
+        TrecScoredDocs(LocalDownload(write_file(files / "scored.run", scored))),
+    ]
+    dataset_id = f"lab/{tmp_path.name}"
+    ir_datasets.registry.register(dataset_id, ir_datasets.Dataset(*handlers))
+    return dataset_id
+
+
+def use(tiny, dataset_id, **settings):
+    """Take everything from the dataset, unless set otherwise."""
+    nothing = dict.fromkeys(("queries", "passages", "judgments", "runs"))
+    tiny.configure(**nothing | {"ir_dataset": dataset_id} | settings)
+
+
+def passages(tiny) -> list[str]:
+    return [i for (i,) in tiny.rows("select passage_id from lake.raw.passages order by all")]
+
+
+# --- in -----------------------------------------------------------------------------------------
+
+
+def test_a_dataset_brings_topics_judgments_a_system_and_the_pools_passages(tiny, registered):
+    use(tiny, registered, default_pool_depth=4)
+    outcome = tiny.ingest()
+    assert (outcome.exit_code, outcome.rejected, outcome.warnings) == (0, [], [])
+    assert outcome.counts == {
+        "queries": 3, "judgments": 3, "systems": 1, "run_entries": 10, "passages": 7,
+    }  # fmt: skip
+    assert tiny.rows("select source from lake.raw.collections") == [(registered,)]
+    assert tiny.rows("select query_id, text from lake.raw.queries order by all") == [
+        tuple(line.split("\t")) for line in TOPICS
+    ]
+    assert tiny.rows("select * exclude collection from lake.raw.judgments order by all") == [
+        ("official", "q1", "d1", 2), ("official", "q2", "d2", 0), ("official", "q3", "d3", -1),
+    ]  # fmt: skip
+    assert tiny.run_of("scoreddocs") == [("q1", f"d{n}", 30.5 - n) for n in range(10, 20)]
+    assert tiny.rows("select distinct rank from lake.raw.run_entries") == [(None,)]
+    assert passages(tiny) == ["d1", "d10", "d11", "d12", "d13", "d2", "d3"]
+    assert tiny.rows("select text from lake.raw.passages where passage_id = 'd12'") == [
+        ("Document 12.",)
+    ]
+
+
+def test_a_dataset_that_did_not_change_writes_nothing(tiny, registered):
+    use(tiny, registered)
+    tiny.ingest()
+    before = tiny.snapshot()
+    outcome = tiny.ingest()
+    assert (outcome.counts, outcome.unchanged) == ({}, 3)
+    assert tiny.snapshot() == before
+
+
+def test_local_runs_and_judgments_stand_beside_those_of_the_dataset(tiny, registered):
+    tiny.write("runs/good.run", ["q3 Q0 d25 1 9.5 t", "q3 Q0 d99 1 9 t"])
+    tiny.write("mine.qrels", ["q1 0 d30 1"])
+    use(
+        tiny, registered, assessor="nist", scoreddocs="first_stage", runs=["runs/*"],
+        judgments={"mine": "mine.qrels"}, default_pool_depth=1,
+    )  # fmt: skip
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 0
+    assert tiny.systems() == {"good", "first_stage"}
+    assert tiny.rows(
+        "select assessor, count(*) from lake.raw.judgments group by all order by all"
+    ) == [("mine", 1), ("nist", 3)]
+    assert passages(tiny) == ["d1", "d10", "d2", "d25", "d3", "d30"]
+
+
+def test_a_run_named_like_the_datasets_system_is_refused_with_it(tiny, registered):
+    tiny.write("runs/scoreddocs.run", ["q1 Q0 d1 1 9.5 t"])
+    use(tiny, registered, runs=["runs/*"])
+    outcome = tiny.ingest()
+    assert (
+        f"several files claim the system 'scoreddocs': runs/scoreddocs.run, {registered}"
+        in said(outcome)
+    )
+    assert outcome.exit_code == 3
+
+
+def test_all_passages_come_when_they_are_wanted(tiny, registered):
+    use(tiny, registered, passages_for="all")
+    assert tiny.ingest().counts["passages"] == 30
+    assert tiny.ingest().counts == {}
+
+
+def test_local_topics_and_passages_take_the_place_of_the_datasets(tiny, registered):
+    tiny.write("topics.tsv", [*TOPICS[:2], "q3\tanother wording"])
+    tiny.write("passages.tsv", ["d1\tMy own text.", "x\tNot in the pool."])
+    use(tiny, registered, queries="topics.tsv", passages="passages.tsv")
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 0
+    assert tiny.rows("select text from lake.raw.queries where query_id = 'q3'") == [
+        ("another wording",)
+    ]
+    assert tiny.rows("select passage_id, text from lake.raw.passages order by all") == [
+        ("d1", "My own text."), ("x", "Not in the pool."),
+    ]  # fmt: skip
+    assert tiny.rows("select count(*) from lake.raw.judgments") == [(3,)]
+
+
+def test_topics_keep_their_description_and_narrative(tiny, tmp_path):
+    class Queries(BaseQueries):
+        def queries_iter(self):
+            yield TrecQuery("q1", "sky", "Why is it blue?", "Physics, please.")
+            yield TrecQuery("q2", "bees", "", None)
+
+        def queries_cls(self):
+            return TrecQuery
+
+    register(tmp_path, Queries())
+    use(tiny, f"lab/{tmp_path.name}")
+    assert tiny.ingest().exit_code == 0
+    assert tiny.rows("select * exclude collection from lake.raw.queries order by all") == [
+        ("q1", "sky", "Why is it blue?", "Physics, please."), ("q2", "bees", None, None),
+    ]  # fmt: skip
+
+
+def test_empty_passages_of_a_dataset_are_left_out_with_a_note_and_written_once(tiny, tmp_path):
+    class Docs(BaseDocs):
+        def docs_store(self, *_):
+            return self
+
+        def get_many_iter(self, ids):
+            return (GenericDoc(i, "" if i == "d1" else "Text.") for i in sorted(ids))
+
+    register(tmp_path, topics(), judgments(("d1", 1), ("d2", 1)), Docs())
+    use(tiny, f"lab/{tmp_path.name}")
+    outcome = tiny.ingest()
+    assert "1 passages have an empty text; left out" in outcome.warnings
+    assert passages(tiny) == ["d2"]
+    before = tiny.snapshot()
+    assert tiny.ingest().counts == {}
+    assert tiny.snapshot() == before
+
+
+# --- faults -------------------------------------------------------------------------------------
+
+
+def register(tmp_path, *handlers) -> None:
+    ir_datasets.registry.register(f"lab/{tmp_path.name}", ir_datasets.Dataset(*handlers))
+
+
+def topics(*given):
+    class Queries(BaseQueries):
+        def queries_iter(self):
+            yield from given or [GenericQuery("q1", "sky")]
+
+    return Queries()
+
+
+def judgments(*given):
+    class Qrels(BaseQrels):
+        def qrels_iter(self):
+            yield from (TrecQrel("q1", doc_id, relevance, "0") for doc_id, relevance in given)
+
+    return Qrels()
+
+
+def scored(*given):
+    class Scored(BaseScoredDocs):
+        def scoreddocs_iter(self):
+            yield from (GenericScoredDoc("q1", doc_id, score) for doc_id, score in given)
+
+    return Scored()
+
+
+def test_an_unknown_dataset_is_bad_input(tiny):
+    use(tiny, "no/such-dataset")
+    before = tiny.snapshot()
+    with pytest.raises(BadInput, match="ir_datasets knows no dataset 'no/such-dataset'"):
+        tiny.ingest()
+    assert tiny.snapshot() == before
+
+
+def lost(registered, what, file) -> list[str]:
+    return [
+        f"ir_datasets {registered}: its {what} cannot be read: FileNotFoundError: {file}",
+        "  what to do: Check the network, or put the files in $IR_DATASETS_HOME as its manual "
+        "says.",
+    ]
+
+
+def test_files_that_cannot_be_had_are_rejections_and_the_rest_lands(tiny, tmp_path, registered):
+    tiny.write("runs/good.run", ["q1 Q0 d1 1 1 t"])
+    use(tiny, registered, runs=["runs/*"])
+    files = tmp_path / "dataset"
+    for name in ("qrels.txt", "scored.run", "docs.jsonl"):
+        (files / name).unlink()
+    outcome = tiny.ingest()
+    assert said(outcome).splitlines() == [
+        *lost(registered, "qrels", files / "qrels.txt"),
+        *lost(registered, "scoreddocs", files / "scored.run"),
+        *lost(registered, "passages", files / "docs.jsonl"),
+    ]
+    assert outcome.exit_code == 3
+    assert outcome.counts == {"queries": 3, "systems": 1, "run_entries": 1}
+
+
+def test_without_its_topics_nothing_of_a_dataset_lands(tiny, tmp_path, registered):
+    (tmp_path / "dataset" / "topics.tsv").unlink()
+    use(tiny, registered)
+    outcome = tiny.ingest()
+    expected = lost(registered, "topics", tmp_path / "dataset" / "topics.tsv")
+    assert said(outcome).splitlines() == expected
+    assert (outcome.exit_code, outcome.counts) == (2, {})
+
+
+def test_a_docstore_that_cannot_be_opened_is_a_rejection_too(tiny, tmp_path):
+    class Docs(BaseDocs):
+        def docs_store(self, *_):
+            raise OSError("no route to host")
+
+    register(tmp_path, topics(), judgments(("d1", 1)), Docs())
+    use(tiny, f"lab/{tmp_path.name}")
+    outcome = tiny.ingest()
+    assert "its passages cannot be read: OSError: no route to host" in said(outcome)
+    assert outcome.exit_code == 3
+    assert tiny.rows("select count(*) from lake.raw.judgments") == [(1,)]
+
+
+def test_a_dataset_without_topics_is_a_rejection(tiny, tmp_path):
+    register(tmp_path, judgments(("d1", 1)))
+    use(tiny, f"lab/{tmp_path.name}")
+    outcome = tiny.ingest()
+    assert "has no topics" in said(outcome)
+    assert 'Set queries = "topics.tsv".' in said(outcome)
+    assert outcome.exit_code == 2
+
+
+def test_what_a_dataset_hands_out_is_checked_like_a_file(tiny, tmp_path):
+    register(
+        tmp_path,
+        topics(),
+        judgments(("d1", 1), ("d1", 2)),
+        scored(("d1", 1.0), ("d1", 2.0), ("d2", float("nan"))),
+    )
+    use(tiny, f"lab/{tmp_path.name}")
+    outcome = tiny.ingest()
+    told = said(outcome)
+    name = f"lab/{tmp_path.name}"
+    assert f"{name}:2: query 'q1', passage 'd1' is judged 2 here and 1 on line 1" in told
+    assert f"{name}:2: query_id 'q1', passage_id 'd1' is listed twice (first on line 1)" in told
+    assert f"{name}:3: score nan: must be a finite number" in told
+    assert outcome.exit_code == 3
+    assert tiny.systems() == set()
+
+
+def test_topics_and_passages_with_one_id_are_a_rejection(tiny, tmp_path):
+    class Docs(BaseDocs):
+        def docs_iter(self):
+            yield from [GenericDoc("d1", "One."), GenericDoc("d1", "Two.")]
+
+    register(tmp_path, topics(), Docs())
+    use(tiny, f"lab/{tmp_path.name}", passages_for="all")
+    outcome = tiny.ingest()
+    assert "passage_id 'd1' is listed twice (first on line 1)" in said(outcome)
+    assert outcome.counts == {"queries": 1}
+
+
+# --- out ----------------------------------------------------------------------------------------
+
+
+def test_a_local_collection_can_be_loaded_with_ir_datasets(tiny):
+    tiny.write("crowd.qrels", ["q1 0 p1 0", "q1 0 p1 0"])
+    tiny.configure(judgments={"nist": "nist.qrels", "crowd": "crowd.qrels"})
+    tiny.ingest()
+    dataset = ir_datasets.load("gradelake/tiny")
+    assert dataset.has_queries()
+    assert dataset.has_docs()
+    assert not dataset.has_qrels()
+    assert [(q.query_id, q.text) for q in dataset.queries_iter()] == tiny.rows(
+        "select query_id, text from lake.raw.queries order by all"
+    )
+    assert [(d.doc_id, d.default_text()) for d in dataset.docs_iter()] == tiny.rows(
+        "select passage_id, text from lake.raw.passages order by all"
+    )
+    assert dataset.docs_count() == 5
+    assert dataset.docs_store().get("p3").text == "Text of passage 3."
+    assert dataset.docs.lookup(["p1", "gone"]).keys() == {"p1"}
+    for assessor in ("nist", "crowd"):
+        judged = ir_datasets.load(f"gradelake/tiny/{assessor}")
+        assert [(q.query_id, q.doc_id, q.relevance) for q in judged.qrels_iter()] == tiny.rows(
+            "select query_id, passage_id, relevance from lake.raw.judgments "
+            f"where assessor = '{assessor}' order by all"
+        )
+        assert len(list(judged.queries_iter())) == 2
+
+
+def test_a_local_collection_is_registered_anew_when_its_settings_change(tiny):
+    datasets.register(tiny.collection)
+    tiny.write("other.tsv", ["q9\tanother"])
+    tiny.configure(queries="other.tsv", passages=None)
+    datasets.register(tiny.collection)
+    dataset = ir_datasets.load("gradelake/tiny")
+    assert [query.query_id for query in dataset.queries_iter()] == ["q9"]
+    assert not dataset.has_docs()
+
+
+# --- a real one ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"no TREC data in {SHARED}")
+def test_trec_dl_2019_lands_offline_from_files_put_where_ir_datasets_looks(tiny, tmp_path):
+    home = tmp_path / "home"
+    qrels = home / "downloads" / "2f4be390198da108f6845c822e5ada14"  # its checksum
+    topics = home / "msmarco-passage" / "trec-dl-2019" / "queries.tsv"
+    for source, place in (("qrels.txt", qrels), ("topics.tsv", topics)):
+        place.parent.mkdir(parents=True)
+        shutil.copyfile(SHARED / "dl19" / source, place)
+    tiny.write("passages.tsv", ["8139255\tA passage."])
+    use(
+        tiny, "msmarco-passage/trec-dl-2019/judged", assessor="nist", passages="passages.tsv",
+        min_relevant=2,
+    )  # fmt: skip
+    nowhere = "http://127.0.0.1:9"  # nothing is downloaded, whatever the network
+    process = tiny.gradelake(
+        "ingest", "tiny", "--json",
+        IR_DATASETS_HOME=str(home), IR_DATASETS_SMALL_FILE_SIZE="0", IR_DATASETS_DL_TRIES="1",
+        IR_DATASETS_TMP=str(tmp_path / "tmp"), http_proxy=nowhere, https_proxy=nowhere,
+        HTTP_PROXY=nowhere, HTTPS_PROXY=nowhere, no_proxy="", NO_PROXY="",
+    )  # fmt: skip
+    assert process.returncode == 3, process.stderr
+    answer = json.loads(process.stdout)
+    assert answer["written"] == {"queries": 43, "judgments": 9260, "passages": 1}
+    (rejected,) = answer["rejected"]  # its candidates were not put there
+    assert "its scoreddocs cannot be read: " in rejected["problems"][0]["message"]
+    assert rejected["what_to_do"].startswith("Check the network, or put the files in ")
+    assert "Traceback" not in process.stderr
+    assert tiny.rows(
+        "select relevance, count(*) from lake.raw.judgments group by all order by all"
+    ) == [(0, 5158), (1, 1601), (2, 1804), (3, 697)]
+    assert os.listdir(home / "downloads") == [qrels.name]

@@ -1,0 +1,186 @@
+"""`gradelake import labels`: a qrels-style file becomes a direct judge's grades."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from ingest.labels import import_labels, judge_id
+from ingest.problems import Rejected
+from sql.errors import BadInput
+from tests.ingest.conftest import new_tiny, write_file
+
+GRADES = (
+    "select query_id, passage_id, item_id, grade, status from lake.raw.grades "
+    "where grader_id = ? and collection = ? order by all"
+)
+
+
+LABELS = ["q1 0 p1 3", "q1 0 p2 0", "q2 0 p9 1"]
+
+
+@pytest.fixture
+def judged(ingested):
+    ingested.write("Sun.qrels", LABELS)
+    return ingested
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory, tiny_lake):
+    """A project with a judge's labels, for all tests that must leave it as it is."""
+    with closing(new_tiny(tmp_path_factory.mktemp("judged") / "project", tiny_lake)) as tiny:
+        tiny.write("Sun.qrels", LABELS)
+        bring(tiny)
+        yield tiny
+
+
+def bring(tiny, name="Sun.qrels", judge="Sun", collection="tiny"):
+    return import_labels(tiny.lake, collection, tiny.folder / name, judge, ["import", "labels"])
+
+
+def grades(tiny, judge="Sun", collection="tiny"):
+    return tiny.lake.rows(GRADES, judge_id(judge), collection)
+
+
+def graders(tiny):
+    return tiny.rows(
+        "select name, engine, scale_min, scale_max, parser, decoding from lake.raw.graders "
+        "order by name"
+    )
+
+
+def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
+    n_rows, snapshot, warnings = bring(judged)
+    assert (n_rows, snapshot, warnings) == (3, judged.snapshot(), [])
+    assert graders(judged) == [("Sun", "imported", 0, 3, "qrels", '{"file": "Sun.qrels"}')]
+    assert grades(judged) == [
+        ("q1", "p1", "", 3, "ok"), ("q1", "p2", "", 0, "ok"), ("q2", "p9", "", 1, "ok"),
+    ]  # fmt: skip
+    assert judged.rows(
+        "select distinct answer, response, expected_grade, prompt_tokens, batch_id = run_id "
+        "from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
+    ) == [(None, None, None, None, True)]
+
+
+def test_the_commit_and_the_run_say_what_was_imported(judged):
+    _, snapshot, _ = bring(judged)
+    assert judged.rows(
+        f"select commit_message from lake.snapshots() where snapshot_id = {snapshot}"
+    ) == [("import labels tiny Sun: 3 labels",)]
+    assert judged.rows(
+        "select arguments, state, counts from lake.raw.pipeline_runs where command like 'import%'"
+    ) == [('["import", "labels"]', "done", '{"labels": 3}')]
+    assert judged.rows("select n_rows from lake.raw.ledger where target = 'tiny/labels/Sun'") == [
+        (3,)
+    ]
+
+
+def test_the_same_file_again_writes_nothing(judged):
+    bring(judged)
+    before = judged.snapshot()
+    assert bring(judged) == (0, None, [])
+    judged.write("copy.qrels", (judged.folder / "Sun.qrels").read_bytes())
+    assert bring(judged, "copy.qrels") == (0, None, [])
+    assert judged.snapshot() == before
+
+
+def test_a_changed_file_replaces_the_judges_labels_in_one_commit(judged):
+    _, old, _ = bring(judged)
+    judged.write("Sun.qrels", ["q2 0 p1 2"])
+    assert bring(judged)[:2] == (1, old + 1)
+    assert grades(judged) == [("q2", "p1", "", 2, "ok")]
+    assert len(graders(judged)) == 1
+    assert judged.rows(f"select count(*) from lake.raw.grades at (version => {old})") == [(3,)]
+
+
+def test_two_judges_stand_side_by_side(judged):
+    judged.write("Thomas.qrels.gz", ["q1 0 p1 -1", "q1 0 p2 4"])
+    bring(judged)
+    bring(judged, "Thomas.qrels.gz", "Thomas")
+    assert [row[:4] for row in graders(judged)] == [
+        ("Sun", "imported", 0, 3), ("Thomas", "imported", -1, 4),
+    ]  # fmt: skip
+    assert len(grades(judged)) == 3
+    assert grades(judged, "Thomas") == [("q1", "p1", "", -1, "ok"), ("q1", "p2", "", 4, "ok")]
+    judged.write("Sun.qrels", ["q1 0 p1 0"])
+    bring(judged)
+    assert len(grades(judged, "Thomas")) == 2
+
+
+def test_a_judge_of_two_collections_is_one_grader_with_the_scale_of_both(judged):
+    bring(judged)
+    text = judged.project.file.read_text().replace("collections.tiny", "collections.two")
+    write_file(judged.folder / "two.toml", text)
+    from ingest.collection import Collection
+    from ingest.pipeline import ingest
+    from sql.project import Project
+
+    two = Collection.named(Project.read(judged.folder / "two.toml"), "two")
+    ingest(judged.lake, two, [], lambda what, items, total: items)
+    judged.write("more.qrels", ["q1 0 p1 5"])
+    bring(judged, "more.qrels", collection="two")
+    assert [row[:4] for row in graders(judged)] == [("Sun", "imported", 0, 5)]
+    assert len(grades(judged)) == 3
+    assert grades(judged, collection="two") == [("q1", "p1", "", 5, "ok")]
+
+
+def test_labels_repeated_without_conflict_are_kept_once_with_a_note(judged):
+    judged.write("Sun.qrels", ["q1 0 p1 3", "q1 0 p1 3"])
+    n_rows, _, warnings = bring(judged)
+    assert n_rows == 1
+    assert warnings == [f"{judged.folder}/Sun.qrels: 1 repeated lines, kept once"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        (["q1 0 p1 3", "q7 0 p1 3", "q7 0 p2 3"], ":2: unknown query 'q7' (2 lines)"),
+        (["q1 0 p1 3", "q1 0 p2 good"], ":2: relevance 'good' is not a whole number"),
+        (["q1 0 p1 3", "q1 0 p1 2"], ":2: query 'q1', passage 'p1' is judged 2 here and 3 on"),
+        (["q1 0 p1 3", "q1 p1 3"], ":2: 3 columns instead of 4"),
+        ([], ": the file is empty"),
+    ],
+)
+def test_a_faulty_file_is_rejected_by_line_and_the_old_labels_stay(imported, lines, wrong):
+    before = imported.snapshot()
+    imported.write("new.qrels", lines)
+    with pytest.raises(Rejected) as caught:
+        bring(imported, "new.qrels")
+    assert caught.value.lines()[0].startswith(f"{imported.folder}/new.qrels{wrong}")
+    assert imported.snapshot() == before
+    assert len(grades(imported)) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"collection": "tinny"}, "the lake has no collection 'tinny'\n  Did you mean 'tiny'?"),
+        ({"judge": "Sun/Ma"}, "--judge: 'Sun/Ma' cannot be used as a name"),
+        ({"judge": ""}, "--judge: '' cannot be used as a name"),
+        ({"name": "gone.qrels"}, "gone.qrels: no such file\n  Name a file in TREC qrels format."),
+    ],
+)
+def test_wrong_names_are_bad_input(imported, changes, wrong):
+    before = imported.snapshot()
+    with pytest.raises(BadInput) as caught:
+        bring(imported, **changes)
+    assert wrong in str(caught.value)
+    assert imported.snapshot() == before
+
+
+def test_the_command_imports_and_answers_in_json(judged):
+    process = judged.gradelake("import", "labels", "tiny", "Sun.qrels", "--judge", "Sun", "--json")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert json.loads(process.stdout) == {
+        "judge": "Sun", "written": 3, "snapshot": judged.snapshot(), "warnings": [],
+    }  # fmt: skip
+
+
+def test_the_command_reports_a_faulty_file_by_line_and_leaves_with_2(judged):
+    judged.write("Sun.qrels", ["q1 0 p1 3", "q7 0 p1 3"])
+    process = judged.gradelake("import", "labels", "tiny", "Sun.qrels", "--judge", "Sun")
+    assert process.returncode == 2
+    assert process.stderr.splitlines() == [
+        "error: Sun.qrels:2: unknown query 'q7' (1 line)",
+        "  what to do: Add these queries to the collection's topics, or remove the lines.",
+    ]

@@ -1,0 +1,374 @@
+"""An ingest lands whole or not at all, and writes only what is new or changed."""
+
+import json
+
+import pytest
+
+from tests.ingest.conftest import said, write_file
+
+TABLES = [
+    "collections", "queries", "passages", "near_duplicates", "systems", "run_entries",
+    "citations", "judgments", "official_ranks", "pipeline_runs", "ledger",
+]  # fmt: skip
+
+
+def everything(tiny) -> dict[str, list[tuple]]:
+    """All rows of all tables that an ingest writes."""
+    return {table: tiny.rows(f"from lake.raw.{table} order by all") for table in TABLES}
+
+
+def all_inputs(tiny) -> None:
+    """One input of every kind."""
+    tiny.write("responses.jsonl", ['{"system": "writer", "query_id": "q1", "text": "Words."}'])
+    tiny.write("ranks.json", '{"good": 1, "other": 2}')
+    tiny.write("clusters.tsv", ["p1 p2"])
+    tiny.configure(
+        responses=["responses.jsonl"],
+        official_ranks={"trec": "ranks.json"},
+        near_duplicates="clusters.tsv",
+    )
+
+
+# --- what lands ---------------------------------------------------------------------------------
+
+
+def test_every_kind_of_input_lands_in_its_table(tiny):
+    all_inputs(tiny)
+    tiny.configure(min_relevant=2, default_pool_depth=7, leave_out_near_duplicates=True)
+    outcome = tiny.ingest()
+    assert (outcome.exit_code, outcome.rejected, outcome.unchanged) == (0, [], 0)
+    assert outcome.counts == {
+        "queries": 2, "judgments": 3, "near_duplicates": 1, "systems": 2, "run_entries": 3,
+        "responses": 1, "official_ranks": 2, "passages": 5,
+    }  # fmt: skip
+    found = everything(tiny)
+    assert found["collections"][0][:-1] == ("tiny", "files", 2, 2, 7, True)
+    assert found["queries"] == [
+        ("tiny", "q1", "why is the sky blue", None, None),
+        ("tiny", "q2", "how do bees find home", None, None),
+    ]
+    assert [row[1] for row in found["passages"] if row[-1] == "corpus"] == [
+        "p1", "p2", "p3", "p4", "p5",
+    ]  # fmt: skip
+    assert found["near_duplicates"] == [("tiny", "p2", "p1")]
+    assert [row[:4] for row in found["systems"]] == [
+        ("tiny", "good", "ranking", "runs/good.run"),
+        ("tiny", "writer", "generation", "responses.jsonl"),
+    ]
+    assert found["run_entries"][:2] == [
+        ("tiny", "good", "q1", "p1", 1, 2.5),
+        ("tiny", "good", "q1", "p2", 2, 1.5),
+    ]
+    assert found["judgments"] == [
+        ("tiny", "nist", "q1", "p1", 2),
+        ("tiny", "nist", "q1", "p2", 0),
+        ("tiny", "nist", "q2", "p3", 1),
+    ]
+    assert found["official_ranks"] == [
+        ("tiny", "trec", "good", 1.0, None),
+        ("tiny", "trec", "other", 2.0, None),
+    ]
+
+
+def test_the_commit_says_what_was_written_and_the_run_is_recorded(tiny):
+    outcome = tiny.ingest()
+    ((message, extra),) = tiny.rows(
+        "select commit_message, commit_extra_info from lake.snapshots() "
+        f"where snapshot_id = {outcome.snapshot}"
+    )
+    assert message == ("ingest tiny: 2 queries, 3 judgments, 1 systems, 2 run entries, 5 passages")
+    ((run_id, command, state, counts, error),) = tiny.rows(
+        "select run_id, command, state, counts, error from lake.raw.pipeline_runs"
+    )
+    assert json.loads(extra) == {"run_id": run_id}
+    assert (command, state, error) == ("ingest tiny", "done", None)
+    assert json.loads(counts) == outcome.counts
+
+
+def test_the_ledger_names_every_input_with_its_hash_and_rows(tiny):
+    all_inputs(tiny)
+    tiny.ingest()
+    ledger = {target: rest for target, *rest in tiny.rows(
+        "select target, n_rows, length(sha256), run_id in (select run_id from "
+        "lake.raw.pipeline_runs) from lake.raw.ledger"
+    )}  # fmt: skip
+    assert {target: n_rows for target, (n_rows, _, _) in ledger.items()} == {
+        "tiny/collection": 1, "tiny/queries": 2, "tiny/judgments/nist": 3,
+        "tiny/near_duplicates": 1, "tiny/systems/good": 2, "tiny/systems/writer": 1,
+        "tiny/responses/responses.jsonl": 1, "tiny/official_ranks/trec": 2, "tiny/passages": 5,
+    }  # fmt: skip
+    assert all(rest[1:] == [64, True] for rest in ledger.values())
+
+
+def test_identifiers_that_look_like_numbers_stay_apart(tiny):
+    tiny.write("topics.tsv", ["01\tone", "1\tanother", "ü\tumlaut"])
+    tiny.write("nist.qrels", ["01 0 007 1", "1 0 7 0", "ü 0 日本 1"])
+    tiny.write("runs/good.run", ["01 Q0 007 1 2 t", "1 Q0 7 1 2 t", "ü Q0 日本 1 1e-3 t"])
+    tiny.write("passages.tsv", ["007\tx", "7\ty", "日本\tz"])
+    assert tiny.ingest().exit_code == 0
+    assert tiny.run_of("good") == [("01", "007", 2.0), ("1", "7", 2.0), ("ü", "日本", 0.001)]
+    assert tiny.rows("select query_id, passage_id from lake.raw.judgments order by all") == [
+        ("01", "007"), ("1", "7"), ("ü", "日本"),
+    ]  # fmt: skip
+    assert tiny.rows("select count(*) from lake.raw.passages") == [(3,)]
+
+
+def test_scores_are_kept_as_doubles(tiny):
+    scores = ["0.1", "1e-3", "1.0000000596046448", "123456789.123456789", "-3.4e38"]
+    tiny.write("runs/good.run", [f"q1 Q0 p{n} {n} {text} t" for n, text in enumerate(scores)])
+    tiny.ingest()
+    kept = dict(tiny.rows("select passage_id, score from lake.raw.run_entries"))
+    assert [kept[f"p{n}"] for n in range(5)] == [float(text) for text in scores]
+
+
+def test_the_top_of_the_judgment_scale_is_what_was_judged_unless_it_is_set(ingested):
+    assert ingested.rows("select max_relevance from lake.raw.collections") == [(2,)]
+    ingested.configure(max_relevance=3)
+    ingested.ingest()
+    assert ingested.rows("select max_relevance from lake.raw.collections") == [(3,)]
+
+
+def test_two_collections_share_a_lake_and_nothing_else(ingested):
+    write_file(
+        ingested.folder / "gradelake.toml", ingested.project.file.read_text().replace("tiny", "two")
+    )
+    from ingest.collection import Collection
+    from ingest.pipeline import ingest
+    from sql.project import Project
+
+    project = Project.read(ingested.folder / "gradelake.toml")
+    two = Collection.named(project, "two")
+    assert ingest(ingested.lake, two, [], lambda what, items, total: items).unchanged == 0
+    ingested.write("runs/good.run", ["q1 Q0 p5 1 9 t"])
+    ingested.ingest()
+    assert ingested.rows(
+        "select collection, count(*) from lake.raw.run_entries group by all order by all"
+    ) == [("tiny", 1), ("two", 2)]
+
+
+# --- what is written again ----------------------------------------------------------------------
+
+
+def test_unchanged_inputs_write_nothing(tiny):
+    all_inputs(tiny)
+    tiny.ingest()
+    before, rows = tiny.snapshot(), everything(tiny)
+    outcome = tiny.ingest()
+    assert (outcome.exit_code, outcome.counts, outcome.unchanged) == (0, {}, 7)
+    assert outcome.snapshot is None
+    assert tiny.snapshot() == before
+    assert everything(tiny) == rows
+
+
+def test_a_touched_or_renamed_folder_of_files_is_not_a_change(ingested):
+    content = (ingested.folder / "runs/good.run").read_bytes()
+    ingested.write("moved/good.txt", content)
+    ingested.configure(runs=["moved/*"])
+    assert ingested.ingest().counts == {}
+
+
+def test_a_changed_run_replaces_that_system_in_one_commit_and_the_old_one_can_be_read(tiny):
+    tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
+    old = tiny.ingest().snapshot
+    tiny.write("runs/good.run", ["q2 Q0 p5 1 9 good"])
+    outcome = tiny.ingest()
+    assert outcome.snapshot == old + 1
+    assert outcome.counts == {"systems": 1, "run_entries": 1}
+    assert tiny.run_of("good") == [("q2", "p5", 9.0)]
+    assert tiny.run_of("other") == [("q1", "p1", 1.0)]
+    assert tiny.rows(
+        f"select query_id, passage_id, score from lake.raw.run_entries at (version => {old}) "
+        "where system = 'good' order by all"
+    ) == [("q1", "p1", 2.5), ("q1", "p2", 1.5)]
+    assert tiny.rows("select n_rows from lake.raw.systems where system = 'good'") == [(1,)]
+
+
+def test_changed_inputs_of_other_kinds_replace_the_old_ones(tiny):
+    all_inputs(tiny)
+    tiny.ingest()
+    tiny.write("nist.qrels", ["q1 0 p9 3"])
+    tiny.write("ranks.json", '{"new": 1}')
+    tiny.write("clusters.tsv", ["p3 p4"])
+    assert set(tiny.ingest().counts) == {"judgments", "official_ranks", "near_duplicates"}
+    found = everything(tiny)
+    assert found["judgments"] == [("tiny", "nist", "q1", "p9", 3)]
+    assert found["official_ranks"] == [("tiny", "trec", "new", 1.0, None)]
+    assert found["near_duplicates"] == [("tiny", "p4", "p3")]
+
+
+def test_changed_passages_replace_those_with_their_ids_and_others_stay(ingested):
+    ingested.write("passages.tsv", ["p2\tNew text.", "p6\tMore."])
+    assert ingested.ingest().counts == {"passages": 2}
+    texts = dict(ingested.rows("select passage_id, text from lake.raw.passages"))
+    assert len(texts) == 6
+    assert (texts["p1"], texts["p2"], texts["p6"]) == ("Text of passage 1.", "New text.", "More.")
+
+
+def test_changed_settings_are_stored_and_announced(ingested):
+    ingested.configure(min_relevant=2, leave_out_near_duplicates=True)
+    outcome = ingested.ingest()
+    assert outcome.counts == {"settings": 1}
+    assert ingested.rows(
+        "select min_relevant, leave_out_near_duplicates from lake.raw.collections"
+    ) == [(2, True)]
+    assert ingested.rows(
+        f"select commit_message from lake.snapshots() where snapshot_id = {outcome.snapshot}"
+    ) == [("ingest tiny: 1 settings",)]
+
+
+def test_a_file_that_became_faulty_does_not_replace_its_system(ingested):
+    before, rows = ingested.snapshot(), everything(ingested)
+    ingested.write("runs/good.run", ["q1 Q0 p9 1 9 good", "q1 Q0 p8 2"])
+    ingested.write("nist.qrels", ["q1 0 p1 high"])
+    outcome = ingested.ingest()
+    assert "runs/good.run:2: " in said(outcome)
+    assert outcome.exit_code == 3
+    assert ingested.snapshot() == before
+    assert everything(ingested) == rows
+    ingested.write("runs/good.run", ["q1 Q0 p9 1 9 good"])  # mended
+    ingested.ingest()
+    assert ingested.run_of("good") == [("q1", "p9", 9.0)]
+
+
+def test_a_run_refused_for_its_queries_lands_once_the_topics_have_them(tiny):
+    tiny.write("runs/more.run", ["q3 Q0 p1 1 1 t"])
+    assert tiny.ingest().exit_code == 3
+    tiny.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 0
+    assert tiny.systems() == {"good", "more"}
+
+
+# --- all or nothing -----------------------------------------------------------------------------
+
+
+def stop_after(n: int, error: BaseException):
+    """A progress callback that raises once n runs were read."""
+
+    def progress(what, items, total):
+        for number, item in enumerate(items):
+            if number == n:
+                raise error
+            yield item
+
+    return progress
+
+
+def test_an_interrupted_first_ingest_leaves_nothing(tiny):
+    tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
+    before, rows = tiny.snapshot(), everything(tiny)
+    for error in (KeyboardInterrupt(), RuntimeError("disk full")):
+        with pytest.raises(type(error)):
+            tiny.ingest(stop_after(1, error))
+    assert tiny.snapshot() == before
+    assert everything(tiny) == rows
+    assert tiny.ingest().exit_code == 0  # the lock is free and the connection still works
+    assert tiny.systems() == {"good", "other"}
+
+
+def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypatch):
+    monkeypatch.setattr("ingest.pipeline.BATCH_ROWS", 1)  # each run is written before the next
+    tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
+    all_inputs(tiny)
+    tiny.ingest()
+    before, rows = tiny.snapshot(), everything(tiny)
+    tiny.write("topics.tsv", ["q1\tchanged", "q2\tbees"])
+    tiny.write("nist.qrels", ["q1 0 p1 1"])
+    tiny.write("runs/good.run", ["q1 Q0 p9 1 9 t"])
+    tiny.write("runs/other.run", ["q1 Q0 p9 1 9 t"])
+    with pytest.raises(KeyboardInterrupt):
+        tiny.ingest(stop_after(1, KeyboardInterrupt()))
+    assert tiny.snapshot() == before
+    assert everything(tiny) == rows
+
+
+# --- batches ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows_at_a_time", [1, 5])
+def test_many_runs_land_whatever_the_size_of_a_batch(tiny, monkeypatch, rows_at_a_time):
+    monkeypatch.setattr("ingest.pipeline.BATCH_ROWS", rows_at_a_time)
+    for n in range(1, 10):
+        tiny.write(f"runs/s{n}.run", [f"q1 Q0 p{k} {k} {n - k / 10} t" for k in range(1, n + 1)])
+    tiny.write("runs/s3.run", ["q1 Q0 p1 1 1 t", "q1 Q0 p1 1 1 t"])  # refused, inside a batch
+    outcome = tiny.ingest()
+    assert [rejected.file for rejected in outcome.rejected] == ["runs/s3.run"]
+    for n in (1, 2, 4, 5, 6, 7, 8, 9):
+        expected = [("q1", f"p{k}", n - k / 10) for k in range(1, n + 1)]
+        assert tiny.run_of(f"s{n}") == expected
+    assert outcome.counts["systems"] == len(tiny.systems()) == 9
+    assert outcome.counts["run_entries"] == 2 + sum(range(1, 10)) - 3
+
+
+# --- notes --------------------------------------------------------------------------------------
+
+
+def test_notes_tell_of_what_landed_but_deserves_a_look(tiny):
+    tiny.write("runs/odd.run", ["q1 Q0 p1 first 2 t", "q1 Q0 p77 2 1 t"])
+    tiny.write("nist.qrels", ["q1 0 p1 1", "q1 0 p1 1", "q2 0 p88 1"])
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 0
+    assert outcome.warnings == [
+        "nist.qrels: 1 repeated lines, kept once",
+        "runs/odd.run: 1 ranks are no whole numbers; left empty (ranking is by score)",
+        "2 pooled passages have no text here (they can be ranked, not graded)",
+    ]
+
+
+def test_passages_outside_the_pool_need_no_text(tiny):
+    tiny.write("passages.tsv", ["p1\tx", "p2\ty", "p3\tz", "a\tlast of the pool"])
+    tiny.write("runs/good.run", ["q1 Q0 b 1 0.5 t", "q1 Q0 a 2 0.75 t", "q1 Q0 c 3 0.5 t"])
+    tiny.configure(default_pool_depth=1)
+    assert tiny.ingest().warnings == []
+
+
+# --- passages of the pool -----------------------------------------------------------------------
+
+
+def test_a_pooled_collection_takes_only_what_was_judged_or_ranked_high(tiny):
+    tiny.write("passages.tsv", [f"d{n:02}\tText {n}." for n in range(50)])
+    tiny.write("nist.qrels", ["q1 0 d49 0"])
+    tiny.write("runs/good.run", [f"q1 Q0 d{n:02} 1 {20 - n} t" for n in range(20)])
+    tiny.write("runs/tied.run", [f"q2 Q0 d{n:02} 1 1.0 t" for n in range(30, 40)])
+    tiny.configure(passages_for="pool", default_pool_depth=3)
+    outcome = tiny.ingest()
+    pooled = ["d00", "d01", "d02", "d37", "d38", "d39", "d49"]  # ties: the last id first
+    assert outcome.counts["passages"] == 7
+    assert tiny.rows("select passage_id from lake.raw.passages order by all") == [
+        (passage_id,) for passage_id in pooled
+    ]
+    tiny.write("runs/good.run", ["q1 Q0 d20 1 1 t"])
+    assert tiny.ingest().counts["passages"] == 1  # only what is new in the pool is looked up
+    before = tiny.snapshot()
+    assert tiny.ingest().counts == {}
+    assert tiny.snapshot() == before
+
+
+def test_a_collection_may_have_no_passages_at_all(tiny):
+    tiny.configure(passages=None)
+    outcome = tiny.ingest()
+    assert (outcome.exit_code, outcome.warnings) == (0, [])
+    assert tiny.rows("select count(*) from lake.raw.passages") == [(0,)]
+
+
+# --- where files are ----------------------------------------------------------------------------
+
+
+def test_files_may_lie_outside_the_project_and_below_folders_with_odd_names(tmp_path, tiny):
+    write_file(tmp_path / "else [where]" / "far.run.gz", ["q1 Q0 p1 1 1 t"])
+    tiny.write("runs/2024 (b)/deep/near.run", ["q1 Q0 p1 1 1 t"])
+    tiny.configure(runs=["runs/**/*.run", "../else*/*.gz", f"{tiny.folder}/runs/good.run"])
+    assert tiny.ingest().exit_code == 0
+    assert tiny.rows("select system, source_file from lake.raw.systems order by all") == [
+        ("far", "../else [where]/far.run.gz"),
+        ("good", "runs/good.run"),
+        ("near", "runs/2024 (b)/deep/near.run"),
+    ]
+
+
+def test_the_project_itself_may_lie_in_a_folder_whose_name_looks_like_a_pattern(tmp_path, tiny):
+    folder = tmp_path / "proj[ab]*"
+    tiny.folder.rename(folder)
+    tiny.folder = folder
+    assert tiny.ingest().exit_code == 0
+    assert tiny.systems() == {"good"}

@@ -1,0 +1,399 @@
+"""Generated responses: cut into passages with nothing lost, citations with the right passage."""
+
+import itertools
+import json
+import random
+
+import pytest
+
+from ingest.responses import MAX_TOKENS, Citation, count_tokens, passage_id, read_responses, split
+from tests.ingest.conftest import report, said, write_file
+
+
+def read(path, *objects):
+    write_file(path, [json.dumps(each) for each in objects])
+    return read_responses(path, path.name)
+
+
+def words(n: int, start: int = 1) -> str:
+    """n words, each a token."""
+    return " ".join(f"w{number}" for number in range(start, start + n))
+
+
+def a_report(*sentences, **more) -> dict:
+    """A TREC RAG report of (text, citations) sentences."""
+    return {
+        "metadata": {"team_id": "t", "run_id": "writer", "topic_id": "q1"},
+        "responses": [{"text": text, "citations": cited} for text, cited in sentences],
+    } | more
+
+
+# --- splitting ----------------------------------------------------------------------------------
+
+
+def test_a_short_response_is_one_passage(tmp_path):
+    assert split("One. Two.\n\nThree.") == ["One. Two.\n\nThree."]
+
+
+def test_whole_paragraphs_are_packed_while_they_fit():
+    paragraphs = [words(150), words(200, 151), words(60, 351), words(10, 411)]
+    assert split("\n\n".join(paragraphs)) == [
+        "\n\n".join(paragraphs[:2]),
+        "\n\n".join(paragraphs[2:]),
+    ]
+
+
+def test_exactly_400_tokens_are_one_passage_and_401_are_two():
+    assert split(words(400)) == [words(400)]
+    assert split(words(401)) == [words(400), "w401"]
+
+
+def test_a_paragraph_that_does_not_fit_is_cut_between_sentences():
+    sentences = [f"S{n} {words(97)}." for n in range(6)]  # 99 tokens each
+    assert split(" ".join(sentences)) == [" ".join(sentences[:4]), " ".join(sentences[4:])]
+
+
+def test_a_sentence_that_does_not_fit_is_cut_between_words():
+    text = " ".join(f"it's-{n}" for n in range(100))  # 5 tokens each
+    assert split(text) == [
+        " ".join(f"it's-{n}" for n in range(80)),
+        " ".join(f"it's-{n}" for n in range(80, 100)),
+    ]
+
+
+def test_a_word_longer_than_a_passage_is_cut_between_tokens():
+    text = "a-" * 500
+    parts = split(text)
+    assert "".join(parts) == text
+    assert [count_tokens(part) for part in parts] == [400, 400, 200]
+
+
+def test_scripts_without_spaces_are_cut_after_a_full_stop_and_nothing_is_put_between():
+    sentence = "蜜蜂用舞蹈告诉同伴花在哪里。" * 60
+    parts = split(sentence)
+    assert "".join(parts) == sentence
+    assert all(part.endswith("。") for part in parts)
+    assert all(count_tokens(part) <= MAX_TOKENS for part in parts)
+
+
+def test_closing_quotes_and_brackets_stay_with_their_sentence():
+    sentence = f'He said "go. (Or {words(90)}.)" '
+    parts = split(sentence * 10)
+    assert "".join(" ".join(parts).split()) == "".join((sentence * 10).split())
+    assert all(part.endswith('.)"') for part in parts)
+
+
+def test_abbreviations_and_decimals_do_not_end_a_sentence():
+    text = f"{words(200)} about 3.5 percent, e.g. of rice, {words(150)}. Then {words(100)}."
+    assert split(text)[1].startswith("Then ")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_passage_is_too_long_and_nothing_is_lost(seed):
+    choose = random.Random(seed)
+    kinds = [
+        "bee",
+        "it's",
+        "3.14",
+        "Über",
+        "(see",
+        "x)",
+        '"Yes."',
+        "蜂蜜",
+        "e.g.",
+        "https://a.b/c?d=e",
+    ]
+    gaps = [" "] * 20 + [
+        ". ",
+        "! ",
+        '." ',
+        "\n",
+        "\n\n",
+        "\n \n",
+        "  ",
+        ". Then ",
+        "。",
+        "\r\n\r\n",
+    ]
+    text = "".join(
+        choose.choice(kinds) + choose.choice(gaps) for _ in range(choose.randint(1, 1500))
+    )
+    for most in (MAX_TOKENS, choose.randint(1, 30)):
+        parts = split(text, most)
+        assert all(0 < count_tokens(part) <= most for part in parts)
+        assert all(part == part.strip() for part in parts)
+        assert "".join("".join(parts).split()) == "".join(text.split())
+    if seed % 3 == 0:  # words that fit are never cut
+        plain = " ".join(choose.choice(kinds) for _ in range(800)).replace("蜂蜜", "honey")
+        assert " ".join(split(plain, 20)).split() == plain.split()
+
+
+def test_packing_is_greedy_so_no_two_neighbours_would_fit_together():
+    choose = random.Random(3)
+    text = "\n\n".join(
+        f"P{n} {words(choose.randint(1, 300))}." for n in range(60)
+    )  # paragraphs that fit
+    parts = split(text)
+    for one, next_one in itertools.pairwise(parts):
+        assert count_tokens(f"{one}\n\n{next_one.split(chr(10))[0]}") > MAX_TOKENS
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def test_the_plain_shape_is_system_query_and_text(tmp_path):
+    (found,) = read(tmp_path / "a.jsonl", {"system": "s", "query_id": 1, "text": " Words. "})
+    assert (found.system, found.query_id, found.text, found.line) == ("s", "1", "Words.", 1)
+    assert found.citations == []
+    assert found.passages() == [(passage_id("Words."), "Words.")]
+
+
+def test_the_plain_shape_may_carry_more_fields(tmp_path):
+    row = {"system": "s", "query_id": "q1", "text": "Words.", "metadata": {"model": "m"}}
+    (found,) = read(tmp_path / "a.jsonl.gz", row)
+    assert found.system == "s"
+
+
+def test_a_passage_is_named_by_the_md5_of_its_text():
+    assert passage_id("Words.") == passage_id("  Words.\n") == "9c69e80bf1e25dccb74cc9716b5519f5"
+
+
+@pytest.mark.parametrize(
+    ("citations", "expected"),
+    [
+        (["d7", "d8"], [Citation(1, "d7"), Citation(1, "d8")]),
+        ({"d7": 0.75, "d8": None}, [Citation(1, "d7", 0.75), Citation(1, "d8")]),
+        ([1, 0], [Citation(1, "d8"), Citation(1, "d7")]),
+        ([], []),
+        (None, []),
+    ],
+    ids=["ids", "ids_with_confidence", "positions_in_references", "empty", "none"],
+)
+def test_a_report_cites_in_one_of_three_ways(tmp_path, citations, expected):
+    row = a_report(("Bees dance.", citations), references=["d7", "d8"])
+    (found,) = read(tmp_path / "a.jsonl", row)
+    assert (found.system, found.query_id, found.text) == ("writer", "q1", "Bees dance.")
+    assert found.citations == expected
+
+
+@pytest.mark.parametrize("key", ["topic_id", "narrative_id", "request_id"])
+@pytest.mark.parametrize("sentences", ["responses", "answer"])
+@pytest.mark.parametrize("others", [{}, {"topic_id": None, "narrative_id": None}])
+def test_a_report_may_name_its_parts_as_any_track_does(tmp_path, key, sentences, others):
+    row = {
+        "metadata": {"run_id": "r"} | others | {key: 7},
+        "responses": None,
+        sentences: [{"text": "One."}, {"text": " Two. "}],
+    }
+    (found,) = read(tmp_path / "a.jsonl", row)
+    assert (found.system, found.query_id, found.text) == ("r", "7", "One. Two.")
+
+
+def test_a_citation_belongs_to_the_passage_in_which_its_sentence_begins(tmp_path):
+    sentences = [(f"Sentence {n} {words(50)}.", [f"d{n}"]) for n in range(30)]
+    (found,) = read(tmp_path / "a.jsonl", a_report(*sentences))
+    texts = dict(found.passages())
+    assert len(texts) > 3
+    for citation in found.citations:
+        assert (
+            f"Sentence {citation.sentence - 1} " in texts[found.citing_passage(citation.sentence)]
+        )
+
+
+def test_a_sentence_said_twice_is_cited_in_both_places(tmp_path):
+    filler = [(f"Filler {n} {words(95)}.", []) for n in range(8)]
+    row = a_report(("Yes.", ["d1"]), *filler, ("Yes.", ["d2"]))
+    (found,) = read(tmp_path / "a.jsonl", row)
+    first, *_, last = found.passages()
+    assert found.citing_passage(1) == first[0]
+    assert found.citing_passage(10) == last[0] != first[0]
+
+
+def test_a_sentence_longer_than_a_passage_is_cited_where_it_begins(tmp_path):
+    row = a_report((f"{words(390)}.", []), (f"Long\n\n{words(900)}.", ["d1"]), ("", ["d2"]))
+    (found,) = read(tmp_path / "a.jsonl", row)
+    texts = dict(found.passages())
+    assert texts[found.citing_passage(2)].splitlines()[-1].endswith("Long")
+    assert texts[found.citing_passage(3)].endswith("w900.")
+
+
+PLAIN = {"system": "s", "query_id": "q1", "text": "Words."}
+
+
+@pytest.mark.parametrize(
+    ("row", "wrong"),
+    [
+        (PLAIN | {"system": ""}, "system is missing or empty"),
+        (PLAIN | {"system": None}, "system is missing or empty"),
+        (PLAIN | {"query_id": " "}, "query_id is missing or empty"),
+        (PLAIN | {"query_id": 1.5}, "query_id is missing or empty"),
+        (PLAIN | {"text": "\n"}, "text is missing or empty"),
+        (PLAIN | {"text": ["Words."]}, "text is missing or empty"),
+        ({"query_id": "q1"}, "system is missing or empty"),
+        ({"metadata": "m"}, "metadata is not an object"),
+        ({"metadata": {"run_id": "r"}}, "metadata has no topic_id or narrative_id"),
+        (a_report(metadata={"topic_id": "q1"}), "neither responses nor answer holds a list"),
+        (a_report(("Words.", []), metadata={"topic_id": "q1"}), "run_id is missing or empty"),
+        (a_report(), "neither responses nor answer holds a list of sentences"),
+        (a_report(responses={"text": "x"}), "neither responses nor answer holds a list"),
+        (a_report(responses=["x"]), "sentence 1 has no text"),
+        (a_report(responses=[{"text": "x"}, {"text": 1}]), "sentence 2 has no text"),
+        (a_report((" ", []), ("", [])), "the report is empty"),
+        (
+            a_report(("x", [2]), references=["a", "b"]),
+            "sentence 1 cites reference 2, but there are",
+        ),
+        (a_report(("x", [-1]), references=["a", "b"]), "sentence 1 cites reference -1, but there"),
+        (a_report(("x", [0])), "sentence 1 cites reference 0, but there are 0 (counted from 0)"),
+        (a_report(("x", [0]), references=[{"id": "a"}]), "is not a document id"),
+        (a_report(("x", [0]), references={"0": "a"}), "references is not a list"),
+        (a_report(("x", [0]), references="abc"), "references is not a list"),
+        (a_report(("x", [""])), "sentence 1: citation '' is not a document id"),
+        (a_report(("x", [None])), "sentence 1: citation None is not a document id"),
+        (a_report(("x", [True])), "sentence 1: citation True is not a document id"),
+        (a_report(("x", "d1")), "sentence 1: citations are neither a list nor an object"),
+        (a_report(("x", {"": 0.5})), "sentence 1: citation '' is not a document id"),
+        (a_report(("x", {"d": "high"})), "citation confidence 'high' is not a finite number"),
+        (a_report(("x", {"d": True})), "citation confidence True is not a finite number"),
+        (a_report(("x", {"d": float("nan")})), "citation confidence nan is not a finite number"),
+        (a_report(("x", {"d": 10**400})), "is not a finite number"),
+    ],
+)
+def test_a_faulty_response_is_rejected_by_line(tmp_path, row, wrong):
+    good = {"system": "good", "query_id": "q1", "text": "Words."}
+    file = write_file(tmp_path / "a.jsonl", [json.dumps(good), "", json.dumps(row)])
+    told = report(read_responses, file)
+    assert told.startswith("a.jsonl:3: ")
+    assert wrong in told
+    assert 'what to do: Each line: {"system": ..., "query_id": ..., "text": ...}, or a' in told
+
+
+def test_a_system_answers_a_query_once(tmp_path):
+    file = write_file(tmp_path / "a.jsonl", [json.dumps(PLAIN), json.dumps(PLAIN)])
+    told = report(read_responses, file)
+    assert told.startswith("a.jsonl:2: system 's' answers query 'q1' twice (first on line 1)")
+
+
+def test_faulty_responses_are_reported_together(tmp_path):
+    rows = [PLAIN | {"text": ""}, PLAIN, PLAIN | {"query_id": "q2"}, {}, a_report(), PLAIN]
+    file = write_file(tmp_path / "a.jsonl", [json.dumps(row) for row in rows])
+    lines = [line.split(": ")[0] for line in report(read_responses, file).splitlines()]
+    assert lines == ["a.jsonl:1", "a.jsonl:4", "a.jsonl:5", "a.jsonl:6", "  what to do"]
+
+
+# --- into the lake ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tiny(ingested):
+    """Responses come to a collection that is in the lake already."""
+    return ingested
+
+
+def respond(tiny, *rows, name="responses.jsonl"):
+    tiny.write(name, [json.dumps(row) for row in rows])
+    tiny.configure(responses=["responses*.jsonl"])
+
+
+def test_a_response_is_a_ranking_of_its_passages_by_position(tiny):
+    text = "\n\n".join(f"P{n} {words(300)}" for n in range(3))
+    respond(tiny, {"system": "writer", "query_id": "q1", "text": text})
+    outcome = tiny.ingest()
+    assert not outcome.rejected
+    passages = [passage_id(f"P{n} {words(300)}") for n in range(3)]
+    assert tiny.run_of("writer") == [("q1", p, -float(n)) for n, p in enumerate(passages, 1)]
+    assert tiny.rows(
+        "select passage_id, position, origin, text_sha256 = sha256(text), doc_id "
+        "from lake.raw.passages where origin = 'response' order by position"
+    ) == [(p, n, "response", True, None) for n, p in enumerate(passages, 1)]
+    assert tiny.rows(
+        "select kind, source_file, n_rows from lake.raw.systems where system = 'writer'"
+    ) == [("generation", "responses.jsonl", 3)]
+
+
+def test_a_passage_said_twice_is_kept_at_its_first_place(tiny):
+    one, two = f"One {words(300)}", f"Two {words(300)}"
+    respond(tiny, {"system": "writer", "query_id": "q1", "text": f"{one}\n\n{two}\n\n{one}"})
+    tiny.ingest()
+    assert tiny.run_of("writer") == [("q1", passage_id(one), -1.0), ("q1", passage_id(two), -2.0)]
+
+
+def test_equal_text_of_two_systems_is_one_passage(tiny):
+    same = {"query_id": "q1", "text": "Bees dance."}
+    respond(tiny, {"system": "a"} | same, {"system": "b"} | same)
+    respond(
+        tiny, {"system": "c", "query_id": "q2", "text": "Bees dance. "}, name="responses2.jsonl"
+    )
+    tiny.ingest()
+    assert {"a", "b", "c"} <= tiny.systems()
+    assert tiny.rows("select passage_id from lake.raw.passages where origin = 'response'") == [
+        (passage_id("Bees dance."),)
+    ]
+
+
+def test_citations_land_with_the_passage_that_makes_them(tiny):
+    filler = [(f"Filler {n} {words(95)}.", None) for n in range(8)]
+    respond(tiny, a_report(("Yes.", {"p1": 0.5}), *filler, ("Yes.", ["p2", "p2"])))
+    tiny.ingest()
+    first, *_, last = (passage for _, passage, _ in tiny.run_of("writer"))
+    assert tiny.rows(
+        "select passage_id, sentence, cited_passage_id, confidence from lake.raw.citations "
+        "order by sentence"
+    ) == [(first, 1, "p1", 0.5), (last, 10, "p2", None), (last, 10, "p2", None)]
+
+
+def test_responses_that_name_unknown_queries_or_unusable_systems_are_rejected_by_line(tiny):
+    rows = [PLAIN | {"query_id": "q9"}, PLAIN | {"system": "../x"}, PLAIN | {"system": "good"}]
+    respond(tiny, *rows)
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 3
+    assert said(outcome).splitlines() == [
+        "responses.jsonl:1: unknown query 'q9'",
+        "responses.jsonl:2: '../x' cannot be used as a system's name",
+        "responses.jsonl:3: system 'good' is also in another file",
+        "  what to do: Mend these lines and ingest again.",
+    ]
+    assert tiny.systems() == {"good"}  # the run
+
+
+def test_a_changed_file_replaces_its_systems_and_drops_those_it_no_longer_has(tiny):
+    respond(tiny, PLAIN | {"system": "a"}, PLAIN | {"system": "b"}, a_report(("Old.", ["p1"])))
+    tiny.ingest()
+    assert tiny.systems() == {"good", "a", "b", "writer"}
+    respond(tiny, PLAIN | {"system": "a", "text": "New."})
+    outcome = tiny.ingest()
+    assert tiny.systems() == {"good", "a"}
+    assert tiny.run_of("a") == [("q1", passage_id("New."), -1.0)]
+    assert tiny.run_of("b") == tiny.run_of("writer") == []
+    assert tiny.rows("select * from lake.raw.citations") == []
+    assert outcome.counts == {"systems": 1, "run_entries": 1, "responses": 1}
+
+
+def test_a_system_may_move_to_another_file(tiny):
+    respond(tiny, PLAIN | {"system": "a"}, PLAIN | {"system": "b"}, name="responses2.jsonl")
+    tiny.ingest()
+    respond(tiny, PLAIN | {"system": "b"}, name="responses1.jsonl")
+    respond(tiny, PLAIN | {"system": "a"}, name="responses2.jsonl")
+    outcome = tiny.ingest()
+    assert not outcome.rejected
+    assert tiny.rows(
+        "select system, source_file from lake.raw.systems where kind = 'generation' order by all"
+    ) == [("a", "responses2.jsonl"), ("b", "responses1.jsonl")]
+
+
+def test_a_second_file_cannot_take_a_system_from_one_that_did_not_change(tiny):
+    respond(tiny, PLAIN | {"system": "a"}, name="responses2.jsonl")
+    tiny.ingest()
+    respond(tiny, PLAIN | {"system": "a", "text": "Other."}, name="responses1.jsonl")
+    outcome = tiny.ingest()
+    assert said(outcome).startswith("responses1.jsonl:1: system 'a' is also in another file")
+    assert tiny.run_of("a") == [("q1", passage_id("Words."), -1.0)]
+
+
+def test_a_run_cannot_take_the_name_of_a_generated_system(tiny):
+    respond(tiny, PLAIN | {"system": "a"})
+    tiny.ingest()
+    tiny.write("runs/a.run", ["q1 Q0 p1 1 1.0 a"])
+    outcome = tiny.ingest()
+    assert said(outcome).startswith("runs/a.run: the lake has a generation system named 'a'")
+    assert tiny.run_of("a") == [("q1", passage_id("Words."), -1.0)]

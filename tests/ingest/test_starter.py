@@ -1,0 +1,49 @@
+"""`gradelake init`: a starter configuration, or the demo collection, and never over one's work."""
+
+import pytest
+
+from ingest import starter
+from ingest.collection import Collection
+from ingest.pipeline import ingest
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import Project
+
+
+def test_the_starter_is_a_configuration_that_can_be_read(tmp_path):
+    file = starter.write_starter(tmp_path / "new" / "folder")
+    collection = Collection.named(Project.read(file), "mine")
+    assert collection.queries == "topics.tsv"
+
+
+def test_every_setting_the_starter_shows_is_a_known_one(tmp_path):
+    file = starter.write_starter(tmp_path)
+    head, shown = file.read_text().split("[collections.mine]\n")
+    file.write_text(f"{head}[collections.mine]\n" + shown.replace("\n# ", "\n").lstrip("# "))
+    collection = Collection.named(Project.read(file), "mine")
+    assert collection.ir_dataset == "msmarco-passage/trec-dl-2019/judged"
+    assert collection.judgments == {"nist": "qrels.txt"}
+    assert collection.runs == ("runs/*.run.gz",)
+    assert collection.min_relevant == 2
+
+
+@pytest.mark.parametrize("make", [starter.write_starter, starter.copy_demo])
+def test_a_configuration_that_exists_is_not_overwritten(tmp_path, make):
+    (tmp_path / "gradelake.toml").write_text("mine")
+    with pytest.raises(BadInput, match=r"gradelake\.toml exists already"):
+        make(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["gradelake.toml"]
+    assert (tmp_path / "gradelake.toml").read_text() == "mine"
+
+
+def test_the_demo_collection_is_ingested_without_a_complaint(tmp_path):
+    project = Project.read(starter.copy_demo(tmp_path / "demo"))
+    assert not list(project.folder.rglob("*.py"))
+    with Lake.create(project) as lake:
+        demo = Collection.named(project, "demo")
+        outcome = ingest(lake, demo, [], lambda what, items, total: items)
+        assert (outcome.exit_code, outcome.rejected, outcome.warnings) == (0, [], [])
+        assert set(outcome.counts) >= {"queries", "passages", "judgments", "run_entries"}
+        assert (
+            lake.value("select count(*) from lake.raw.run_entries") == outcome.counts["run_entries"]
+        )
