@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.csv
 
 from ingest.problems import Problems, reject
 
@@ -130,38 +128,23 @@ def columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFram
 
 def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
     separator, other = (b"\t", b" ") if b"\t" in data[: data.find(b"\n")] else (b" ", b"\t")
-    if any(mixed in data for mixed in (other, separator * 2, b"\v", b"\f")):
+    if any(mixed in data for mixed in (other, b"\v", b"\f")):
         return None
-    if data.count(b"\r") != data.count(b"\r\n"):
+    if (returns := data.count(b"\r")) and returns != data.count(b"\r\n"):
         return None
-    irregular = False
-
-    def on_invalid(_row: object) -> str:
-        nonlocal irregular
-        irregular = True
-        return "skip"
-
     try:
-        table = pyarrow.csv.read_csv(
-            pa.BufferReader(data),
-            read_options=pyarrow.csv.ReadOptions(column_names=names, use_threads=False),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=separator.decode(),
-                quote_char=False,
-                invalid_row_handler=on_invalid,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
+        frame = pl.read_csv(
+            data,
+            separator=separator.decode(),
+            has_header=False,
+            quote_char=None,
+            schema=dict.fromkeys(names, pl.String),
         )
-    except pa.ArrowInvalid:
+    except pl.exceptions.PolarsError:  # a line with more columns
         return None
+    # a line with fewer columns, a blank one and an empty cell all leave nulls
     n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    if irregular or table.num_rows != n_lines:
-        return None
-    frame = pl.DataFrame(pl.from_arrow(table))
-    blank_at_an_end = pl.any_horizontal(pl.col(names[0], names[-1]) == "").any()
-    if frame.select(blank_at_an_end).item():
+    if frame.height != n_lines or any(frame.null_count().row(0)):
         return None
     return frame.with_columns(pl.int_range(1, frame.height + 1, dtype=pl.Int64).alias("line"))
 

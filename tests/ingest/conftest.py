@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from ingest.collection import Collection
-from ingest.pipeline import Outcome, ingest
+from ingest.pipeline import ingest
 from ingest.problems import Rejected
+from ingest.targets import Outcome
 from sql.lake import Lake
 from sql.project import Project
 
@@ -40,6 +41,7 @@ class Tiny:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self.name = "tiny"
         self.settings = {
             "queries": "topics.tsv",
             "passages": "passages.tsv",
@@ -62,13 +64,13 @@ class Tiny:
 
     @property
     def project(self) -> Project:
-        lines = ["[collections.tiny]"]
+        lines = [f"[collections.{self.name}]"]
         lines += [f"{key} = {_toml(value)}" for key, value in self.settings.items()]
         return Project.read(self.write("gradelake.toml", lines))
 
     @property
     def collection(self) -> Collection:
-        return Collection.named(self.project, "tiny")
+        return Collection.named(self.project, self.name)
 
     @property
     def lake(self) -> Lake:

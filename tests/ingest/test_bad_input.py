@@ -19,8 +19,8 @@ def zipped(lines: int) -> bytearray:
     return bytearray(gzip.compress(b"".join(b"q1 Q0 p%d 1 1 t\n" % n for n in range(lines))))
 
 
-def damaged(data: bytearray) -> bytearray:
-    data[len(data) // 2] ^= 0xFF
+def damaged(data: bytearray, at: int) -> bytearray:
+    data[at] ^= 0xFF
     return data
 
 
@@ -64,7 +64,12 @@ FAULTY_RUNS = {
         [":", "the gzip file is broken or cut off here (", "Copy or download the file again."],
     ),
     "a_gzip_file_with_damage_in_the_middle": (
-        "damaged.run.gz", damaged(zipped(5000)), [":", "the gzip file is broken or cut off here ("],
+        "damaged.run.gz", damaged(zipped(5000), at=9000),
+        [":", "the gzip file is broken or cut off here ("],
+    ),
+    "a_gzip_file_with_damage_at_its_start": (
+        "start.run.gz", damaged(zipped(5000), at=10),
+        [":1: the gzip file is broken or cut off here ("],
     ),
     "a_file_named_gz_that_is_no_gzip_file": (
         "plain.run.gz", GOOD.encode(),

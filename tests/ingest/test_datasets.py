@@ -94,7 +94,7 @@ def test_a_dataset_that_did_not_change_writes_nothing(tiny, registered):
     tiny.ingest()
     before = tiny.snapshot()
     outcome = tiny.ingest()
-    assert (outcome.counts, outcome.unchanged) == ({}, 3)
+    assert (outcome.counts, outcome.unchanged) == ({}, 4)
     assert tiny.snapshot() == before
 
 
@@ -129,6 +129,14 @@ def test_all_passages_come_when_they_are_wanted(tiny, registered):
     use(tiny, registered, passages_for="all")
     assert tiny.ingest().counts["passages"] == 30
     assert tiny.ingest().counts == {}
+
+
+def test_all_passages_come_also_when_those_of_the_pool_came_before(tiny, registered):
+    use(tiny, registered, default_pool_depth=1)
+    assert tiny.ingest().counts["passages"] == 4
+    use(tiny, registered, passages_for="all")
+    assert tiny.ingest().counts == {"passages": 30}
+    assert len(passages(tiny)) == 30
 
 
 def test_local_topics_and_passages_take_the_place_of_the_datasets(tiny, registered):

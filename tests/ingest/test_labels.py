@@ -8,7 +8,7 @@ import pytest
 from ingest.labels import import_labels, judge_id
 from ingest.problems import Rejected
 from sql.errors import BadInput
-from tests.ingest.conftest import new_tiny, write_file
+from tests.ingest.conftest import new_tiny, said
 
 GRADES = (
     "select query_id, passage_id, item_id, grade, status from lake.raw.grades "
@@ -109,19 +109,22 @@ def test_two_judges_stand_side_by_side(judged):
 
 def test_a_judge_of_two_collections_is_one_grader_with_the_scale_of_both(judged):
     bring(judged)
-    text = judged.project.file.read_text().replace("collections.tiny", "collections.two")
-    write_file(judged.folder / "two.toml", text)
-    from ingest.collection import Collection
-    from ingest.pipeline import ingest
-    from sql.project import Project
-
-    two = Collection.named(Project.read(judged.folder / "two.toml"), "two")
-    ingest(judged.lake, two, [], lambda what, items, total: items)
-    judged.write("more.qrels", ["q1 0 p1 5"])
+    judged.name = "two"
+    judged.ingest()
+    judged.write("more.qrels", ["q1 0 p1 -2", "q1 0 p2 1"])
     bring(judged, "more.qrels", collection="two")
-    assert [row[:4] for row in graders(judged)] == [("Sun", "imported", 0, 5)]
+    assert [row[:4] for row in graders(judged)] == [("Sun", "imported", -2, 3)]
     assert len(grades(judged)) == 3
-    assert grades(judged, collection="two") == [("q1", "p1", "", 5, "ok")]
+    assert len(grades(judged, collection="two")) == 2
+
+
+def test_a_query_that_only_a_judge_names_cannot_be_taken_out(judged):
+    judged.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
+    judged.ingest()
+    judged.write("Sun.qrels", ["q3 0 p1 1"])
+    bring(judged)
+    judged.write("topics.tsv", ["q1\tsky", "q2\tbees"])
+    assert "topics.tsv: query 'q3' is gone, but 1 grades name it" in said(judged.ingest())
 
 
 def test_labels_repeated_without_conflict_are_kept_once_with_a_note(judged):

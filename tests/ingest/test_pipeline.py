@@ -1,6 +1,7 @@
 """An ingest lands whole or not at all, and writes only what is new or changed."""
 
 import json
+import random
 
 import pytest
 
@@ -113,12 +114,29 @@ def test_identifiers_that_look_like_numbers_stay_apart(tiny):
     assert tiny.rows("select count(*) from lake.raw.passages") == [(3,)]
 
 
-def test_scores_are_kept_as_doubles(tiny):
-    scores = ["0.1", "1e-3", "1.0000000596046448", "123456789.123456789", "-3.4e38"]
-    tiny.write("runs/good.run", [f"q1 Q0 p{n} {n} {text} t" for n, text in enumerate(scores)])
+def test_scores_are_kept_to_the_last_bit(tiny):
+    numbers = random.Random(5)
+    scores = [0.1, 1e-3, 5e-324, 1.0000000596046448, -3.4e38]
+    scores += [numbers.gauss(0, 1) * 10 ** numbers.randint(-300, 30) for _ in range(500)]
+    for name, some in (("few.run", scores[:5]), ("many.run", scores)):
+        tiny.write(f"runs/{name}", [f"q1 Q0 d{n} 1 {x!r} t" for n, x in enumerate(some)])
     tiny.ingest()
-    kept = dict(tiny.rows("select passage_id, score from lake.raw.run_entries"))
-    assert [kept[f"p{n}"] for n in range(5)] == [float(text) for text in scores]
+    for system, some in (("few", scores[:5]), ("many", scores)):
+        kept = {passage: score for _, passage, score in tiny.run_of(system)}
+        assert [kept[f"d{n}"] for n in range(len(some))] == some
+
+
+def test_texts_are_kept_as_they_are_written(tiny):
+    texts = [
+        "quote's \"x\" \\ back", "tab\tline\nend", "a\rb", "bee \U0001f41d\u2028\u0085 end",
+        "null\0byte", "NULL", "{'a': 1}", "\\x00", "-- drop table", "e\u0301 is not \u00e9",
+    ]  # fmt: skip
+    lines = [json.dumps({"id": f"p{n}", "text": text}) for n, text in enumerate(texts)]
+    tiny.write("passages.jsonl", lines)
+    tiny.configure(passages="passages.jsonl")
+    tiny.ingest()
+    kept = dict(tiny.rows("select passage_id, text from lake.raw.passages"))
+    assert [kept[f"p{n}"] for n in range(len(texts))] == texts
 
 
 def test_the_top_of_the_judgment_scale_is_what_was_judged_unless_it_is_set(ingested):
@@ -129,16 +147,9 @@ def test_the_top_of_the_judgment_scale_is_what_was_judged_unless_it_is_set(inges
 
 
 def test_two_collections_share_a_lake_and_nothing_else(ingested):
-    write_file(
-        ingested.folder / "gradelake.toml", ingested.project.file.read_text().replace("tiny", "two")
-    )
-    from ingest.collection import Collection
-    from ingest.pipeline import ingest
-    from sql.project import Project
-
-    project = Project.read(ingested.folder / "gradelake.toml")
-    two = Collection.named(project, "two")
-    assert ingest(ingested.lake, two, [], lambda what, items, total: items).unchanged == 0
+    ingested.name = "two"
+    assert ingested.ingest().unchanged == 0
+    ingested.name = "tiny"
     ingested.write("runs/good.run", ["q1 Q0 p5 1 9 t"])
     ingested.ingest()
     assert ingested.rows(
@@ -267,7 +278,7 @@ def test_an_interrupted_first_ingest_leaves_nothing(tiny):
 
 
 def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypatch):
-    monkeypatch.setattr("ingest.pipeline.BATCH_ROWS", 1)  # each run is written before the next
+    monkeypatch.setattr("ingest.systems.BATCH_ROWS", 1)  # each run is written before the next
     tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
     all_inputs(tiny)
     tiny.ingest()
@@ -287,7 +298,7 @@ def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypat
 
 @pytest.mark.parametrize("rows_at_a_time", [1, 5])
 def test_many_runs_land_whatever_the_size_of_a_batch(tiny, monkeypatch, rows_at_a_time):
-    monkeypatch.setattr("ingest.pipeline.BATCH_ROWS", rows_at_a_time)
+    monkeypatch.setattr("ingest.systems.BATCH_ROWS", rows_at_a_time)
     for n in range(1, 10):
         tiny.write(f"runs/s{n}.run", [f"q1 Q0 p{k} {k} {n - k / 10} t" for k in range(1, n + 1)])
     tiny.write("runs/s3.run", ["q1 Q0 p1 1 1 t", "q1 Q0 p1 1 1 t"])  # refused, inside a batch
@@ -342,6 +353,17 @@ def test_a_pooled_collection_takes_only_what_was_judged_or_ranked_high(tiny):
     before = tiny.snapshot()
     assert tiny.ingest().counts == {}
     assert tiny.snapshot() == before
+
+
+def test_passages_of_the_pool_are_looked_up_anew_when_their_file_changed(tiny):
+    tiny.configure(passages_for="pool")
+    tiny.ingest()
+    tiny.write("passages.tsv", ["p1\tNew text.", "p2\tText of passage 2.", "p5\tNot pooled."])
+    assert tiny.ingest().counts == {"passages": 2}
+    assert tiny.rows("select passage_id, text from lake.raw.passages order by all") == [
+        ("p1", "New text."), ("p2", "Text of passage 2."), ("p3", "Text of passage 3."),
+    ]  # fmt: skip
+    assert tiny.ingest().counts == {}
 
 
 def test_a_collection_may_have_no_passages_at_all(tiny):

@@ -381,6 +381,14 @@ def test_a_system_may_move_to_another_file(tiny):
     ) == [("a", "responses2.jsonl"), ("b", "responses1.jsonl")]
 
 
+def test_of_two_files_with_one_system_the_second_is_refused(tiny):
+    respond(tiny, PLAIN | {"system": "a"}, name="responses1.jsonl")
+    respond(tiny, PLAIN | {"system": "b"}, PLAIN | {"system": "a"}, name="responses2.jsonl")
+    outcome = tiny.ingest()
+    assert said(outcome).startswith("responses2.jsonl:2: system 'a' is also in another file")
+    assert (outcome.exit_code, tiny.systems()) == (3, {"good", "a"})
+
+
 def test_a_second_file_cannot_take_a_system_from_one_that_did_not_change(tiny):
     respond(tiny, PLAIN | {"system": "a"}, name="responses2.jsonl")
     tiny.ingest()

@@ -105,9 +105,9 @@ def test_ids_that_look_like_numbers_stay_text(tmp_path):
 
 
 def test_words_that_mean_nothing_elsewhere_stay_text(tmp_path):
-    lines = ["null Q0 NULL 1 3 t", '"a Q0 b"c 1 2 t', "#x Q0 N/A 1 1 t"]
+    lines = ["null Q0 NULL 1 3 t", '"a" Q0 b"c 1 2 t', "#x Q0 N/A 1 1 t"]
     found = read(write_file(tmp_path / "a.run", lines)).select("query_id", "passage_id")
-    assert found.rows() == [("null", "NULL"), ('"a', 'b"c'), ("#x", "N/A")]
+    assert found.rows() == [("null", "NULL"), ('"a"', 'b"c'), ("#x", "N/A")]
 
 
 def test_ids_may_hold_any_characters_but_blanks(tmp_path):
