@@ -73,12 +73,13 @@ class NodeProgress:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table for people; cells wrap at the terminal's width, numbers align right."""
     rows = list(rows)
+    decimals = [_decimals(row[index] for row in rows) for index in range(len(columns))]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float | None) for row in rows)
         table.add_column(column, justify="right" if numeric and rows else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(_cell(value, places) for value, places in zip(row, decimals, strict=True)))
     # a file or pipe has no width: nothing is folded there
     console = out if out.is_terminal else Console(width=100_000, highlight=False)
     console.print(table)
@@ -103,11 +104,22 @@ FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
 }
 
 
-def _cell(value: Any) -> str:
+def _decimals(values: Iterable[Any]) -> int:
+    """How many decimals a column's numbers need: the same for each, so that they align."""
+    fractions = (f"{v:.10f}".rstrip("0").split(".")[1] for v in values if _is_plain(v))
+    return max(map(len, fractions), default=0)
+
+
+def _is_plain(value: Any) -> bool:
+    """A float that reads well without an exponent."""
+    return isinstance(value, float) and (value == 0 or 1e-9 < abs(value) < 1e15)
+
+
+def _cell(value: Any, decimals: int) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.10g}"
+        return f"{value:.{decimals}f}" if _is_plain(value) else f"{value:.10g}"
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return str(value).replace("[", r"\[")
