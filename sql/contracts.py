@@ -27,8 +27,15 @@ KEYS: dict[str, list[str]] = {
 }
 
 _FILLED = pa.Check.str_length(min_value=1, error="must not be empty")
-_FINITE = pa.Check(lambda data: data.lazyframe.select(pl.col(data.key).is_finite()),
-                   error="must be a finite number")  # fmt: skip
+_FINITE = pa.Check(
+    lambda data: data.lazyframe.select(pl.col(data.key).is_finite()),
+    error="must be a finite number",
+)
+# trec_eval compares scores as 32-bit floats
+_FINITE_FLOAT32 = pa.Check(
+    lambda data: data.lazyframe.select(pl.col(data.key).cast(pl.Float32).is_finite()),
+    error="must be finite as a 32-bit float",
+)
 
 
 def _text(**options: object) -> pa.Column:
@@ -96,7 +103,7 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "query_id": _text(),
         "passage_id": _text(),
         "rank": _optional(pl.Int32),
-        "score": pa.Column(pl.Float64, _FINITE),
+        "score": pa.Column(pl.Float64, _FINITE_FLOAT32),
     },
     "citations": {
         "collection": _text(),

@@ -58,7 +58,10 @@ def test_killed_ingests_and_builds_lose_and_double_nothing(tmp_path):
     late = {file.name: file.read_bytes() for file in runs[5:]}
     for name in late:
         (killed / "runs" / name).unlink()
-    for turn in range(KILLS):
+    turn = -1
+    while sum(hit.values()) < KILLS:
+        turn += 1
+        assert turn < 4 * KILLS, f"too few kills met a running command: {hit}"
         command = ["ingest", "demo"] if turn % 2 == 0 else ["build"]
         if command[0] == "ingest":
             # something new to bring in, so that there is something to lose
@@ -68,7 +71,7 @@ def test_killed_ingests_and_builds_lose_and_double_nothing(tmp_path):
                 f"volcano-prediction Q0 p037 1 {turn}.0 extra\n"
             )
         # start-up takes the first seconds; most kills should hit the work itself
-        delay = seconds[command[0]] * rng.uniform(0.3, 1.0)
+        delay = seconds[command[0]] * rng.uniform(0.3, 0.95)
         hit[command[0]] += start_and_kill(killed, command, delay)
         if turn % 5 == 4:
             gradelake(killed, "build")
@@ -85,7 +88,7 @@ def test_killed_ingests_and_builds_lose_and_double_nothing(tmp_path):
         gradelake(folder, "ingest", "demo")
         gradelake(folder, "build")
         gradelake(folder, "doctor")
-    assert min(hit.values()) >= 5, f"too few kills met a running command: {hit}"
+    assert min(hit.values()) >= 5, f"kills should meet both commands: {hit}"
     assert content(killed) == content(whole)
     for file in (killed / "lake").rglob("*.writing"):
         raise AssertionError(f"left behind: {file}")

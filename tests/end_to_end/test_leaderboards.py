@@ -177,12 +177,14 @@ def test_missing_labels_are_the_pooled_passages_without_one(demo):
     assert stored == sorted(stored, key=lambda row: (-row[0], row[1])), "most useful first"
 
 
-def test_building_twice_gives_the_same_numbers(demo):
-    project = Project.find(demo)
+def test_building_twice_gives_the_same_numbers(demo, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    project = Project.find(folder)
     query = "select * from lake.marts.leaderboard order by all"
     with Lake.published(project) as lake:
         before = lake.rows(query)
-    gradelake(demo, "build")
+    gradelake(folder, "build")
     with Lake.published(project) as lake:
         assert lake.rows(query) == before
 

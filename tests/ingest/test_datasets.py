@@ -296,7 +296,7 @@ def test_what_a_dataset_hands_out_is_checked_like_a_file(tiny, tmp_path):
     name = f"lab/{tmp_path.name}"
     assert f"{name}:2: query 'q1', passage 'd1' is judged 2 here and 1 on line 1" in told
     assert f"{name}:2: query_id 'q1', passage_id 'd1' is listed twice (first on line 1)" in told
-    assert f"{name}:3: score nan: must be a finite number" in told
+    assert f"{name}:3: score nan: must be finite as a 32-bit float" in told
     assert outcome.exit_code == 3
     assert tiny.systems() == set()
 
@@ -386,3 +386,11 @@ def test_trec_dl_2019_lands_offline_from_files_put_where_ir_datasets_looks(tiny,
         "select relevance, count(*) from lake.raw.judgments group by all order by all"
     ) == [(0, 5158), (1, 1601), (2, 1804), (3, 697)]
     assert os.listdir(home / "downloads") == [qrels.name]
+
+
+def test_a_score_too_large_for_trec_eval_is_rejected_by_row(tiny, registered, tmp_path):
+    write_file(tmp_path / "dataset" / "scored.run", ["q1 Q0 d1 1 2.5 x", "q1 Q0 d2 2 1e39 x"])
+    use(tiny, registered)
+    outcome = tiny.ingest()
+    assert f"{registered}:2: score 1e+39: must be finite as a 32-bit float" in said(outcome)
+    assert tiny.run_of("scoreddocs") == []
