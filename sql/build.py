@@ -13,8 +13,9 @@ from sql.project import Project, is_name
 from sql.transaction import author
 
 DBT_PROJECT = Path(__file__).resolve().parent.parent / "dbt_project"
-# arguments after which a build covers only a part of the marts, and is therefore not published
-_PARTIAL = ("-s", "--select", "--exclude", "--selector", "--models", "-m", "--empty", "--sample")
+# dbt's arguments after which a build still covers every model and data test; after any other it
+# may not, and is not published
+_WHOLE = {"--full-refresh", "--fail-fast", "-x", "--no-partial-parse"}
 
 
 @dataclass
@@ -46,13 +47,12 @@ def build(
             f"{name!r} cannot be a release's name", "Use letters, digits and . _ + = @ -"
         )
     built = Built()
-    with Lake.writer(project) as lake, lake.lock("gradelake build", build=True):
-        releases.complete_publication(lake.connection, project)
+    with Lake.writer(project) as lake, lake.lock("gradelake build"):
         name = name or releases.next_name(lake.connection)
         if name in [release.name for release in releases.listed(lake.connection)]:
             raise BadInput(f"there is a release {name!r} already", "Choose another --name.")
         _run_dbt(project, dbt_arguments, built, on_node, verbose)
-        partial = any(a.split("=")[0] in _PARTIAL for a in dbt_arguments)
+        partial = not _WHOLE.issuperset(dbt_arguments)
         with lake.transaction("build") as transaction:
             transaction.say(**built.counts)
             if not partial:

@@ -1,15 +1,21 @@
 """The lake's commands: build, sql, log, doctor."""
 
+import contextlib
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
+import duckdb
 
 from sql import book, console
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
 from sql.project import Project
+
+T = TypeVar("T")
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -93,20 +99,24 @@ def sql(context, format_, output, release, live, query):
         if query.startswith("@"):
             entry = book.entry(query[1:])
             statement, values = entry.sql, entry.values(parameters)
+        if format_ == "parquet" and not output:
+            raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
+        if not output:
+            _answer(lake, statement, values, format_)
+            return
+        try:
+            _write(lake, statement, values, format_, output)
+        except OSError as error:
+            raise BadInput(f"{output}: cannot be written: {error.strerror or error}") from None
+
+
+def _write(lake: Lake, statement: str, values, format_: str, output: Path) -> None:
+    with output.open("w", encoding="utf-8") as stream:
         if format_ == "parquet":
-            if not output:
-                raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
-            _relation(lake, statement, values).write_parquet(str(output))
+            _rows_or_error(lambda: _relation(lake, statement, values).write_parquet(str(output)))
             return
-        if output:
-            with output.open("w", encoding="utf-8") as stream:
-                stdout, sys.stdout = sys.stdout, stream
-                try:
-                    _answer(lake, statement, values, format_)
-                finally:
-                    sys.stdout = stdout
-            return
-        _answer(lake, statement, values, format_)
+        with contextlib.redirect_stdout(stream):
+            _answer(lake, statement, values, format_)
 
 
 def _open(project: Project, release: str | None, live: bool) -> Lake:
@@ -115,27 +125,29 @@ def _open(project: Project, release: str | None, live: bool) -> Lake:
     return Lake.live(project) if live else Lake.published(project, release)
 
 
-def _relation(lake: Lake, statement: str, values):
-    import duckdb
+def _relation(lake: Lake, statement: str, values) -> duckdb.DuckDBPyRelation:
+    def run() -> duckdb.DuckDBPyRelation | None:
+        if len(lake.connection.extract_statements(statement)) != 1:
+            raise BadInput("give one statement at a time", "Or pipe several in, each ending in ;")
+        return lake.connection.sql(statement.rstrip().rstrip(";"), params=values)
 
-    try:
-        relation = lake.connection.sql(statement.rstrip().rstrip(";"), params=values)
-    except duckdb.Error as error:
-        raise BadInput(_sql_error(error)) from None
+    relation = _rows_or_error(run)
     if relation is None:
         raise BadInput("this statement returns no rows", "The lake is open for reading only.")
     return relation
 
 
-def _answer(lake: Lake, statement: str, values, format_: str) -> None:
-    import duckdb
-
+def _rows_or_error(work: Callable[[], T]) -> T:
+    """DuckDB's own words, without a stack trace."""
     try:
-        relation = _relation(lake, statement, values)
-        rows = relation.fetchall()
+        return work()
     except duckdb.Error as error:
         raise BadInput(_sql_error(error)) from None
-    console.FORMATS[format_](relation.columns, rows)
+
+
+def _answer(lake: Lake, statement: str, values, format_: str) -> None:
+    relation = _relation(lake, statement, values)
+    console.FORMATS[format_](relation.columns, _rows_or_error(relation.fetchall))
 
 
 def _sql_error(error: Exception) -> str:
@@ -162,8 +174,6 @@ def _list_book() -> None:
 
 def _prompt(lake: Lake, format_: str) -> None:
     """A plain prompt: statements end with a semicolon, Ctrl-D leaves."""
-    import contextlib
-
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (line editing and history of this session)
     if sys.stdin.isatty():

@@ -102,7 +102,7 @@ def attach(
     if project.on_postgres and catalog is None:
         extensions.load(connection, "postgres_scanner")
         connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
-        place = project.catalog
+        place = f"postgres:{project.dsn}"
     elif project.catalog and catalog is None:
         raise BadInput(
             f"{project.file}: [lake] catalog must start with postgres:",
@@ -120,7 +120,7 @@ def attach(
         if "does not exist - and creating" in str(error):
             raise no_lake(_shown(project)) from None
         raise WorkFailed(
-            f"the lake at {catalog or _shown(project)} cannot be opened: {_first_line(error)}",
+            f"{catalog or _shown(project)} cannot be opened: {_reason(error, project)}",
             "Run `gradelake doctor` for details.",
         ) from None
 
@@ -145,14 +145,18 @@ def _use_s3_environment(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _shown(project: Project) -> str:
-    if not project.on_postgres:
-        return str(catalog_file(project))
-    return re.sub(r"(password=)\S+", r"\1***", project.catalog or "")
+    return "the PostgreSQL catalog" if project.on_postgres else f"the lake at {project.lake_path}"
 
 
-def _first_line(error: Exception) -> str:
+def _reason(error: Exception, project: Project) -> str:
+    """The first line of an error. What PostgreSQL says may quote the connection string, and with
+    it a password: then only the kind of error is told."""
     first = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return re.sub(r"(password=)\S+|(://[^:/@\s]+:)[^@\s]+(?=@)", r"\1\2***", first)
+    if project.on_postgres:
+        from sql.postgres import without_secrets
+
+        return without_secrets(first, project)
+    return first
 
 
 def free_bytes(project: Project) -> int:
@@ -160,12 +164,12 @@ def free_bytes(project: Project) -> int:
     return shutil.disk_usage(project.lake_path).free
 
 
-# --- building -------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 @contextmanager
-def build_lock(project: Project, purpose: str, wait: bool = True) -> Iterator[None]:
-    """One build at a time: the file lock, or PostgreSQL's advisory lock."""
+def write_lock(project: Project, purpose: str, wait: bool = True) -> Iterator[None]:
+    """One writer at a time: the file lock, or PostgreSQL's advisory lock."""
     with ExitStack() as stack:
         if project.on_postgres:
             from sql.postgres import advisory_lock

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
@@ -10,24 +11,27 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# texts are shown as they are: no markup, no emoji codes
+_PLAIN = {"highlight": False, "markup": False, "emoji": False}
+out = Console(soft_wrap=True, **_PLAIN)
+err = Console(stderr=True, soft_wrap=True, **_PLAIN)
 
 
 def say(message: str = "") -> None:
     """A line of a command's result, on standard output."""
-    out.print(message, markup=False)
+    out.print(message)
 
 
 def warn(message: str) -> None:
     """A line beside the result, on standard error."""
-    err.print(message, markup=False)
+    err.print(message)
 
 
 def print_json(value: Any) -> None:
     """The one object of a `--json` command."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False))
+    print(json.dumps(_without_nan(value), default=_plain, ensure_ascii=False, allow_nan=False))
 
 
 def progress(what: str, items: Iterable[Any], total: int) -> Iterator[Any]:
@@ -77,11 +81,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float | None) for row in rows)
-        table.add_column(column, justify="right" if numeric and rows else "left", overflow="fold")
+        table.add_column(
+            Text(column), justify="right" if numeric and rows else "left", overflow="fold"
+        )
     for row in rows:
-        table.add_row(*(_cell(value, places) for value, places in zip(row, decimals, strict=True)))
+        cells = (_cell(value, places) for value, places in zip(row, decimals, strict=True))
+        table.add_row(*map(Text, cells))
     # a file or pipe has no width: nothing is folded there
-    console = out if out.is_terminal else Console(width=100_000, highlight=False)
+    console = out if out.is_terminal else Console(width=100_000, **_PLAIN)
     console.print(table)
 
 
@@ -122,7 +129,18 @@ def _cell(value: Any, decimals: int) -> str:
         return f"{value:.{decimals}f}" if _is_plain(value) else f"{value:.10g}"
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return str(value).replace("[", r"\[")
+    return str(value)
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN and no infinity: they become null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -24,7 +24,7 @@ class Plugin(BasePlugin):
 
     def configure_connection(self, conn) -> None:
         connection.require_lake(self.project)
-        _open.enter_context(connection.build_lock(self.project, "dbt"))
+        _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
 

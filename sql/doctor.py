@@ -156,10 +156,10 @@ def _published(lake: Lake, project: Project) -> Finding:
     later = lake.value(
         "select count(*) from lake.snapshots() where snapshot_id > ?", newest.snapshot
     )
-    if not project.on_postgres and not releases.release_file(project, newest.name).is_file():
+    if not releases.is_published(project, newest):
         return Finding(
             "bad", f"release {newest.name} was committed but not published",
-            "Run `gradelake build`; it finishes the job.",
+            "Readers have the one before. Run `gradelake build` to publish a new one.",
         )  # fmt: skip
     if later:
         return Finding(

@@ -1,14 +1,13 @@
 """An open lake: what every room reads and writes through."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from sql import releases
-from sql.connection import attach, build_lock, connect, lock_file, require_lake
-from sql.lock import file_lock
+from sql.connection import attach, connect, require_lake, write_lock
 from sql.migrate import migrate
 from sql.project import Project
 from sql.transaction import Transaction
@@ -33,7 +32,7 @@ class Lake:
     def create(cls, project: Project) -> "Lake":
         """Open for writing, making the lake first where there is none."""
         project.lake_path.mkdir(parents=True, exist_ok=True)
-        with file_lock(lock_file(project), "gradelake init"):
+        with write_lock(project, "gradelake init"):
             return cls._open_writer(project)
 
     @classmethod
@@ -98,14 +97,9 @@ class Lake:
 
     # --- writing ------------------------------------------------------------------------------
 
-    @contextmanager
-    def lock(self, purpose: str, wait: bool = True, build: bool = False) -> Iterator[None]:
-        """The writer's lock (see `sql.lock`). On PostgreSQL only `build=True` queues."""
-        if self.project.on_postgres and not build:
-            yield
-            return
-        with build_lock(self.project, purpose, wait):
-            yield
+    def lock(self, purpose: str, wait: bool = True) -> AbstractContextManager[None]:
+        """The writer's lock (see `sql.lock`); a process that holds it passes through."""
+        return write_lock(self.project, purpose, wait)
 
     @contextmanager
     def transaction(self, command: str) -> Iterator[Transaction]:

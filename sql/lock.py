@@ -1,8 +1,8 @@
 """The writer's lock: one writer at a time on a lake, taken before its first read.
 
 SQLite's own locking is not enough (DuckLake does not retry "database is locked" at commit), so
-writers queue on an `flock`, which the kernel drops when a process dies. On a PostgreSQL catalog,
-plain transactions rely on DuckLake's retries; only whole builds queue, on an advisory lock.
+writers queue on an `flock`, which the kernel drops when a process dies. On a PostgreSQL catalog
+they queue on an advisory lock instead (`sql.postgres`).
 """
 
 import fcntl

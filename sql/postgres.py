@@ -1,4 +1,4 @@
-"""What only a PostgreSQL catalog needs: a lock for whole builds."""
+"""What only a PostgreSQL catalog needs: the writer's lock, and errors without secrets."""
 
 import zlib
 from collections.abc import Iterator
@@ -7,34 +7,56 @@ from contextlib import contextmanager
 from sql.errors import WorkFailed
 from sql.project import Project
 
-_held: set[str] = set()  # catalogs whose lock this process holds
+_held: set[str] = set()  # connection strings of the catalogs whose lock this process holds
+_KEY = zlib.crc32(b"gradelake writer")
 
 
 @contextmanager
 def advisory_lock(project: Project, wait: bool = True) -> Iterator[None]:
-    """Hold the lake's advisory lock in a session of its own; it ends with the process."""
+    """Hold the lake's advisory lock in a session of its own; it ends with the process.
+
+    Writers queue here as they do on a file lock: DuckLake has no keys, and its conflict check
+    lets two transactions insert the same rows.
+    """
     try:
         import psycopg
     except ImportError:
         raise WorkFailed(
             "psycopg is not installed", "Install it: pip install 'gradelake[postgres]'"
         ) from None
-    dsn = (project.catalog or "").removeprefix("postgres:")
-    if dsn in _held:
+    if project.dsn in _held:
         yield
         return
-    key = zlib.crc32(b"gradelake build")
     try:
-        with psycopg.connect(dsn, autocommit=True) as session:
-            if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchone()[0]:
-                if not wait:
-                    raise WorkFailed("the lake is being built by another process")
-                session.execute("select pg_advisory_lock(%s)", [key])
-            _held.add(dsn)
-            try:
-                yield
-            finally:
-                _held.discard(dsn)
-    except psycopg.OperationalError as error:
-        reason = str(error).splitlines()[0]
+        session = psycopg.connect(project.dsn, autocommit=True)
+    except psycopg.Error as error:
+        reason = without_secrets(str(error).splitlines()[0], project)
         raise WorkFailed(f"the PostgreSQL catalog cannot be reached: {reason}") from None
+    with session:
+        if not session.execute("select pg_try_advisory_lock(%s)", [_KEY]).fetchone()[0]:
+            if not wait:
+                raise WorkFailed("the lake is being written by another process", "Try again later.")
+            session.execute("select pg_advisory_lock(%s)", [_KEY])
+        _held.add(project.dsn)
+        try:
+            yield
+        finally:
+            _held.discard(project.dsn)
+
+
+def without_secrets(text: str, project: Project) -> str:
+    """An error's text without the connection string or its password.
+
+    When the string cannot be read, nothing of the text is repeated: it may be quoted there.
+    """
+    try:
+        from psycopg import ProgrammingError, conninfo
+    except ImportError:
+        return "no details without psycopg (pip install 'gradelake[postgres]')"
+    try:
+        password = conninfo.conninfo_to_dict(project.dsn).get("password")
+    except ProgrammingError:
+        return "its connection string cannot be read"
+    for secret in filter(None, (project.catalog, project.dsn, password)):
+        text = text.replace(str(secret), "***")
+    return text

@@ -91,7 +91,15 @@ class Project:
 
     @property
     def on_postgres(self) -> bool:
-        return (self.catalog or "").startswith("postgres:")
+        return (self.catalog or "").startswith(("postgres:", "postgresql:"))
+
+    @property
+    def dsn(self) -> str:
+        """PostgreSQL's connection string: what follows `postgres:`, or a whole URL."""
+        catalog = self.catalog or ""
+        if catalog.startswith(("postgres://", "postgresql://")):
+            return catalog
+        return catalog.partition(":")[2]
 
 
 def check_keys(table: Iterable[str], known: Iterable[str], where: str) -> None:

@@ -67,7 +67,8 @@ def publish(project: Project, name: str) -> None:
     target.parent.mkdir(exist_ok=True)
     fresh = target.with_suffix(".writing")
     fresh.unlink(missing_ok=True)
-    source = sqlite3.connect(f"file:{catalog_file(project)}?mode=ro", uri=True, timeout=30)
+    place = catalog_file(project).resolve().as_uri()  # escapes what a URI would misread
+    source = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=30)
     try:
         source.execute("VACUUM INTO ?", [str(fresh)])
     finally:
@@ -81,18 +82,16 @@ def publish(project: Project, name: str) -> None:
     _sync(project.lake_path)
 
 
-def complete_publication(connection: duckdb.DuckDBPyConnection, project: Project) -> str | None:
-    """Publish a build that was committed but not copied out before its process died.
-
-    Returns the release's name, or None when there was nothing to do. Call it under the lock.
-    """
+def is_published(project: Project, release: Release) -> bool:
+    """Whether readers get this release: false when a process died between commit and publishing."""
     if project.on_postgres:
-        return None
-    newest = listed(connection)
-    if not newest or release_file(project, newest[-1].name).exists():
-        return None
-    publish(project, newest[-1].name)
-    return newest[-1].name
+        return True
+    file = release_file(project, release.name)
+    return (
+        file.is_file()
+        and published_file(project).is_file()
+        and file.samefile(published_file(project))
+    )
 
 
 def attach_release(

@@ -97,10 +97,10 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     )  # fmt: skip
     assert holder.stdout.readline() == "held\n"
     with Lake.writer(project) as lake:
-        with pytest.raises(WorkFailed, match="being built"), lake.lock("t", wait=False, build=True):
+        with pytest.raises(WorkFailed, match="being written"), lake.lock("t", wait=False):
             pass
         holder.communicate("")
-        with lake.lock("t", wait=False, build=True):
+        with lake.lock("t", wait=False):
             pass
 
 

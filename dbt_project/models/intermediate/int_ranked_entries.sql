@@ -57,7 +57,7 @@ numbered_queries as (
     select
         collection,
         query_id,
-        row_number() over () as query_number
+        row_number() over (order by collection, query_id) as query_number
     from queries
 ),
 
@@ -68,7 +68,9 @@ rankings as (
         numbered_queries.query_id,
         numbered_queries.query_number,
         depths.depth,
-        row_number() over () as ranking_id
+        row_number() over (
+            order by systems.collection, systems.system, numbered_queries.query_id
+        ) as ranking_id
     from systems
     inner join numbered_queries on systems.collection = numbered_queries.collection
     inner join depths on systems.collection = depths.collection
