@@ -66,6 +66,11 @@ def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
             f"byte 0x{data[error.start]:02x} is not UTF-8",
             "Convert the file, for example: iconv -f LATIN1 -t UTF-8 FILE > NEWFILE",
         ) from error  # fmt: skip
+    if (null := data.find(b"\0")) >= 0:
+        raise reject(
+            shown, data.count(b"\n", 0, null) + 1, "holds a null byte: this is not a text file",
+            "Is this the right file?",
+        )  # fmt: skip
     return data
 
 

@@ -60,6 +60,7 @@ class _Ingest:
             into.guarded(lambda: self._official_ranks(leaderboard, shown))  # noqa: B023
         into.guarded(lambda: passages.add_corpus(into))
         self._collection_row()
+        self._warn_of_what_is_kept(systems)
 
     def _collection_row(self) -> None:
         """Settings that marts need; kept up to date with `gradelake.toml`."""
@@ -151,6 +152,7 @@ class _Ingest:
     def _near_duplicates(self) -> None:
         shown = self.into.collection.near_duplicates
         if not shown:
+            self._no_near_duplicates()
             return
         target, sha256 = self.into.target("near_duplicates"), self.into.file_hash(shown)
         if not self.into.changed(target, sha256):
@@ -158,6 +160,32 @@ class _Ingest:
         pairs = texts.read_near_duplicates(self.into.collection.path(shown), shown)
         frame = pl.DataFrame(pairs, schema=["passage_id", "canonical_passage_id"], orient="row")
         self.into.replace("near_duplicates", frame, shown, target, sha256)
+
+    def _no_near_duplicates(self) -> None:
+        """The setting was taken out: the clusters go with it."""
+        target = self.into.target("near_duplicates")
+        if self.into.transaction.recorded(target):
+            self.into.transaction.delete("near_duplicates", collection=self.into.name)
+            self.into.transaction.forget(target)
+            self.into.count("settings", 1)
+
+    def _warn_of_what_is_kept(self, systems: Systems) -> None:
+        """Say which inputs the settings no longer name; what is in the lake stays."""
+        into, kept = self.into, []
+        for table, column, named in (
+            ("judgments", "assessor", set(self._judgment_sources())),
+            ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
+            ("systems", "system", systems.claimed),
+        ):
+            if table == "systems" and into.outcome.rejected:
+                continue  # a file that could not be read may hold them
+            if names := sorted(into.known(table, column) - named):
+                kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")
+                kept[-1] += f" and {len(names) - 5} more" if len(names) > 5 else ""
+        if kept:
+            into.outcome.warnings.append(
+                f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
+            )
 
     def _official_ranks(self, leaderboard: str, shown: str) -> None:
         target, sha256 = (

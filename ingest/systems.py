@@ -28,6 +28,16 @@ class RunSource:
     read: Callable[[], pl.DataFrame]
 
 
+@dataclass(frozen=True)
+class ResponseFile:
+    """A file of responses that was read and found good."""
+
+    shown: str
+    sha256: str
+    found: list[responses.Response]
+    by_system: dict[str, list[responses.Response]]
+
+
 class Systems:
     """Brings the systems of a collection in. A system's name belongs to one file."""
 
@@ -154,7 +164,7 @@ class Systems:
         if not found:
             return
         known = [s for s, *_ in found if self.into.transaction.recorded(self._system_target(s))]
-        self._drop_systems(known)
+        self._drop_systems(known, found[0][1])
         frame = pl.DataFrame(
             found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
         )
@@ -165,10 +175,24 @@ class Systems:
             self.into.transaction.record(self._system_target(system), sha256, n_rows)
         self.into.count("systems", len(found))
 
-    def _drop_systems(self, systems: Iterable[str]) -> None:
-        if systems := sorted(systems):
-            for table in ("systems", "run_entries", "citations"):
-                self.into.transaction.delete(table, collection=self.into.name, system=systems)
+    def _drop_systems(self, systems: Iterable[str], taken_by: str) -> None:
+        """Remove systems' rows. Another file of responses that held one is no longer in the lake
+        as it was written: its ledger entry goes too."""
+        if not (systems := sorted(systems)):
+            return
+        transaction = self.into.transaction
+        holders = transaction.lake.rows(
+            "select distinct source_file from lake.raw.systems where collection = ? "
+            "and kind = 'generation' and system in (select unnest(?))",
+            self.into.name, systems,
+        )  # fmt: skip
+        for (shown,) in holders:
+            if shown != taken_by:
+                transaction.forget(self.into.target(f"responses/{shown}"))
+        for system in systems:
+            transaction.forget(self._system_target(system))
+        for table in ("systems", "run_entries", "citations"):
+            transaction.delete(table, collection=self.into.name, system=systems)
 
     def _system_target(self, system: str) -> str:
         return self.into.target(f"systems/{system}")
@@ -176,12 +200,19 @@ class Systems:
     # --- responses ----------------------------------------------------------------------------
 
     def responses(self) -> None:
-        """Every file of responses that is new or changed. Call it after `runs`."""
+        """Every file of responses that is new or changed. Call it after `runs`.
+
+        All files are read and checked before any is written: a system may have moved from one to
+        another, and must not get lost when the other is refused.
+        """
         changed: list[tuple[str, str]] = []
         for shown in self.into.collection.matching(self.into.collection.responses, "responses"):
             self.into.guarded(lambda: self._look_at_responses(shown, changed))  # noqa: B023
+        good: list[ResponseFile] = []
         for shown, sha256 in changed:
-            self.into.guarded(lambda: self._response_file(shown, sha256))  # noqa: B023
+            self.into.guarded(lambda: good.append(self._read_responses(shown, sha256)))  # noqa: B023
+        for file in good:
+            self._write_responses(file, all_are_good=len(good) == len(changed))
 
     def _look_at_responses(self, shown: str, changed: list[tuple[str, str]]) -> None:
         """Add a file that changed to `changed`; one that did not keeps its systems from others."""
@@ -199,19 +230,26 @@ class Systems:
         )  # fmt: skip
         return {system for (system,) in rows}
 
-    def _response_file(self, shown: str, sha256: str) -> None:
+    def _read_responses(self, shown: str, sha256: str) -> ResponseFile:
         found = responses.read_responses(self.into.collection.path(shown), shown)
         by_system: dict[str, list[responses.Response]] = {}
         for response in found:
             by_system.setdefault(response.system, []).append(response)
         self._check_responses(found, by_system, shown)
         self.claimed |= set(by_system)
-        self._drop_systems(self._generated_by(shown) - set(by_system))
-        entries = {system: _entries(given) for system, given in by_system.items()}
+        return ResponseFile(shown, sha256, found, by_system)
+
+    def _write_responses(self, file: ResponseFile, all_are_good: bool) -> None:
+        target = self.into.target(f"responses/{file.shown}")
+        gone = self._generated_by(file.shown) - self.claimed
+        if all_are_good:
+            self._drop_systems(gone, file.shown)
+        entries = {system: _entries(given) for system, given in file.by_system.items()}
         self._replace_systems(
-            "generation", [(s, shown, sha256, frame.height) for s, frame in entries.items()]
+            "generation",
+            [(s, file.shown, file.sha256, frame.height) for s, frame in entries.items()],
         )
-        for system, given in by_system.items():
+        for system, given in file.by_system.items():
             n_rows = self.into.transaction.insert(
                 "run_entries", self.into.own(entries[system], system=system)
             )
@@ -219,8 +257,14 @@ class Systems:
             citations = _citations(given)
             if citations.height:
                 self.into.transaction.insert("citations", self.into.own(citations, system=system))
-        self.into.written("responses", self.into.target(f"responses/{shown}"), sha256, len(found))
-        passages.add_generated(self.into, found)
+        self.into.written("responses", target, file.sha256, len(file.found))
+        if gone and not all_are_good:
+            self.into.transaction.forget(target)  # looked at again once the others are mended
+            self.into.outcome.warnings.append(
+                f"{file.shown} no longer has {', '.join(sorted(gone))}; kept, because another "
+                "file of responses was rejected"
+            )
+        passages.add_generated(self.into, file.found)
 
     def _check_responses(self, found, by_system, shown) -> None:
         problems = Problems(shown, "Mend these lines and ingest again.")

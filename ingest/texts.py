@@ -72,6 +72,8 @@ def _queries(path: Path, shown: str, problems: Problems) -> list[tuple[int, Quer
     found = []
     for line, text in files.numbered_lines(data):
         cells = text.split("\t")
+        if line == 1 and _is_header(cells, QUERY_ID, QUERY_TEXT):
+            continue
         if len(cells) < 2:
             problems.add(line, "no TAB between the query's id and its text")
             continue
@@ -98,6 +100,8 @@ def read_passages(path: Path, shown: str) -> list[Passage]:
         rows = []
         for line, text in files.numbered_lines(data):
             passage_id, tab, rest = text.partition("\t")
+            if line == 1 and _is_header([passage_id, rest], PASSAGE_ID, PASSAGE_TEXT):
+                continue
             if not tab:
                 problems.add(line, "no TAB between the passage's id and its text")
             else:
@@ -184,6 +188,12 @@ def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
         pairs += [(passage_id, canonical) for passage_id in duplicates]
     problems.raise_if_any()
     return pairs
+
+
+def _is_header(cells: list[str], ids: tuple[str, ...], texts: tuple[str, ...]) -> bool:
+    """Whether the first line of a TSV names its two columns."""
+    names = [cell.strip().lower() for cell in cells]
+    return len(names) == 2 and names[0] in ids and names[1] in texts
 
 
 def _is_json(path: Path) -> bool:

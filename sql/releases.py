@@ -6,6 +6,7 @@ it is a snapshot id. Either way the release is the commit that ends the build: i
 carries the release's name, so the list of releases is in every catalog that holds them.
 """
 
+import filecmp
 import os
 import re
 import sqlite3
@@ -86,12 +87,8 @@ def is_published(project: Project, release: Release) -> bool:
     """Whether readers get this release: false when a process died between commit and publishing."""
     if project.on_postgres:
         return True
-    file = release_file(project, release.name)
-    return (
-        file.is_file()
-        and published_file(project).is_file()
-        and file.samefile(published_file(project))
-    )
+    file, published = release_file(project, release.name), published_file(project)
+    return file.is_file() and published.is_file() and filecmp.cmp(file, published, shallow=False)
 
 
 def attach_release(

@@ -38,7 +38,7 @@ class Transaction:
         self.counts: dict[str, int] = {}
         self.extra: dict[str, Any] = {}
         self._ledger: dict[str, str] | None = None
-        self._entries: dict[str, tuple] = {}
+        self._entries: dict[str, tuple | None] = {}
 
     @property
     def ledger(self) -> dict[str, str]:
@@ -57,12 +57,20 @@ class Transaction:
         self.ledger[target] = sha256
         self._entries[target] = (target, sha256, n_rows, self.run_id, utc_now())
 
+    def forget(self, target: str) -> None:
+        """Strike a target from the ledger: what it held is gone, and may come again."""
+        if self.ledger.pop(target, None):
+            self.dirty = True
+            self._entries[target] = None
+
     def _write_ledger(self) -> None:
-        if self._entries:
-            targets = list(self._entries)
-            self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
-            places = ", ".join(["(?, ?, ?, ?, ?)"] * len(targets))
-            values = [value for entry in self._entries.values() for value in entry]
+        if not self._entries:
+            return
+        targets = list(self._entries)
+        self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
+        if entries := [entry for entry in self._entries.values() if entry]:
+            places = ", ".join(["(?, ?, ?, ?, ?)"] * len(entries))
+            values = [value for entry in entries for value in entry]
             self.run(f"insert into {{lake}}.raw.ledger values {places}", *values)
 
     def run(self, statement: str, *parameters: Any) -> None:

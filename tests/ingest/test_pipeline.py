@@ -394,3 +394,89 @@ def test_the_project_itself_may_lie_in_a_folder_whose_name_looks_like_a_pattern(
     tiny.folder = folder
     assert tiny.ingest().exit_code == 0
     assert tiny.systems() == {"good"}
+
+
+# --- systems that move between files of responses -------------------------------------------------
+
+
+def answer(system: str, text: str, query_id: str = "q1") -> str:
+    return json.dumps({"system": system, "query_id": query_id, "text": text})
+
+
+def generated(tiny) -> dict[str, str]:
+    """system -> the text of its only passage."""
+    return dict(
+        tiny.rows(
+            "select system, text from lake.raw.run_entries "
+            "inner join lake.raw.passages using (collection, passage_id) "
+            "where origin = 'response' order by all"
+        )
+    )
+
+
+def test_going_back_to_an_earlier_file_of_responses_brings_its_answers_back(tiny):
+    tiny.configure(responses=["responses/*.jsonl"])
+    first = tiny.write("responses/v1.jsonl", [answer("s", "Version one.")])
+    tiny.ingest()
+    first.rename(tiny.folder / "v1.jsonl")
+    second = tiny.write("responses/v2.jsonl", [answer("s", "Version two.")])
+    tiny.ingest()
+    assert generated(tiny) == {"s": "Version two."}
+    second.unlink()
+    (tiny.folder / "v1.jsonl").rename(first)
+    tiny.ingest()
+    assert generated(tiny) == {"s": "Version one."}
+
+
+def test_two_files_of_responses_that_both_claim_a_system_are_told_each_time(tiny):
+    tiny.configure(responses=["responses/*.jsonl"])
+    tiny.write("responses/v1.jsonl", [answer("s", "Version one.")])
+    tiny.ingest()
+    tiny.write("responses/v2.jsonl", [answer("s", "Version two.")])
+    for _ in range(2):
+        outcome = tiny.ingest()
+        assert "responses/v2.jsonl:1: system 's' is also in another file" in said(outcome)
+        assert generated(tiny) == {"s": "Version one."}
+
+
+def test_a_system_that_moved_to_a_faulty_file_is_kept_until_that_is_mended(tiny):
+    tiny.configure(responses=["responses/*.jsonl"])
+    tiny.write("responses/a.jsonl", [answer("s", "From s."), answer("t", "From t.")])
+    tiny.ingest()
+    tiny.write("responses/a.jsonl", [answer("t", "From t.")])
+    tiny.write("responses/b.jsonl", [answer("s", "New from s."), "not JSON"])
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 3
+    assert generated(tiny) == {"s": "From s.", "t": "From t."}
+    assert any("no longer has s; kept" in warning for warning in outcome.warnings)
+    tiny.write("responses/b.jsonl", [answer("s", "New from s.")])
+    tiny.ingest()
+    assert generated(tiny) == {"s": "New from s.", "t": "From t."}
+
+
+# --- settings that were taken out -----------------------------------------------------------------
+
+
+def test_what_the_settings_no_longer_name_is_kept_and_told(tiny):
+    tiny.write("king.qrels", ["q1 0 p1 1"])
+    tiny.configure(judgments={"nist": "nist.qrels", "king": "king.qrels"})
+    assert tiny.ingest().warnings == []
+    tiny.configure(judgments={"nist": "nist.qrels"}, runs=None)
+    (warning,) = tiny.ingest().warnings
+    assert "judgments king; systems good" in warning
+    assert tiny.rows("select distinct assessor from lake.raw.judgments order by 1") == [
+        ("king",), ("nist",),
+    ]  # fmt: skip
+
+
+def test_near_duplicates_go_with_their_setting(tiny):
+    tiny.write("clusters.tsv", ["p1\tp2"])
+    tiny.configure(near_duplicates="clusters.tsv")
+    tiny.ingest()
+    assert tiny.rows("select count(*) from lake.raw.near_duplicates") == [(1,)]
+    tiny.configure(near_duplicates=None)
+    tiny.ingest()
+    assert tiny.rows("select count(*) from lake.raw.near_duplicates") == [(0,)]
+    tiny.configure(near_duplicates="clusters.tsv")
+    tiny.ingest()
+    assert tiny.rows("select count(*) from lake.raw.near_duplicates") == [(1,)]

@@ -229,3 +229,15 @@ def test_a_passage_belongs_to_one_cluster(tmp_path, lines, wrong):
     said = report(read_near_duplicates, write_file(tmp_path / "c.tsv", lines))
     assert said.startswith(wrong)
     assert "what to do: One cluster a line: the canonical passage id, then its duplicates." in said
+
+
+def test_a_header_that_names_the_columns_is_no_row(tmp_path):
+    topics = write_file(tmp_path / "topics.tsv", ["query_id\ttext", "q1\twhy is the sky blue"])
+    assert [query.query_id for query in read_queries(topics, "topics.tsv")] == ["q1"]
+    passages = write_file(tmp_path / "passages.tsv", ["pid\tpassage", "p1\tThe sky."])
+    assert [passage.doc_id for passage in read_passages(passages, "p.tsv")] == ["p1"]
+
+
+def test_a_null_byte_is_refused_by_line(tmp_path):
+    path = write_file(tmp_path / "topics.tsv", b"q1\tfine\nq2\tnot\0fine\n")
+    assert "topics.tsv:2: holds a null byte" in report(read_queries, path)

@@ -171,3 +171,49 @@ def test_help_has_examples_and_unknown_commands_are_usage_errors(folder):
         assert "Example" in gradelake(folder, command, "--help").stdout
     done = gradelake(folder, "buidl", code=2)
     assert "No such command 'buidl'" in done.stderr
+
+
+def test_a_build_of_a_part_or_without_tests_is_not_published(folder):
+    with Lake.published(Project.find(folder)) as lake:
+        release = lake.release
+    for arguments in (["--", "-smissing_labels"], ["--resource-type", "model"]):
+        assert "not published" in gradelake(folder, "build", *arguments).stdout
+    with Lake.published(Project.find(folder)) as lake:
+        assert lake.release == release
+
+
+def test_the_doctor_notices_that_readers_have_an_older_release(folder):
+    """As after a kill between the commit that ends a build and its publishing."""
+    lake = folder / "lake"
+    releases = sorted(lake.glob("releases/*.sqlite"), key=lambda file: file.stat().st_mtime)
+    published = lake / "published.sqlite"
+    published.unlink()
+    published.hardlink_to(releases[0])
+    assert "was committed but not published" in gradelake(folder, "doctor", code=1).stdout
+    gradelake(folder, "build")
+    assert "is up to date" in gradelake(folder, "doctor").stdout
+
+
+@pytest.mark.parametrize("name", ["c#x", "p%41q", "what?", "it's"])
+def test_a_lake_may_lie_in_a_folder_with_an_odd_name(demo, tmp_path, name):
+    copy = tmp_path / name
+    shutil.copytree(demo, copy)
+    built = json.loads(gradelake(copy, "build", "--json").stdout)
+    with Lake.published(Project.find(copy)) as lake:
+        assert lake.release == built["release"]
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(folder):
+    done = gradelake(folder, "sql", "select ':smile:' as \"[b]n\", ['[/b]x'] as l")
+    assert done.stdout.split() == ["[b]n", "l", ":smile:", "[/b]x"]
+    assert json.loads(
+        gradelake(folder, "sql", "select 'nan'::double as n", "--format", "json").stdout
+    ) == [{"n": None}]
+    for arguments, message in (
+        (["select 1; select 2"], "one statement at a time"),
+        (["select 1", "--output", "/nonexistent/x.csv"], "cannot be written"),
+        (["select 1", "--format", "parquet"], "Add --output"),
+        (["select 1", "--format", "parquet", "--output", "/nonexistent/x"], "cannot be written"),
+    ):
+        assert message in gradelake(folder, "sql", *arguments, code=2).stderr

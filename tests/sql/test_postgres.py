@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from sql import Lake, Project
@@ -116,3 +117,65 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
         assert done.returncode in (1, 2), command
         assert "hunter2" not in done.stdout + done.stderr, command
         assert "Traceback" not in done.stderr, command
+
+
+@pytest.mark.parametrize(
+    "catalog",
+    [
+        "postgres:postgresql://u:hunter2@127.0.0.1:1/x",
+        "postgresql://u:hunter2@127.0.0.1:1/x",
+        "postgres:host=127.0.0.1 port=1 password = hunter2",
+        "postgres:host=127.0.0.1 port=1 password='aa hunter2'",
+        "postgres:host=127.0.0.1 port=1 nonsense hunter2",
+    ],
+)
+def test_no_way_of_writing_a_password_gets_it_printed(tmp_path, catalog):
+    from sql.errors import GradelakeError
+
+    (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
+    project = Project.find(tmp_path)
+    for opening in (Lake.create, Lake.writer, Lake.live, Lake.published):
+        with pytest.raises(GradelakeError) as error:
+            opening(project)
+        assert "hunter2" not in str(error.value)
+        assert error.value.__cause__ is None
+
+
+def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
+    """Two machines, one new lake: each has its own folder, so only PostgreSQL can queue them."""
+    script = (
+        "import sys\nfrom sql import Lake, Project\nfrom ingest.collection import Collection\n"
+        "from ingest.pipeline import ingest\n"
+        "project = Project.find(sys.argv[1])\nsys.stdin.readline()\n"
+        "with Lake.create(project) as lake:\n"
+        "    print(ingest(lake, Collection.named(project, 'twice'), [], lambda w, i, n: i)"
+        ".counts)\n"
+    )
+    machines = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "topics.tsv").write_text("q1\twhy is the sky blue\n")
+        (folder / "bm25.run").write_text("q1 Q0 p1 1 2.0 x\nq1 Q0 p2 2 1.0 x\n")
+        (folder / "gradelake.toml").write_text(
+            f'[lake]\ncatalog = "{catalog.replace("dbname=postgres", "dbname=twice")}"\n'
+            f'data = "{tmp_path}/data"\n'
+            '[collections.twice]\nqueries = "topics.tsv"\nruns = ["bm25.run"]\n'
+        )
+        machines.append(
+            subprocess.Popen(
+                [sys.executable, "-c", script, str(folder)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+        )  # fmt: skip
+    with psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True) as session:
+        session.execute("create database twice")
+    for machine in machines:
+        machine.stdin.write("go\n")
+        machine.stdin.flush()
+    printed = [machine.communicate(timeout=120) for machine in machines]
+    assert [machine.returncode for machine in machines] == [0, 0], printed
+    assert sorted(out == "{}\n" for out, _ in printed) == [False, True], "one came first"
+    with Lake.live(Project.find(tmp_path / "one")) as lake:
+        assert lake.value("select count(*) from lake.raw.run_entries") == 2
+        assert lake.value("select count(*) from lake.raw.ledger where target like 'twice/%'") == 3
