@@ -1,9 +1,5 @@
 with
 
-collections as (
-    select * from {{ ref('stg_collections') }}
-),
-
 judgments as (
     select * from {{ ref('stg_judgments') }}
 ),
@@ -16,8 +12,8 @@ grades as (
     select * from {{ ref('stg_grades') }}
 ),
 
-near_duplicates as (
-    select * from {{ ref('stg_near_duplicates') }}
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
 ),
 
 assessor_labels as (
@@ -49,20 +45,11 @@ labels as (
     select * from assessor_labels
     union all
     select * from judge_labels
-),
-
-left_out as (
-    select
-        near_duplicates.collection,
-        near_duplicates.passage_id
-    from near_duplicates
-    inner join collections on near_duplicates.collection = collections.collection
-    where collections.leave_out_near_duplicates
 )
 
 select labels.*
 from labels
-anti join left_out
+anti join left_out_passages
     on
-        labels.collection = left_out.collection
-        and labels.passage_id = left_out.passage_id
+        labels.collection = left_out_passages.collection
+        and labels.passage_id = left_out_passages.passage_id

@@ -19,8 +19,8 @@ run_entries as (
     select * from {{ ref('stg_run_entries') }}
 ),
 
-near_duplicates as (
-    select * from {{ ref('stg_near_duplicates') }}
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
 ),
 
 labels as (
@@ -29,15 +29,6 @@ labels as (
 
 grid as (
     select * from {{ ref('evaluation_grid') }}
-),
-
-left_out as (
-    select
-        near_duplicates.collection,
-        near_duplicates.passage_id
-    from near_duplicates
-    inner join collections on near_duplicates.collection = collections.collection
-    where collections.leave_out_near_duplicates
 ),
 
 -- how deep a ranking is looked at: the pool, or the deepest cutoff of the grid
@@ -101,10 +92,10 @@ numbered_entries as (
             run_entries.collection = rankings.collection
             and run_entries.system = rankings.system
             and run_entries.query_id = rankings.query_id
-    anti join left_out
+    anti join left_out_passages
         on
-            run_entries.collection = left_out.collection
-            and run_entries.passage_id = left_out.passage_id
+            run_entries.collection = left_out_passages.collection
+            and run_entries.passage_id = left_out_passages.passage_id
 ),
 
 ranked_entries as (

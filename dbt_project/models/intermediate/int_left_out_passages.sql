@@ -1,0 +1,18 @@
+{{ config(materialized='view') }}
+
+with
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+near_duplicates as (
+    select * from {{ ref('stg_near_duplicates') }}
+)
+
+select
+    near_duplicates.collection,
+    near_duplicates.passage_id
+from near_duplicates
+inner join collections on near_duplicates.collection = collections.collection
+where collections.leave_out_near_duplicates
