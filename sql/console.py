@@ -90,6 +90,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     # a file or pipe has no width: nothing is folded there
     console = out if out.is_terminal else Console(width=100_000, **_PLAIN)
     console.print(table)
+    if not rows:
+        console.print("(no rows)")
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

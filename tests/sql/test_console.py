@@ -28,3 +28,8 @@ def test_a_table_in_a_pipe_is_never_folded(capsys):
 def test_null_is_an_empty_cell_in_csv(capsys):
     print_csv(["a", "b"], [(None, 0), ("x,y", 1.5)])
     assert capsys.readouterr().out == 'a,b\n,0\n"x,y",1.5\n'
+
+
+def test_a_table_without_rows_says_so(capsys):
+    print_table(["system", "score"], [])
+    assert shown(capsys) == [["system", "score"], ["(no", "rows)"]]
