@@ -52,7 +52,7 @@ def import_labels(
         transaction.record(target, sha256, n_rows)
         transaction.say(labels=n_rows)
         transaction.finish_run(arguments)
-    return n_rows, lake.value("select max(snapshot_id) from lake.snapshots()"), warnings
+    return n_rows, lake.newest_snapshot(), warnings
 
 
 def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: str) -> int:

@@ -33,7 +33,7 @@ def ingest(
         if transaction.dirty:
             transaction.finish_run(arguments)
     if transaction.dirty:
-        outcome.snapshot = lake.value("select max(snapshot_id) from lake.snapshots()")
+        outcome.snapshot = lake.newest_snapshot()
     return outcome
 
 

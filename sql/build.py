@@ -1,7 +1,6 @@
 """`gradelake build`: dbt on the lake, then the end marker, then a release for readers."""
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +58,7 @@ def build(
                 transaction.extra["release"] = name
                 built.release = name
             transaction.finish_run(arguments)
-        built.snapshot = lake.value("select max(snapshot_id) from lake.snapshots()")
+        built.snapshot = lake.newest_snapshot()
         if not partial:
             releases.publish(project, name)
     return built
@@ -78,19 +77,18 @@ def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
     failures: list[str] = []
 
     def on_event(event) -> None:
-        if event.info.name not in ("NodeFinished", "LogTestResult", "SkippingDetails"):
+        if event.info.name != "NodeFinished":
             return
-        if event.info.name == "NodeFinished":
-            node = event.data.node_info
-            seconds = event.data.run_result.execution_time
-            status = str(node.node_status)
-            built.seconds[node.node_name] = built.seconds.get(node.node_name, 0) + seconds
-            kind = {"seed": "seeds", "test": "data_tests"}.get(node.resource_type, "models")
-            if status in ("success", "pass"):
-                built.counts[kind] = built.counts.get(kind, 0) + 1
-            elif status != "skipped":
-                failures.append(f"{node.node_name}: {event.data.run_result.message}")
-            on_node(node.node_name, status, seconds)
+        node = event.data.node_info
+        seconds = event.data.run_result.execution_time
+        status = str(node.node_status)
+        built.seconds[node.node_name] = built.seconds.get(node.node_name, 0) + seconds
+        kind = {"seed": "seeds", "test": "data_tests"}.get(node.resource_type, "models")
+        if status in ("success", "pass"):
+            built.counts[kind] = built.counts.get(kind, 0) + 1
+        elif status != "skipped":
+            failures.append(f"{node.node_name}: {event.data.run_result.message}")
+        on_node(node.node_name, status, seconds)
 
     here = str(DBT_PROJECT)
     command = [
@@ -117,8 +115,3 @@ def _close_adapters() -> None:
 
     DuckDBConnectionManager.close_all_connections()
     reset_adapters()
-
-
-def remove_dbt_state(project: Project) -> None:
-    """Forget dbt's compiled state; the next build parses everything anew."""
-    shutil.rmtree(project.lake_path / "dbt", ignore_errors=True)

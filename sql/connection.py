@@ -3,8 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
@@ -38,6 +37,11 @@ def catalog_file(project: Project) -> Path:
     return project.lake_path / "catalog.sqlite"
 
 
+def published_file(project: Project) -> Path:
+    """The catalog that readers attach: always the newest release."""
+    return project.lake_path / "published.sqlite"
+
+
 def lock_file(project: Project) -> Path:
     return project.lake_path / ".lock"
 
@@ -55,10 +59,7 @@ def require_lake(project: Project) -> None:
     """Raise `BadInput` unless the lake was made before."""
     if project.on_postgres:
         return
-    if (
-        not catalog_file(project).is_file()
-        and not (project.lake_path / "published.sqlite").is_file()
-    ):
+    if not catalog_file(project).is_file() and not published_file(project).is_file():
         raise no_lake(str(project.lake_path))
 
 
@@ -167,14 +168,10 @@ def free_bytes(project: Project) -> int:
 # --- writing --------------------------------------------------------------------------------------
 
 
-@contextmanager
-def write_lock(project: Project, purpose: str, wait: bool = True) -> Iterator[None]:
+def write_lock(project: Project, purpose: str, wait: bool = True) -> AbstractContextManager[None]:
     """One writer at a time: the file lock, or PostgreSQL's advisory lock."""
-    with ExitStack() as stack:
-        if project.on_postgres:
-            from sql.postgres import advisory_lock
+    if project.on_postgres:
+        from sql.postgres import advisory_lock
 
-            stack.enter_context(advisory_lock(project, wait))
-        else:
-            stack.enter_context(file_lock(lock_file(project), purpose, wait))
-        yield
+        return advisory_lock(project, wait)
+    return file_lock(lock_file(project), purpose, wait)

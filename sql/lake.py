@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from sql import releases
-from sql.connection import attach, connect, require_lake, write_lock
+from sql.connection import NAME, attach, connect, require_lake, write_lock
 from sql.migrate import migrate
 from sql.project import Project
 from sql.transaction import Transaction
@@ -94,6 +94,10 @@ class Lake:
     def frame(self, query: str, *parameters: Any, **named: Any) -> "pl.DataFrame":
         """A query's result as a Polars frame."""
         return self.connection.execute(query, named or list(parameters) or None).pl()
+
+    def newest_snapshot(self) -> int:
+        """Version number of the last commit."""
+        return self.value(f"select max(snapshot_id) from {NAME}.snapshots()")
 
     # --- writing ------------------------------------------------------------------------------
 

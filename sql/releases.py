@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from sql.connection import NAME, attach, catalog_file
+from sql.connection import NAME, attach, catalog_file, published_file
 from sql.errors import BadInput
 from sql.project import Project, did_you_mean
 
@@ -28,11 +28,6 @@ class Release:
     name: str
     snapshot: int
     published_at: datetime
-
-
-def published_file(project: Project) -> Path:
-    """The catalog that readers attach: always the newest release."""
-    return project.lake_path / "published.sqlite"
 
 
 def release_file(project: Project, name: str) -> Path:
@@ -117,7 +112,7 @@ def attach_release(
     if name is not None:
         kept = [f.stem for f in release_file(project, "x").parent.glob("*.sqlite")]
         if name not in kept:
-            raise BadInput(f"there is no release {name!r}", did_you_mean(name, kept))
+            raise _unknown(name, kept)
         file = release_file(project, name)
     attach(connection, project, read_only=True, catalog=file)
     return name or listed(connection)[-1].name
@@ -127,7 +122,11 @@ def _named(found: list[Release], name: str) -> Release:
     for release in found:
         if release.name == name:
             return release
-    raise BadInput(f"there is no release {name!r}", did_you_mean(name, [r.name for r in found]))
+    raise _unknown(name, [release.name for release in found])
+
+
+def _unknown(name: str, kept: list[str]) -> BadInput:
+    return BadInput(f"there is no release {name!r}", did_you_mean(name, kept))
 
 
 def _sync(path: Path) -> None:

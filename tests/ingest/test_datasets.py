@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from pathlib import Path
 
 import ir_datasets
 import pytest
@@ -27,8 +26,7 @@ from ir_datasets.util import LocalDownload
 from ingest import datasets
 from sql.errors import BadInput
 from tests.ingest.conftest import said, write_file
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+from tests.places import SHARED
 
 TOPICS = ["q1\twhy is the sky blue", "q2\thow do bees find home", "q3\twhy is the sea salt"]
 QRELS = ["q1 0 d1 2", "q2 0 d2 0", "q3 0 d3 -1"]
