@@ -14,7 +14,7 @@ from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, Docstore
 
 from ingest import texts, trec
 from ingest.collection import Collection
-from ingest.problems import Rejected, reject
+from sql.problems import Rejected, reject
 from sql.errors import BadInput
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest import files, trec
+from ingest import trec
+from sql import files
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import check_name, did_you_mean
@@ -70,14 +71,16 @@ def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: 
         "grader_id": grader_id, "name": judge, "engine": "imported", "model": "",
         "model_revision": "", "prompt": "", "prompt_sha256": "", "scale_min": scale_min,
         "scale_max": scale_max, "decoding": json.dumps({"file": file}), "parser": "qrels",
-        "created_at": now,
+        "created_at": now, "target": "direct", "prompt_text": None,
     }  # fmt: skip
-    transaction.insert("graders", pl.DataFrame([grader]))
+    transaction.insert("graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String}))
     missing = {
         name: pl.lit(None, dtype=dtype)
         for name, dtype in {
             "answer": pl.String, "response": pl.String, "expected_grade": pl.Float64,
             "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64, "completion_tokens": pl.Int64,
+            "passage_sha256": pl.String, "scale_mass": pl.Float64, "cut_characters": pl.Int64,
+            "error": pl.String,
         }.items()
     }  # fmt: skip
     grades = frame.select(

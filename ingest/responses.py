@@ -15,8 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ingest import files
-from ingest.problems import Problems
+from sql import files
+from sql.problems import Problems
 
 MAX_TOKENS = 400  # of a passage (RUBRIC, section 4.1: passages of about 400 tokens)
 

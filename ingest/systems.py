@@ -9,7 +9,7 @@ import polars as pl
 from pandera.errors import SchemaErrors
 
 from ingest import passages, responses, trec
-from ingest.problems import Problems, Rejected, from_contract, reject
+from sql.problems import Problems, Rejected, from_contract, reject
 from ingest.targets import Targets, hash_of
 from sql.contracts import CONTRACTS, KEYS
 from sql.transaction import utc_now

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 from pandera.errors import SchemaErrors
 
-from ingest import datasets, files
+from ingest import datasets
+from sql import files
 from ingest.collection import Collection
-from ingest.problems import Rejected, from_contract, reject
+from sql.problems import Rejected, from_contract, reject
 from sql.contracts import CONTRACTS, KEYS
 from sql.transaction import Transaction
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingest import files
-from ingest.problems import Problems, reject
+from sql import files
+from sql.problems import Problems, reject
 
 
 class Query(NamedTuple):

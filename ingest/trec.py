@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest import files
-from ingest.problems import Problems, reject
+from sql import files
+from sql.problems import Problems, reject
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
 QRELS_COLUMNS = ["query_id", "iteration", "passage_id", "relevance"]

@@ -13,7 +13,7 @@ import pytest
 
 from ingest.collection import Collection
 from ingest.pipeline import ingest
-from ingest.problems import Rejected
+from sql.problems import Rejected
 from ingest.targets import Outcome
 from sql.lake import Lake
 from sql.project import Project

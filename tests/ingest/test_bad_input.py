@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from ingest.problems import Rejected
+from sql.problems import Rejected
 from ingest.trec import read_run
 from sql.errors import BadInput
 from tests.ingest.conftest import new_tiny, report, said, write_file
@@ -197,7 +197,7 @@ def test_of_many_faults_the_first_ten_are_shown_and_the_rest_counted(tiny):
 MEASURE = """
 import json, resource, sys, time
 from pathlib import Path
-from ingest.problems import Rejected
+from sql.problems import Rejected
 from ingest.texts import read_passages
 from ingest.trec import read_qrels, read_run
 

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from ingest.labels import import_labels, judge_id
-from ingest.problems import Rejected
+from sql.problems import Rejected
 from sql.errors import BadInput
 from tests.ingest.conftest import new_tiny, said
 

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from ingest.problems import Rejected
+from sql.problems import Rejected
 from ingest.trec import read_run, system_name
 from tests.ingest.conftest import report, write_file
 

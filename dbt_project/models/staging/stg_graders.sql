@@ -10,5 +10,7 @@ select
     scale_max,
     decoding,
     parser,
+    target,
+    prompt_text,
     created_at
 from {{ source('raw', 'graders') }}

@@ -13,5 +13,9 @@ select
     cached_tokens,
     completion_tokens,
     batch_id,
-    graded_at
+    graded_at,
+    passage_sha256,
+    scale_mass,
+    cut_characters,
+    error
 from {{ source('raw', 'grades') }}

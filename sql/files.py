@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from ingest.problems import Problems, reject
+from sql.problems import Problems, reject
 
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response

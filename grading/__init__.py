@@ -1,0 +1,1 @@
+"""Turns (query, passage, rubric item) into grades."""

@@ -1,0 +1,67 @@
+"""The words a judge may answer with, and the grade each stands for."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a judge may write, lowest grade first: `{"0": 0, ..., "5": 5}` or `{"No": 0, "Yes": 1}`.
+
+    Several words may stand for one grade.
+    """
+
+    words: Mapping[str, int]
+
+    @classmethod
+    def parse(cls, value: Any) -> "Scale":
+        """Read `0-5`, or a mapping from words to grades. Raises `ValueError` saying what is wrong.
+
+        Grades are whole numbers of one digit.
+        """
+        if isinstance(value, str):
+            ends = re.fullmatch(r"([0-9])\s*-\s*([0-9])", value.strip())
+            if not ends or int(ends[1]) >= int(ends[2]):
+                raise ValueError(f"{value!r} is no scale; write it as 0-5, or as {{No: 0, Yes: 1}}")
+            return cls({str(grade): grade for grade in range(int(ends[1]), int(ends[2]) + 1)})
+        if not isinstance(value, Mapping) or not value:
+            raise ValueError(f"{value!r} is no scale; write it as 0-5, or as {{No: 0, Yes: 1}}")
+        for word, grade in value.items():
+            if isinstance(grade, bool) or not isinstance(grade, int) or not 0 <= grade <= 9:
+                raise ValueError(f"the grade of {word!r} is {grade!r}, not a whole number 0 to 9")
+            if not isinstance(word, str) or not word.strip():
+                raise ValueError(f"{word!r} is no word; put it in quotes")
+        if len(set(value.values())) < 2:
+            raise ValueError("a scale has at least two grades")
+        folded = [word.strip().casefold() for word in value]
+        if len(set(folded)) < len(folded):
+            raise ValueError("two words of the scale differ only in case")
+        return cls({word.strip(): value[word] for word in sorted(value, key=value.__getitem__)})
+
+    @property
+    def min(self) -> int:
+        return min(self.words.values())
+
+    @property
+    def max(self) -> int:
+        return max(self.words.values())
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the words are the grades themselves."""
+        return all(word == str(grade) for word, grade in self.words.items())
+
+    def grade_of(self, word: str) -> int | None:
+        """The grade of a word, whatever its case; None when it is not on the scale."""
+        folded = word.strip().casefold()
+        for known, grade in self.words.items():
+            if known.casefold() == folded:
+                return grade
+        return None
+
+    def __str__(self) -> str:
+        if self.is_numeric:
+            return f"{self.min}-{self.max}"
+        return ", ".join(f"{word} = {grade}" for word, grade in self.words.items())
