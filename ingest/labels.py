@@ -73,7 +73,9 @@ def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: 
         "scale_max": scale_max, "decoding": json.dumps({"file": file}), "parser": "qrels",
         "created_at": now, "target": "direct", "prompt_text": None,
     }  # fmt: skip
-    transaction.insert("graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String}))
+    transaction.insert(
+        "graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String})
+    )
     missing = {
         name: pl.lit(None, dtype=dtype)
         for name, dtype in {

@@ -12,8 +12,8 @@ from typing import Any
 from sql.errors import BadInput
 
 CONFIG_NAME = "gradelake.toml"
-_TOP_LEVEL = ("lake", "collections", "graders")
-_LAKE_KEYS = ("path", "catalog", "data")
+_TOP_LEVEL = ("lake", "grading", "collections", "graders")
+_KEYS = {"lake": ("path", "catalog", "data"), "grading": ("prompts", "engines", "ray_address")}
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Project:
     lake_path: Path
     catalog: str | None = None
     data: str | None = None
+    grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -66,10 +67,11 @@ class Project:
         for name in _TOP_LEVEL:
             if not isinstance(content.get(name, {}), dict):
                 raise BadInput(f"{file}: [{name}] must be a table")
-        check_keys(lake, _LAKE_KEYS, f"{file}: [lake]")
-        for key in _LAKE_KEYS:
-            if not isinstance(lake.get(key, ""), str):
-                raise BadInput(f"{file}: [lake] {key} must be a string")
+        for name, keys in _KEYS.items():
+            check_keys(content.get(name, {}), keys, f"{file}: [{name}]")
+            for key, value in content.get(name, {}).items():
+                if not isinstance(value, str):
+                    raise BadInput(f"{file}: [{name}] {key} must be a string")
         for kind in ("collections", "graders"):
             for name, table in content.get(kind, {}).items():
                 where = f"{file}: [{kind}.{name}]"
@@ -81,6 +83,7 @@ class Project:
             lake_path=file.parent / lake.get("path", "lake"),
             catalog=lake.get("catalog"),
             data=lake.get("data"),
+            grading=content.get("grading", {}),
             collections=content.get("collections", {}),
             graders=content.get("graders", {}),
         )
