@@ -14,8 +14,8 @@ from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, Docstore
 
 from ingest import texts, trec
 from ingest.collection import Collection
-from sql.problems import Rejected, reject
 from sql.errors import BadInput
+from sql.problems import Rejected, reject
 
 
 class LocalQueries(BaseQueries):

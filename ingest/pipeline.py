@@ -11,10 +11,10 @@ import polars as pl
 
 from ingest import datasets, passages, texts, trec
 from ingest.collection import Collection
-from sql.problems import Problems, reject
 from ingest.systems import Systems
 from ingest.targets import Outcome, Targets, hash_of
 from sql.lake import Lake
+from sql.problems import Problems, reject
 from sql.transaction import utc_now
 
 

@@ -9,9 +9,9 @@ import polars as pl
 from pandera.errors import SchemaErrors
 
 from ingest import passages, responses, trec
-from sql.problems import Problems, Rejected, from_contract, reject
 from ingest.targets import Targets, hash_of
 from sql.contracts import CONTRACTS, KEYS
+from sql.problems import Problems, Rejected, from_contract, reject
 from sql.transaction import utc_now
 
 BATCH_ROWS = 2_000_000  # run entries validated and written at a time

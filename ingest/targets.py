@@ -9,10 +9,10 @@ import polars as pl
 from pandera.errors import SchemaErrors
 
 from ingest import datasets
-from sql import files
 from ingest.collection import Collection
-from sql.problems import Rejected, from_contract, reject
+from sql import files
 from sql.contracts import CONTRACTS, KEYS
+from sql.problems import Rejected, from_contract, reject
 from sql.transaction import Transaction
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from ingest.collection import Collection
 from ingest.pipeline import ingest
-from sql.problems import Rejected
 from ingest.targets import Outcome
 from sql.lake import Lake
+from sql.problems import Rejected
 from sql.project import Project
 
 

@@ -9,9 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from sql.problems import Rejected
 from ingest.trec import read_run
 from sql.errors import BadInput
+from sql.problems import Rejected
 from tests.ingest.conftest import new_tiny, report, said, write_file
 
 

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from ingest.labels import import_labels, judge_id
-from sql.problems import Rejected
 from sql.errors import BadInput
+from sql.problems import Rejected
 from tests.ingest.conftest import new_tiny, said
 
 GRADES = (

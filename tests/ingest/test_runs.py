@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
-from sql.problems import Rejected
 from ingest.trec import read_run, system_name
+from sql.problems import Rejected
 from tests.ingest.conftest import report, write_file
 
 
