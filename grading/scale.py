@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 
@@ -40,26 +41,33 @@ class Scale:
             raise ValueError("two words of the scale differ only in case")
         return cls({word.strip(): value[word] for word in sorted(value, key=value.__getitem__)})
 
-    @property
+    @cached_property
     def min(self) -> int:
         return min(self.words.values())
 
-    @property
+    @cached_property
     def max(self) -> int:
         return max(self.words.values())
 
-    @property
+    @cached_property
     def is_numeric(self) -> bool:
         """Whether the words are the grades themselves."""
         return all(word == str(grade) for word, grade in self.words.items())
 
+    @cached_property
+    def lookup(self) -> Mapping[str, int]:
+        """Grades by word as written, and by word in lower case (`str.casefold`)."""
+        folded = {word.casefold(): grade for word, grade in self.words.items()}
+        return folded | dict(self.words)
+
     def grade_of(self, word: str) -> int | None:
         """The grade of a word, whatever its case; None when it is not on the scale."""
-        folded = word.strip().casefold()
-        for known, grade in self.words.items():
-            if known.casefold() == folded:
-                return grade
-        return None
+        return self.lookup.get(word.strip().casefold())
+
+    def word_of(self, text: str) -> str | None:
+        """A word as the scale spells it, whatever its case; None when it is not on the scale."""
+        folded = text.strip().casefold()
+        return next((word for word in self.words if word.casefold() == folded), None)
 
     def __str__(self) -> str:
         if self.is_numeric:

@@ -138,3 +138,43 @@ def import_labels(project, collection, file, judge, as_json):
         console.say(f"{file}: unchanged, nothing to do")
     else:
         console.say(f"judge {judge}: wrote {n_rows:,} labels for {collection}")
+
+
+@import_.command("bank")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", required=True, help="Name of the bank.")
+@click.option(
+    "--format", "format_", default="auto", show_default=True,
+    type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa"]),
+    help="Shape of the file; auto tells it from the content.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def import_bank(project, collection, file, name, format_, as_json):
+    """Store FILE's questions or nuggets as a rubric bank: JSON or CSV, plain or .gz.
+
+    A changed file replaces the bank. Ids that a file states are kept, because grades made
+    elsewhere name them. Oddities are reported by line; an item that can be read in two ways, or
+    whose query the collection does not have, is left out. Exit code 3 means that some were, 2 that
+    nothing could land.
+
+    \b
+    Examples:
+      gradelake import bank dl19 dl19-questions.jsonl.gz --name questions
+      gradelake import bank dl19 nuggets.jsonl --name nuggets --format nuggetizer
+
+    \b
+    CSV: columns query_id, kind (question or nugget) and text, and any of facet_id, item_id,
+    gold_answer (several as a|b) and weight.
+    nuggetizer: vital nuggets weigh 1, okay ones 0.5.
+    """
+    from ingest.banks import import_bank as run_import
+
+    with Lake.writer(project()) as lake:
+        done = run_import(lake, collection, file, name, format_, sys.argv[1:])
+    if as_json:
+        console.print_json(done.as_object() | {"bank": name})
+    else:
+        done.print(name, collection)
+    sys.exit(done.exit_code)

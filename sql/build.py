@@ -1,7 +1,8 @@
 """`gradelake build`: dbt on the lake, then the end marker, then a release for readers."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,10 +67,6 @@ def build(
 
 def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
     """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
-    os.environ["GRADELAKE_CONFIG"] = str(project.file)
-    os.environ["GRADELAKE_AUTHOR"] = author()
-    os.environ.setdefault("DBT_TARGET_PATH", str(project.lake_path.resolve() / "dbt"))
-    os.environ.setdefault("DBT_LOG_PATH", str(project.lake_path.resolve() / "dbt"))
     from dbt.cli.main import dbtRunner
 
     from sql import dbt_plugin
@@ -96,17 +93,34 @@ def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
         "build", "--project-dir", here, "--profiles-dir", here,
         "--exclude-resource-type", "unit_test", "--no-write-json", *dbt_arguments,
     ]  # fmt: skip
-    try:
-        result = dbtRunner(callbacks=[on_event]).invoke(command)
-    finally:
-        dbt_plugin.release()
-        _close_adapters()
+    with _environment(project):
+        try:
+            result = dbtRunner(callbacks=[on_event]).invoke(command)
+        finally:
+            dbt_plugin.release()
+            _close_adapters()
     if not result.success:
         words = "\n  ".join(failures) or str(result.exception or "no reason given")
         raise WorkFailed(
             f"dbt could not build the lake; readers keep the last release\n  {words}",
             f"More in {project.lake_path / 'dbt' / 'dbt.log'}; or run again with --verbose.",
         )
+
+
+@contextmanager
+def _environment(project: Project) -> Iterator[None]:
+    """What dbt and its plug-in read from the environment; afterwards it is as before."""
+    before = dict(os.environ)
+    folder = str(project.lake_path.resolve() / "dbt")
+    os.environ["GRADELAKE_CONFIG"] = str(project.file)
+    os.environ["GRADELAKE_AUTHOR"] = author()
+    os.environ.setdefault("DBT_TARGET_PATH", folder)
+    os.environ.setdefault("DBT_LOG_PATH", folder)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _close_adapters() -> None:

@@ -175,3 +175,23 @@ def write_lock(project: Project, purpose: str, wait: bool = True) -> AbstractCon
 
         return advisory_lock(project, wait)
     return file_lock(lock_file(project), purpose, wait)
+
+
+def grading_folder(project: Project) -> Path:
+    """Where chunks of grades wait to be committed."""
+    return project.lake_path / "grading"
+
+
+def grader_lock(project: Project, grader_id: str, purpose: str) -> AbstractContextManager[None]:
+    """One process at a time grades with a grader, or pairs would be paid for twice.
+
+    Raises `WorkFailed` at once when another one does.
+    """
+    busy = "this grader is at work already:"
+    if project.on_postgres:
+        from sql.postgres import advisory_lock
+
+        return advisory_lock(project, False, f"grader {grader_id}", busy)
+    folder = grading_folder(project)
+    folder.mkdir(parents=True, exist_ok=True)
+    return file_lock(folder / f".{grader_id}.lock", purpose, False, busy=busy)

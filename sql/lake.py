@@ -106,13 +106,14 @@ class Lake:
         return write_lock(self.project, purpose, wait)
 
     @contextmanager
-    def transaction(self, command: str) -> Iterator[Transaction]:
+    def transaction(self, command: str, wait: bool = True) -> Iterator[Transaction]:
         """Everything written inside is committed together, or not at all.
 
         The commit's message says what was announced with `Transaction.say`, and `gradelake log`
-        shows it. A transaction in which nothing was written leaves no trace.
+        shows it. A transaction in which nothing was written leaves no trace. With `wait=False`,
+        raises `WorkFailed` at once while another process writes.
         """
-        with self.lock(command):
+        with self.lock(command, wait):
             self.connection.execute("BEGIN")
             transaction = Transaction(self, command)
             try:

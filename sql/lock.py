@@ -24,12 +24,16 @@ def tell_on_stderr(message: str) -> None:
 
 @contextmanager
 def file_lock(
-    path: Path, purpose: str, wait: bool = True, tell: Callable[[str], None] = tell_on_stderr
+    path: Path,
+    purpose: str,
+    wait: bool = True,
+    tell: Callable[[str], None] = tell_on_stderr,
+    busy: str = "the lake is being written by",
 ) -> Iterator[None]:
     """Hold the lock file exclusively; a process that already holds it walks through.
 
     `purpose` is shown to whoever waits. With `wait=False`, raises `WorkFailed` at once when the
-    lock is taken.
+    lock is taken; `busy` begins its message.
     """
     path = path.resolve()
     if _held.get(path):
@@ -44,7 +48,7 @@ def file_lock(
         if not _try_lock(descriptor):
             holder = _holder(descriptor)
             if not wait:
-                raise WorkFailed(f"the lake is being written by {holder}", "Try again later.")
+                raise WorkFailed(f"{busy} {holder}", "Try again later.")
             tell(f"waiting for {holder} to finish writing")
             while not _try_lock(descriptor):
                 time.sleep(0.05)

@@ -7,16 +7,21 @@ from contextlib import contextmanager
 from sql.errors import WorkFailed
 from sql.project import Project
 
-_held: set[str] = set()  # connection strings of the catalogs whose lock this process holds
-_KEY = zlib.crc32(b"gradelake writer")
+_held: set[tuple[str, str]] = set()  # (connection string, lock) this process holds
 
 
 @contextmanager
-def advisory_lock(project: Project, wait: bool = True) -> Iterator[None]:
-    """Hold the lake's advisory lock in a session of its own; it ends with the process.
+def advisory_lock(
+    project: Project,
+    wait: bool = True,
+    name: str = "writer",
+    busy: str = "the lake is being written by",
+) -> Iterator[None]:
+    """Hold a named advisory lock of the catalog in a session of its own; it ends with the process.
 
     Writers queue here as they do on a file lock: DuckLake has no keys, and its conflict check
-    lets two transactions insert the same rows.
+    lets two transactions insert the same rows. With `wait=False`, raises `WorkFailed` at once
+    when the lock is taken; `busy` begins its message.
     """
     try:
         import psycopg
@@ -24,7 +29,8 @@ def advisory_lock(project: Project, wait: bool = True) -> Iterator[None]:
         raise WorkFailed(
             "psycopg is not installed", "Install it: pip install 'gradelake[postgres]'"
         ) from None
-    if project.dsn in _held:
+    held, key = (project.dsn, name), zlib.crc32(f"gradelake {name}".encode())
+    if held in _held:
         yield
         return
     try:
@@ -33,15 +39,15 @@ def advisory_lock(project: Project, wait: bool = True) -> Iterator[None]:
         reason = without_secrets(str(error).splitlines()[0], project)
         raise WorkFailed(f"the PostgreSQL catalog cannot be reached: {reason}") from None
     with session:
-        if not session.execute("select pg_try_advisory_lock(%s)", [_KEY]).fetchone()[0]:
+        if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchone()[0]:
             if not wait:
-                raise WorkFailed("the lake is being written by another process", "Try again later.")
-            session.execute("select pg_advisory_lock(%s)", [_KEY])
-        _held.add(project.dsn)
+                raise WorkFailed(f"{busy} another process", "Try again later.")
+            session.execute("select pg_advisory_lock(%s)", [key])
+        _held.add(held)
         try:
             yield
         finally:
-            _held.discard(project.dsn)
+            _held.discard(held)
 
 
 def without_secrets(text: str, project: Project) -> str:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:  # polars and pandera take half a second to import; readers ne
     import polars as pl
 
 
+CHUNK = "chunk/"  # what targets of graded chunks begin with in the ledger
+
+
 def utc_now() -> datetime:
     """The time as the lake stores it: UTC without a zone, to the microsecond."""
     return datetime.now(UTC).replace(tzinfo=None)
@@ -39,13 +42,33 @@ class Transaction:
         self.extra: dict[str, Any] = {}
         self._ledger: dict[str, str] | None = None
         self._entries: dict[str, tuple | None] = {}
+        self._chunks: list[tuple] = []
 
     @property
     def ledger(self) -> dict[str, str]:
-        """target -> hash of what it holds, read once per transaction."""
+        """target -> hash of what it holds, read once per transaction; chunks are left out."""
         if self._ledger is None:
-            self._ledger = dict(self.lake.rows(f"select target, sha256 from {NAME}.raw.ledger"))
+            self._ledger = dict(
+                self.lake.rows(
+                    f"select target, sha256 from {NAME}.raw.ledger "
+                    f"where not starts_with(target, '{CHUNK}')"
+                )
+            )
         return self._ledger
+
+    def recorded_chunks(self, chunk_ids: list[str]) -> set[str]:
+        """Those of these chunks of grades that are in the lake already."""
+        rows = self.lake.rows(
+            f"select target from {NAME}.raw.ledger where target in (select unnest(?))",
+            [CHUNK + chunk_id for chunk_id in chunk_ids],
+        )
+        return {target.removeprefix(CHUNK) for (target,) in rows}
+
+    def record_chunk(self, chunk_id: str, sha256: str, n_rows: int) -> None:
+        """Enter a chunk of grades in the ledger; it is never replaced."""
+        self.dirty = True
+        target = CHUNK + chunk_id
+        self._chunks.append((target, sha256, n_rows, self.run_id, utc_now()))
 
     def recorded(self, target: str) -> str | None:
         """The hash of what was last written to a target, or None."""
@@ -64,11 +87,9 @@ class Transaction:
             self._entries[target] = None
 
     def _write_ledger(self) -> None:
-        if not self._entries:
-            return
-        targets = list(self._entries)
-        self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
-        if entries := [entry for entry in self._entries.values() if entry]:
+        if targets := list(self._entries):
+            self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
+        if entries := [*filter(None, self._entries.values()), *self._chunks]:
             places = ", ".join(["(?, ?, ?, ?, ?)"] * len(entries))
             values = [value for entry in entries for value in entry]
             self.run(f"insert into {{lake}}.raw.ledger values {places}", *values)

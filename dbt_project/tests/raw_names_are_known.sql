@@ -67,3 +67,10 @@ select distinct
     'grader ' || grades.grader_id as unknown_name
 from {{ ref('stg_grades') }} as grades
 anti join graders on grades.grader_id = graders.grader_id
+union all
+select distinct
+    'grading_batches' as raw_table,
+    batches.collection,
+    'grader ' || batches.grader_id as unknown_name
+from {{ ref('stg_grading_batches') }} as batches
+anti join graders on batches.grader_id = graders.grader_id

@@ -1,0 +1,118 @@
+"""Engines: what answers prompts. Each is one file here, or in a folder of the project's own.
+
+An engine is a class named `Engine` in a module named after it. See `grading/engines/README.md`
+for a whole one in twenty lines.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from grading.grader import Grader
+    from grading.prompt import Rendered
+
+
+@dataclass(slots=True)
+class Response:
+    """What an engine answered to one prompt; `error` says why there is no answer.
+
+    `probabilities` has the probability the model itself gave to each word of the scale, in the
+    scale's order; their sum is at most 1. Where only the shares among the words are known,
+    `constrained_probabilities` is true. Token counts are None where the engine knows none.
+    """
+
+    text: str = ""
+    error: str | None = None
+    probabilities: Sequence[float] | None = None
+    constrained_probabilities: bool = False
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    cut_characters: int = 0  # of the passage's end
+
+
+class EngineUnusable(Exception):
+    """The engine cannot work at all: nothing it was given is to blame, and the run stops.
+
+    `hint` says what to do about it.
+    """
+
+    def __init__(self, message: str, hint: str = ""):
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key of `[graders.NAME]` that an engine reads."""
+
+    kind: type
+    default: Any
+    meaning: str
+    changes_grades: bool = True  # whether it is part of the grader's id
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many processes hold the engine, and what each needs of the cluster."""
+
+    count: int
+    cpus: float = 1
+    gpus: float = 0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What the machines have: CPU cores and GPUs."""
+
+    cpus: int
+    gpus: int
+
+
+class Engine:
+    """Base of all engines. One instance lives in each worker process.
+
+    A subclass imports its libraries in `__init__`, so that naming it costs nothing.
+    """
+
+    #: modules that must be importable, and how to install them
+    needs: ClassVar[tuple[str, ...]] = ()
+    install: ClassVar[str] = ""
+    #: whether a `model` must be named
+    needs_model: ClassVar[bool] = True
+    #: what `[graders.NAME]` may hold beside the settings of every grader
+    settings: ClassVar[Mapping[str, Setting]] = {}
+    #: targets of prompts that it can answer
+    targets: ClassVar[frozenset[str]] = frozenset(
+        {"question", "nugget", "direct", "extract", "verify"}
+    )
+    #: pairs per chunk: what is graded, stored and, after a crash, repeated together
+    chunk_pairs: ClassVar[int] = 320
+
+    def __init__(self, grader: "Grader"):
+        self.grader = grader
+        self.scale = grader.prompt.scale
+
+    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+        """One response per prompt, in order.
+
+        A prompt that cannot be answered gets a Response with an `error`; it is tried again, three
+        times in all. Raise `EngineUnusable` when no prompt could be.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], where: str) -> None:
+        """Raise `BadInput` for settings that do not go together; `where` names their table."""
+
+    @classmethod
+    def revision(cls, model: str, settings: Mapping[str, Any]) -> str | None:
+        """What tells two models of one name apart; None: the model's files, or its hub, do."""
+        return None
+
+    @classmethod
+    def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
+        """How many worker processes to start on a cluster."""
+        return Workers(count=max(1, cluster.cpus))

@@ -5,11 +5,11 @@ judgments as (
 ),
 
 graders as (
-    select * from {{ ref('stg_graders') }}
+    select * from {{ ref('int_graders') }}
 ),
 
 grades as (
-    select * from {{ ref('stg_grades') }}
+    select * from {{ ref('int_grades') }}
 ),
 
 left_out_passages as (
@@ -37,7 +37,8 @@ judge_labels as (
     from grades
     inner join graders on grades.grader_id = graders.grader_id
     where
-        grades.item_id = ''
+        graders.target = 'direct'
+        and grades.item_id = ''
         and grades.grade is not null
 ),
 

@@ -106,7 +106,7 @@ ranked_entries as (
         passage_id,
         row_number() over (
             partition by ranking_id
-            order by ranking_score desc, passage_id desc
+            order by {{ ranking_order() }}
         ) as rank
     from numbered_entries
 ),

@@ -1,0 +1,40 @@
+{{ config(materialized='view') }}
+
+with
+
+grades as (
+    select * from {{ ref('stg_grades') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+)
+
+select
+    grades.grader_id,
+    grades.collection,
+    grades.query_id,
+    grades.passage_id,
+    grades.item_id,
+    grades.grade,
+    grades.status,
+    grades.answer,
+    grades.response,
+    grades.expected_grade,
+    grades.prompt_tokens,
+    grades.cached_tokens,
+    grades.completion_tokens,
+    grades.batch_id,
+    grades.graded_at,
+    grades.passage_sha256,
+    grades.scale_mass,
+    grades.cut_characters,
+    grades.error
+from grades
+left join passages
+    on
+        grades.collection = passages.collection
+        and grades.passage_id = passages.passage_id
+where
+    grades.passage_sha256 is null
+    or grades.passage_sha256 = passages.text_sha256

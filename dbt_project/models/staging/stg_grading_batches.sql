@@ -1,0 +1,17 @@
+select
+    batch_id,
+    grader_id,
+    collection,
+    planned,
+    ok,
+    unanswerable,
+    defaulted,
+    failed,
+    reused,
+    tokens,
+    cached_tokens,
+    wall_seconds,
+    started_at,
+    finished_at,
+    state
+from {{ source('raw', 'grading_batches') }}

@@ -1,0 +1,242 @@
+"""Ray actors that each hold one engine, fed by the driver's own loop.
+
+A chunk is given to one actor at a time; when the actor dies, a new one gets the chunk. A chunk
+that keeps killing its actor is halved until the pair at fault is alone.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from grading.engines import Cluster, EngineUnusable
+from grading.grader import Grader
+from grading.planner import Chunk
+from grading.staging import Committer
+from grading.worker import TRIES, Graded, Worker, died
+from sql.errors import WorkFailed
+
+QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
+TICK = 0.2  # seconds between looks at signals and the clock
+DEATHS_BEFORE_HALVING = 2
+
+
+@dataclass(eq=False)
+class _Actor:
+    handle: Any
+    ready: Any  # reference to the result of `start`; None once it has started
+    work: deque = field(default_factory=deque)  # (reference, Chunk), oldest first
+
+
+class Crew:
+    """The workers of one run. Use as a context manager: leaving it ends the actors."""
+
+    def __init__(self, committer: Committer, ray_address: str | None = None):
+        self.grader: Grader = committer.grader
+        self.worker_arguments = (
+            committer.grader, committer.collection, committer.staging, committer.batch_id
+        )  # fmt: skip
+        self.ray_address = ray_address
+        self.actors: list[_Actor] = []
+        self.deaths: dict[str, int] = {}  # by chunk
+        self.failed_starts = 0
+
+    def __enter__(self) -> "Crew":
+        self._connect()
+        import ray
+
+        resources = ray.cluster_resources()
+        cluster = Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
+        workers = self.grader.engine_class.workers(cluster, self.grader.settings)
+        self.count = self.grader.actors or workers.count
+        if not self.count:
+            raise WorkFailed(
+                f"the cluster has {cluster.gpus} GPUs, too few for one {self.grader.name}",
+                "Lower tensor_parallel_size.",
+            )
+        self.options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_restarts": 0}
+        return self
+
+    def _connect(self) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        import ray
+
+        self.owns_ray = not ray.is_initialized()
+        if not self.owns_ray:
+            return
+        options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+        if not self.ray_address:
+            options |= {"include_dashboard": False, "object_store_memory": 200 << 20}
+        try:
+            ray.init(address=self.ray_address, **options)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            where = self.ray_address or "here"
+            raise WorkFailed(
+                f"no Ray cluster can be used {where}: {str(error).splitlines()[0]}",
+                "Check [grading] ray_address." if self.ray_address else "",
+            ) from error
+
+    def __exit__(self, *_: object) -> None:
+        import ray
+
+        for actor in self.actors:
+            ray.kill(actor.handle)
+        if self.owns_ray:
+            ray.shutdown()
+
+    # --- the loop ---------------------------------------------------------------------------------
+
+    def run(self, chunks: Iterator[Chunk], stop: Callable[[], bool]) -> Iterator[Graded | None]:
+        """Yield the account of every chunk as it finishes, and None several times a second.
+
+        Once `stop()` is true no chunk is begun; those at work are finished. Raises `WorkFailed`
+        when the engine cannot work.
+        """
+        import ray
+
+        waiting: deque[Chunk] = deque()
+        source = _Source(chunks, waiting)
+        stopping = False
+        if source.peek() is None:
+            return
+        while len(self.actors) < self.count and source.peek(len(self.actors)):
+            self._hire()
+        while True:
+            if not stopping and stop():
+                stopping = True
+                self._take_back(waiting)
+            if not stopping:
+                self._feed(source)
+            references = {
+                reference: actor for actor in self.actors for reference in self._pending(actor)
+            }
+            if not references:
+                return
+            done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
+            yield None
+            for reference in done:
+                if references[reference] in self.actors:
+                    yield from self._collect(references[reference], reference, waiting, stopping)
+
+    def _pending(self, actor: _Actor) -> list:
+        return ([actor.ready] if actor.ready is not None else []) + [r for r, _ in actor.work]
+
+    def _feed(self, source: "_Source") -> None:
+        for depth in range(1, QUEUED + 1):
+            for actor in self.actors:
+                if len(actor.work) < depth and (chunk := source.next()):
+                    actor.work.append((actor.handle.grade.remote(chunk), chunk))
+
+    def _take_back(self, waiting: deque) -> None:
+        """Chunks that no actor has begun."""
+        import ray
+
+        for actor in self.actors:
+            begun = 0 if actor.ready is not None else 1
+            while len(actor.work) > begun:
+                reference, chunk = actor.work.pop()
+                ray.cancel(reference)
+                waiting.appendleft(chunk)
+            if actor.ready is not None:
+                actor.ready = None
+
+    def _collect(self, actor, reference, waiting: deque, stopping: bool) -> Iterator[Graded]:
+        import ray
+
+        try:
+            result = ray.get(reference)
+        except (ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError) as error:
+            yield from self._bury(actor, str(error), waiting, stopping)
+            return
+        except ray.exceptions.RayTaskError as error:
+            raise WorkFailed(
+                f"a worker failed: {error.cause or error}".splitlines()[0],
+                "What was committed stays. Run again with --debug for more.",
+            ) from error
+        if reference == actor.ready:
+            actor.ready = None
+            self.failed_starts = 0
+            if result:
+                raise WorkFailed(*result)
+            return
+        actor.work = deque((r, chunk) for r, chunk in actor.work if r != reference)
+        if result.unusable:
+            raise WorkFailed(*result.unusable)
+        yield result
+
+    def _bury(self, actor, reason: str, waiting: deque, stopping: bool) -> Iterator[Graded]:
+        """An actor died: its chunks go back, and another takes its place."""
+        self.actors.remove(actor)
+        chunks = [chunk for _, chunk in actor.work]
+        if actor.ready is not None:
+            self.failed_starts += 1
+            if self.failed_starts >= TRIES:
+                raise WorkFailed(
+                    f"{TRIES} workers died while loading the engine: {reason.splitlines()[0]}",
+                    "Is there memory enough for the model? Try actors = 1.",
+                )
+        elif chunks:
+            yield from self._suspect(chunks, reason)
+        waiting.extendleft(reversed(chunks))
+        if not stopping:
+            self._hire()
+
+    def _suspect(self, chunks: list[Chunk], reason: str) -> Iterator[Graded]:
+        """The first chunk was at work when its actor died. Changes the list in place."""
+        first = chunks[0]
+        deaths = self.deaths[first.id] = self.deaths.get(first.id, 0) + 1
+        if len(first.prompts) == 1 and deaths >= TRIES:
+            why = f"the engine's process died {TRIES} times over this pair"
+            chunks.pop(0)
+            yield died(*self.worker_arguments, first, why)
+        elif len(first.prompts) > 1 and deaths >= DEATHS_BEFORE_HALVING:
+            halves = first.halves()
+            for half in halves:  # a half has one death on its account already
+                self.deaths[half.id] = 1
+            chunks[:1] = halves
+
+    def _hire(self) -> None:
+        handle = _actor_class().options(**self.options).remote()
+        self.actors.append(_Actor(handle, handle.start.remote(*self.worker_arguments)))
+
+
+class _Source:
+    """Chunks that came back first, then new ones."""
+
+    def __init__(self, chunks: Iterator[Chunk], waiting: deque):
+        self.chunks = chunks
+        self.waiting = waiting
+
+    def next(self) -> Chunk | None:
+        if self.waiting:
+            return self.waiting.popleft()
+        return next(self.chunks, None)
+
+    def peek(self, n: int = 0) -> Chunk | None:
+        """The chunk after `n` others, without taking it."""
+        while len(self.waiting) <= n and (chunk := next(self.chunks, None)):
+            self.waiting.append(chunk)
+        return self.waiting[n] if len(self.waiting) > n else None
+
+
+def _actor_class():
+    import ray
+
+    @ray.remote
+    class Grade:
+        """What runs in the actor's process."""
+
+        def start(self, *arguments) -> tuple[str, str] | None:
+            """Load the engine; message and hint when that cannot be done."""
+            try:
+                self.worker = Worker.start(*arguments)
+            except EngineUnusable as error:
+                return error.message, error.hint
+            return None
+
+        def grade(self, chunk: Chunk) -> Graded:
+            return self.worker.grade(chunk)
+
+    return Grade

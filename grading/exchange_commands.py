@@ -1,0 +1,109 @@
+"""Commands that exchange grades with others: import grades, export grades."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from sql import console
+from sql.errors import BadInput
+from sql.lake import Lake
+
+
+@click.command("grades")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--rater", type=click.Choice(["published", "paper", "both"]), default="published",
+              show_default=True, help="Take the file's ratings, read its replies anew by the "
+              "papers' rule, or keep both as graders side by side.")  # fmt: skip
+@click.option(
+    "--assessor", metavar="NAME", help="Take the file's judgments in, as this assessor's."
+)
+@click.option("--systems", is_flag=True, help="Take the file's rankings in, as systems.")
+@click.option("--name", metavar="PREFIX", help="First part of the graders' names; keeps them "
+              "apart from others of the same model and prompt.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def import_grades(project, collection, file, rater, assessor, systems, name, as_json):
+    """Store the grades of FILE: the RUBRIC workbench's graded JSONL, or grades per criterion.
+
+    A file that changed, or is imported with another choice, replaces what it brought. Exit code 3
+    means that the file has queries that are not in the lake.
+
+    \b
+    Examples:
+      gradelake import grades dl19 dl19-graded.jsonl.gz --rater both
+      gradelake import grades dl19 4_prompts_dl2019.json.gz --name llama-3-8b
+    """
+    from grading.grades_import import Choices
+    from grading.grades_import import import_grades as run_import
+
+    choices = Choices(rater, assessor, name, systems)
+    with Lake.writer(project()) as lake:
+        done = run_import(lake, collection, file, choices, sys.argv[1:])
+    if as_json:
+        console.print_json(
+            {"collection": collection, "file": done.file, "snapshot": done.snapshot,
+             "written": done.counts, "graders": done.graders, "seen": done.seen,
+             "unknown_queries": done.unknown_queries, "warnings": done.notes()}
+        )  # fmt: skip
+    else:
+        _print(done)
+    sys.exit(done.exit_code)
+
+
+def _print(done) -> None:
+    if done.snapshot is None:
+        console.say(f"{done.file}: unchanged, nothing to do")
+        return
+    for note in done.notes():
+        console.warn(f"note: {note}")
+    statuses = ("ok", "unanswerable", "defaulted", "failed")
+    console.print_table(
+        ("grader", "target", "grades", *statuses),
+        [
+            (grader["name"], grader["target"], grader["grades"],
+             *(grader.get(status, 0) for status in statuses))
+            for grader in done.graders
+        ],
+    )  # fmt: skip
+    what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in done.counts.items())
+    console.say(f"{done.collection}: wrote {what or 'nothing that was not there'}")
+
+
+@click.group()
+def export():
+    """Write what others can read."""
+
+
+@export.command("grades")
+@click.argument("collection")
+@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path),
+              help="The file; zipped when its name ends in .gz.")  # fmt: skip
+@click.option("--grader", "graders", multiple=True, metavar="NAME",
+              help="A grader's name or id; may be repeated (default: all).")  # fmt: skip
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def export_grades(project, collection, output, graders, release, live, as_json):
+    """Write a COLLECTION's grades as the RUBRIC workbench's graded JSONL.
+
+    Reads the newest release. `gradelake import grades` takes the file back as it was.
+
+    \b
+    Example:
+      gradelake export grades dl19 --output dl19-graded.jsonl.gz --grader flan
+    """
+    from grading.grades_export import export_grades as run_export
+
+    if live and release:
+        raise BadInput("--live and --release exclude each other")
+    project = project()
+    with Lake.live(project) if live else Lake.published(project, release) as lake:
+        counts = run_export(lake, collection, output, graders, console.progress)
+    if as_json:
+        console.print_json({"collection": collection, "file": str(output), "written": counts})
+        return
+    what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in counts.items() if n)
+    console.say(f"wrote {output}: {what}")

@@ -1,0 +1,222 @@
+"""A grader: everything that can change a grade, under one hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grading import engine_finder
+from grading.engines import Engine, Setting
+from grading.model_revision import model_revision
+from grading.neutral import RENDERING
+from grading.parsers import PARSERS
+from grading.prompt import Prompt, find_prompt
+from sql.errors import BadInput
+from sql.project import Project, check_keys, did_you_mean
+
+# settings of every grader; engines add their own
+COMMON = ("engine", "model", "revision", "prompt", "parser", "decoding", "actors", "chunk_pairs",
+          "answers_from")  # fmt: skip
+# name -> (type, lowest, highest): what models are told about choosing tokens
+DECODING: dict[str, tuple[type, float, float]] = {
+    "temperature": (float, 0, 2),
+    "top_p": (float, 0, 1),
+    "max_tokens": (int, 1, 100_000),
+    "frequency_penalty": (float, -2, 2),
+    "presence_penalty": (float, -2, 2),
+    "seed": (int, 0, 2**63 - 1),
+}
+GREEDY = {"temperature": 0.0, "top_p": 1.0}
+MAX_TOKENS_OF_TEXT = 512
+
+
+@dataclass(frozen=True)
+class Grader:
+    """One `[graders.NAME]` of gradelake.toml, checked. Sent whole to the worker processes."""
+
+    name: str
+    engine: str
+    engine_file: str | None  # of an engine of the project's own
+    model: str  # a hub's name, or the name of the model's folder
+    model_path: str  # what an engine loads: the hub's name, or the whole path
+    revision: str
+    prompt: Prompt
+    parser: str
+    decoding: Mapping[str, float | int]
+    settings: Mapping[str, Any]  # the engine's
+    answers_from: str | None = None  # grader_id whose answers are verified
+    actors: int | None = None
+    chunk_pairs: int = 320
+
+    @classmethod
+    def named(cls, project: Project, name: str, answers_from_id: str | None = None) -> "Grader":
+        """Read and check the settings of a grader.
+
+        `answers_from_id` is the id of the grader whose answers are verified, once looked up in
+        the lake. Raises `BadInput` naming what is wrong; nothing is loaded yet.
+        """
+        if name not in project.graders:
+            raise BadInput(
+                f"{project.file}: no [graders.{name}]", did_you_mean(name, project.graders)
+            )
+        return _read(project, name, project.graders[name], answers_from_id)
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What the id is made of; also stored, so that a grade can be traced to all of it."""
+        known = self.engine_class.settings
+        return {
+            "engine": self.engine,
+            "model": self.model,
+            "model_revision": self.revision,
+            "prompt_sha256": self.prompt.sha256,
+            "context_first": self.prompt.context_first,
+            "parser": self.parser,
+            "decoding": dict(self.decoding),
+            "settings": {
+                key: value for key, value in self.settings.items() if known[key].changes_grades
+            },
+            "rendering": RENDERING,
+            "answers_from": self.answers_from,
+        }
+
+    @cached_property
+    def grader_id(self) -> str:
+        """16 hex digits: any change that can change a grade makes another one."""
+        content = json.dumps(self.identity, sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @property
+    def engine_class(self) -> type[Engine]:
+        return engine_finder.load(self.engine, self.engine_file)
+
+    def row(self) -> dict[str, Any]:
+        """The grader as `raw.graders` has it, without the time."""
+        recorded = {
+            key: self.identity[key]
+            for key in ("decoding", "settings", "context_first", "rendering", "answers_from")
+        }
+        return {
+            "grader_id": self.grader_id,
+            "name": self.name,
+            "engine": self.engine,
+            "model": self.model,
+            "model_revision": self.revision,
+            "target": self.prompt.target,
+            "prompt": self.prompt.name,
+            "prompt_sha256": self.prompt.sha256,
+            "prompt_text": self.prompt.text,
+            "scale_min": self.prompt.scale.min,
+            "scale_max": self.prompt.scale.max,
+            "decoding": json.dumps(recorded, sort_keys=True),
+            "parser": self.parser,
+        }
+
+
+def _read(project: Project, name: str, table: dict, answers_from_id: str | None) -> Grader:
+    where = f"{project.file}: [graders.{name}]"
+    if "api_key" in table:
+        raise BadInput(
+            f"{where}: a key does not belong into a file",
+            "Put it into an environment variable, and that variable's name into api_key_env.",
+        )
+    for key in ("engine", "prompt"):
+        if not isinstance(table.get(key), str):
+            raise BadInput(f"{where}: {key} is missing" if key not in table else
+                           f"{where}: {key} must be a string")  # fmt: skip
+    engine_name = table["engine"]
+    engine, engine_file = engine_finder.find(project, engine_name, where)
+    check_keys(table, [*COMMON, *engine.settings], where)
+    prompt = find_prompt(project, table["prompt"])
+    if prompt.target not in engine.targets:
+        raise BadInput(
+            f"{where}: the engine {engine_name!r} cannot answer the prompt {prompt.name!r}, "
+            f"whose target is {prompt.target!r}",
+            f"It answers: {', '.join(sorted(engine.targets))}.",
+        )
+    parser = table.get("parser", prompt.parser)
+    if parser not in PARSERS:
+        raise BadInput(f"{where}: there is no parser {parser!r}", did_you_mean(parser, PARSERS))
+    if prompt.target not in PARSERS[parser].targets:
+        fitting = [name for name, known in PARSERS.items() if prompt.target in known.targets]
+        raise BadInput(
+            f"{where}: the parser {parser!r} cannot read replies to {prompt.name!r}",
+            f"Those that can: {', '.join(fitting)}.",
+        )
+    model = table.get("model", "")
+    if not isinstance(model, str) or (engine.needs_model and not model):
+        raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
+    folder = project.folder / Path(model).expanduser() if model else None
+    is_folder = bool(folder) and folder.is_dir()
+    path = str(folder.resolve()) if is_folder else model
+    settings = {
+        key: _checked(table.get(key, setting.default), setting, f"{where} {key}")
+        for key, setting in engine.settings.items()
+    }
+    engine.check(settings, where)
+    if not project.grading.get("ray_address"):  # else it is the cluster that must have it
+        engine_finder.require_installed(engine, engine_name)
+    if prompt.target == "verify" and "answers_from" not in table:
+        raise BadInput(
+            f"{where}: the prompt {prompt.name!r} verifies answers, whose?",
+            'Name the grader that extracts them: answers_from = "NAME"',
+        )
+    own = engine.revision(model, settings)
+    revision = table.get("revision") or own
+    if revision is None:
+        revision = model_revision(path, where)
+    return Grader(
+        name=name,
+        engine=engine_name,
+        engine_file=engine_file,
+        model=folder.resolve().name if is_folder else model,
+        model_path=path,
+        revision=revision,
+        prompt=prompt,
+        parser=parser,
+        decoding=_decoding(prompt, table.get("decoding", {}), where),
+        settings=settings,
+        answers_from=answers_from_id,
+        actors=_positive(table, "actors", where),
+        chunk_pairs=_positive(table, "chunk_pairs", where) or engine.chunk_pairs,
+    )
+
+
+def _checked(value: Any, setting: Setting, where: str) -> Any:
+    if value is None or value == setting.default:
+        return value
+    if setting.kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, setting.kind) or (setting.kind is int and isinstance(value, bool)):
+        raise BadInput(f"{where}: {value!r} is no {setting.kind.__name__}", setting.meaning)
+    return value
+
+
+def _positive(table: dict, key: str, where: str) -> int | None:
+    value = table.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise BadInput(f"{where} {key}: {value!r} is no whole number above 0")
+    return value
+
+
+def _decoding(prompt: Prompt, stated: Any, where: str) -> dict[str, float | int]:
+    """Greedy, unless the prompt's paper or the user says otherwise."""
+    if not isinstance(stated, dict):
+        raise BadInput(f"{where}: decoding must be a table", "decoding = { temperature = 0 }")
+    check_keys(stated, DECODING, f"{where}: decoding")
+    max_tokens = 1 if prompt.output == "scale" else MAX_TOKENS_OF_TEXT
+    values = GREEDY | {"max_tokens": max_tokens} | dict(prompt.decoding) | stated
+    for key, value in values.items():
+        if key not in DECODING:
+            raise BadInput(f"{prompt.file}: decoding: {did_you_mean(key, DECODING)}")
+        kind, low, high = DECODING[key]
+        numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not numeric or not low <= value <= high or (kind is int and value != int(value)):
+            raise BadInput(f"{where}: decoding {key}: {value!r} is not between {low} and {high}")
+        values[key] = kind(value)
+    if values["temperature"] > 0 and "seed" not in values:
+        values["seed"] = 0
+    return dict(sorted(values.items()))

@@ -1,0 +1,199 @@
+"""`gradelake export grades`: a collection's grades as the workbench's graded JSONL."""
+
+import gzip
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from grading.workbench_write import GraderEntry, paragraph
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import did_you_mean
+
+# a run's passages down to the pool's depth, ranked as trec_eval does; rankings that came from a
+# graded file have gaps, and keep the ranks they had
+RANKINGS = """
+    with ranked as (
+        select
+            *,
+            row_number() over (
+                partition by system order by score::float desc, passage_id desc
+            ) as place
+        from lake.raw.run_entries
+        where collection = $collection and query_id = $query_id
+    )
+    select
+        passage_id,
+        system,
+        score,
+        coalesce(if(ledger.target is null, null, ranked.rank), place) as rank
+    from ranked
+    inner join lake.raw.systems using (collection, system)
+    left join lake.raw.ledger
+        on ledger.target = ranked.collection || '/grades/' || systems.source_file
+    where place <= $depth or ledger.target is not null
+    order by passage_id, system
+"""
+JUDGMENTS = """
+    select passage_id, assessor, relevance from lake.raw.judgments
+    where collection = $collection and query_id = $query_id
+    order by passage_id, assessor
+"""
+GRADES = """
+    select * from lake.raw.grades
+    where
+        collection = $collection
+        and query_id = $query_id
+        and grader_id in (select unnest($graders))
+    order by passage_id, grader_id, item_id, graded_at
+"""
+TEXTS = """
+    select passage_id, text from lake.raw.passages
+    where collection = $collection and passage_id in (select unnest($passages))
+"""
+
+
+def export_grades(
+    lake: Lake,
+    collection: str,
+    output: Path,
+    names: Collection[str] = (),
+    progress: Callable[..., Any] = lambda what, items, total: items,
+) -> dict[str, int]:
+    """Write every pooled passage of each query with its grades; returns what was written.
+
+    The pool is what graders graded, assessors judged, or systems ranked down to the collection's
+    pool depth. `names` are graders by name or id; none: all. The file appears whole or not at
+    all, zipped when its name ends in .gz. Raises `BadInput` for an unknown collection or grader,
+    when there are no grades, and when the file cannot be written.
+    """
+    with _one_state(lake):
+        depth = _pool_depth(lake, collection)
+        graders = _graders(lake, collection, names)
+        queries = lake.rows(
+            "select query_id, text from lake.raw.queries where collection = ? order by query_id",
+            collection,
+        )
+        counts: Counter[str] = Counter(graders=len(graders))
+        with _whole_file(output) as stream:
+            for query_id, text in progress("writing queries", queries, len(queries)):
+                of_query = {"collection": collection, "query_id": query_id}
+                passages = list(_paragraphs(lake, of_query, text, depth, graders, counts))
+                if passages:
+                    line = json.dumps([query_id, passages], ensure_ascii=False)
+                    stream.write(line.encode() + b"\n")
+                    counts["queries"] += 1
+                    counts["passages"] += len(passages)
+    return dict(counts)
+
+
+@contextmanager
+def _one_state(lake: Lake) -> Iterator[None]:
+    """All reads see one state of the lake, whoever writes meanwhile."""
+    lake.connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        lake.connection.execute("ROLLBACK")
+
+
+def _pool_depth(lake: Lake, collection: str) -> int:
+    depths = dict(lake.rows("select collection, default_pool_depth from lake.raw.collections"))
+    if collection not in depths:
+        raise BadInput(
+            f"the lake has no collection {collection!r}", did_you_mean(collection, depths)
+        )
+    return depths[collection]
+
+
+def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:
+    rows = lake.frame(
+        "select * from lake.raw.graders "
+        "where grader_id in (select grader_id from lake.raw.grades where collection = ?)",
+        collection,
+    ).to_dicts()
+    if not rows:
+        raise BadInput(
+            f"collection {collection!r} has no grades here",
+            "Grade it or import grades; then `gradelake build`, or read with --live.",
+        )
+    entries = {row["grader_id"]: GraderEntry(row) for row in rows}
+    if not names:
+        return entries
+    wanted = {}
+    for name in names:
+        found = {i: e for i, e in entries.items() if name in (i, e.grader["name"])}
+        if not found:
+            raise BadInput(
+                f"no grader {name!r} graded {collection}",
+                did_you_mean(name, {entry.grader["name"] for entry in entries.values()}),
+            )
+        wanted |= found
+    # the labels that a file gave beside a grader's grades go with them
+    keys = {entry.key for entry in wanted.values() if entry.is_plain}
+    return wanted | {i: e for i, e in entries.items() if e.is_label and e.key in keys}
+
+
+def _paragraphs(
+    lake: Lake, of_query: dict[str, str], query_text: str, depth: int,
+    graders: dict[str, GraderEntry], counts: Counter,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """A query's paragraphs, sorted by id. Those that nobody graded need a text to be there."""
+    query_id = of_query["query_id"]
+    grades = _by_passage(lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
+    judgments = _by_passage(lake.frame(JUDGMENTS, **of_query).to_dicts())
+    rankings = _by_passage(lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
+    ids = sorted({*grades, *judgments, *rankings})
+    texts = dict(lake.rows(TEXTS, collection=of_query["collection"], passages=ids))
+    for passage_id in ids:
+        graded = grades.get(passage_id, [])
+        if passage_id not in texts:
+            counts["passages_without_text"] += 1
+            if not graded:
+                continue
+        judged = [
+            {"paragraphId": passage_id, "query": query_id, "relevance": row["relevance"],
+             "titleQuery": query_text, "assessor": row["assessor"]}
+            for row in judgments.get(passage_id, [])
+        ]  # fmt: skip
+        ranked = [
+            {"method": row["system"], "paragraphId": passage_id, "queryId": query_id,
+             "rank": row["rank"], "score": row["score"]}
+            for row in rankings.get(passage_id, [])
+        ]  # fmt: skip
+        counts["grades"] += len(graded)
+        counts["judgments"] += len(judged)
+        counts["rankings"] += len(ranked)
+        text = texts.get(passage_id, "")
+        yield paragraph(passage_id, text, judged, ranked, graded, graders)
+
+
+def _by_passage(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Rows sorted by passage, by passage."""
+    return {i: list(group) for i, group in groupby(rows, lambda row: row["passage_id"])}
+
+
+@contextmanager
+def _whole_file(output: Path) -> Iterator[BinaryIO]:
+    """A file that takes its place when all of it is written."""
+    if not output.parent.is_dir():
+        raise BadInput(f"{output}: there is no folder {output.parent}", "Make it first.")
+    unfinished = output.with_name(f".{output.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            with unfinished.open("wb") as raw:
+                if output.name.endswith(".gz"):  # without a time: equal grades, equal bytes
+                    with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
+                        yield stream
+                else:
+                    yield raw
+            os.replace(unfinished, output)
+        except OSError as error:
+            raise BadInput(f"{output}: cannot be written: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)

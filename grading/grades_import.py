@@ -1,0 +1,236 @@
+"""`gradelake import grades`: what others graded becomes graders and grades of the lake."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from grading.brought_along import Judgments, Rankings
+from grading.criteria import read_criteria
+from grading.imported import Imported
+from grading.workbench import Found
+from grading.workbench_read import read_graded
+from sql import files
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import check_name, did_you_mean
+from sql.transaction import Transaction
+
+MAX_LINE = 1 << 30  # bytes: a line may hold all passages of a query
+RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What of a file is wanted, and under which names."""
+
+    rater: str = "published"
+    assessor: str | None = None
+    name: str | None = None
+    systems: bool = False
+
+
+def import_grades(
+    lake: Lake, collection: str, path: Path, choices: Choices, arguments: list[str]
+) -> Imported:
+    """Store a file of grades in one commit; a changed file replaces what it brought before.
+
+    Raises `BadInput` for an unknown collection, a wrong name or an assessor that came from
+    elsewhere, and `Rejected` for a file that cannot be used; then nothing is written.
+    """
+    for name, option in ((choices.name, "--name"), (choices.assessor, "--assessor")):
+        if name is not None:
+            check_name(name, option)
+    shown = str(path)
+    done = Imported(collection, shown)
+    with lake.transaction(f"import grades {collection} {path.name}") as transaction:
+        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
+        if collection not in known:
+            raise BadInput(
+                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+            )
+        if not path.is_file():
+            raise BadInput(f"{shown}: no such file", "Name a file of grades.")
+        writer = Import(transaction, collection, path, choices, done)
+        if writer.is_unchanged():
+            return done
+        writer.write(_read(path, shown, writer.queries, choices))
+        transaction.say(**done.counts)
+        transaction.finish_run(arguments)
+    done.snapshot = lake.newest_snapshot()
+    return done
+
+
+def _read(path: Path, shown: str, queries: list[str], choices: Choices) -> Found:
+    """Read either format; the first character tells which it is."""
+    data = files.read(path, shown, MAX_LINE)
+    if not data.lstrip().startswith(b"{"):
+        return read_graded(data, shown, queries, RATERS[choices.rater], choices.name)
+    if choices.rater != "published" or choices.assessor or choices.systems:
+        raise BadInput(
+            f"{shown} holds a grade per criterion: no replies, judgments or rankings",
+            "Leave out --rater, --assessor and --systems.",
+        )
+    if not choices.name:
+        raise BadInput(
+            f"{shown} does not say which model graded",
+            "Name it with --name: the judges are called NAME.CRITERION.",
+        )
+    return read_criteria(data, shown, queries, choices.name)
+
+
+class Import:
+    """Writes one file's grades and what comes with them, within one transaction."""
+
+    def __init__(
+        self, transaction: Transaction, collection: str, path: Path, choices: Choices,
+        done: Imported,
+    ):  # fmt: skip
+        self.transaction, self.lake = transaction, transaction.lake
+        self.collection, self.choices, self.done = collection, choices, done
+        self.name = path.name
+        self.target = f"{collection}/grades/{choices.name or path.name}"
+        self.file_sha256 = files.sha256_of(path)
+        rows = self.lake.rows(
+            "select query_id from lake.raw.queries where collection = ? order by query_id",
+            collection,
+        )
+        self.queries = [query_id for (query_id,) in rows]
+        # topics that came later let in what was left out before
+        content = [self.file_sha256, vars(choices), self.queries]
+        self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def is_unchanged(self) -> bool:
+        return self.transaction.recorded(self.target) == self.sha256
+
+    def write(self, found: Found) -> None:
+        """Put everything in its place. Raises `BadInput` before anything is written."""
+        self.done.seen = found.counts
+        self.done.unknown_queries = found.unknown_queries
+        judgments = Judgments(self, found.judgments)
+        before = self._brought_before()
+        self._passages(found.passages)
+        n_grades = self._grades(found, before)
+        judgments.write()
+        Rankings(self, found.rankings).write()
+        self.transaction.record(self.target, self.sha256, n_grades)
+
+    def count(self, what: str, n: int) -> None:
+        if n:
+            self.done.counts[what] = self.done.counts.get(what, 0) + n
+
+    def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
+        columns = {"collection": self.collection, **constants}
+        return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+
+    def _brought_before(self) -> set[str]:
+        """Take out the grades that an earlier state of the file brought; their graders' ids."""
+        run_id = self.lake.value("select run_id from lake.raw.ledger where target = ?", self.target)
+        if run_id is None:
+            return set()
+        rows = self.lake.rows(
+            "select distinct grader_id from lake.raw.grades "
+            "where collection = ? and batch_id = ?",
+            self.collection, run_id,
+        )  # fmt: skip
+        self.transaction.delete("grades", collection=self.collection, batch_id=run_id)
+        return {grader_id for (grader_id,) in rows}
+
+    # --- passages -----------------------------------------------------------------------------
+
+    def _passages(self, passages: pl.DataFrame) -> None:
+        """Add those that the lake lacks; where it has another text, that one stays."""
+        known = self.lake.frame(
+            "select passage_id, text_sha256 as known_sha256 from lake.raw.passages "
+            "where collection = ?",
+            self.collection,
+        )
+        joined = passages.join(known, on="passage_id", how="left")
+        self.done.seen["other_text_in_lake"] = joined.filter(
+            pl.col("text_sha256") != pl.col("known_sha256")
+        ).height
+        new = joined.filter(pl.col("known_sha256").is_null()).drop("known_sha256")
+        nothing = {"doc_id": pl.lit(None, pl.String), "position": pl.lit(None, pl.Int64)}
+        rows = self.own(new, origin="corpus").with_columns(**nothing)
+        self.count("passages", self.transaction.insert("passages", rows))
+
+    # --- graders and grades -------------------------------------------------------------------
+
+    def _grades(self, found: Found, before: set[str]) -> int:
+        graded = set(found.grades["grader_id"])
+        ids = [grader_id for grader_id in found.graders if grader_id in graded]
+        key = ["grader_id", "query_id", "passage_id", "item_id", "passage_sha256"]
+        known = self.lake.frame(
+            f"select {', '.join(key)} from lake.raw.grades "
+            "where collection = ? and grader_id in (select unnest(?))",
+            self.collection, ids,
+        )  # fmt: skip
+        new = found.grades
+        if known.height:
+            new = new.join(known, on=key, how="anti", nulls_equal=True, maintain_order="left")
+            # a grade of a text that nobody noted stands for a grade of any
+            noted = pl.col("passage_sha256").is_not_null()
+            pair = key[:-1]
+            new = new.join(known.filter(~noted), on=pair, how="anti", maintain_order="left")
+            blind = new.filter(~noted).join(known, on=pair, how="anti", maintain_order="left")
+            new = pl.concat([new.filter(noted), blind])
+        self.done.seen["grades_in_lake_already"] = found.grades.height - new.height
+        self._graders({i: found.graders[i] for i in ids}, before - set(ids))
+        rows = self.own(new, batch_id=self.transaction.run_id).sort("query_id", "passage_id")
+        self.count("grades", self.transaction.insert("grades", rows))
+        self._account(found)
+        return new.height
+
+    def _graders(self, wanted: dict[str, dict[str, Any]], left: set[str]) -> None:
+        """Enter the graders that are new, widen the scales of others, drop those left empty."""
+        rows = self.lake.frame("select * from lake.raw.graders").to_dicts()
+        lake = {row["grader_id"]: row for row in rows}
+        names = {row["name"]: row["grader_id"] for row in rows}
+        fresh = []
+        for grader_id, grader in wanted.items():
+            if known := lake.get(grader_id):
+                grader["name"] = known["name"]
+                low = min(known["scale_min"], grader["scale_min"])
+                high = max(known["scale_max"], grader["scale_max"])
+                if known["engine"] != "imported" or (low, high) == (
+                    known["scale_min"], known["scale_max"],
+                ):  # fmt: skip
+                    continue
+                self.transaction.delete("graders", grader_id=grader_id)
+                grader = known | {"scale_min": low, "scale_max": high}
+            elif (
+                names.setdefault(grader["name"], grader_id) != grader_id
+                and grader["engine"] == "imported"
+            ):
+                grader["name"] += f"-{grader_id[:6]}"  # another prompt or setting of that name
+            fresh.append(grader)
+        if fresh:
+            schema = {"prompt_text": pl.String, "created_at": pl.Datetime("us")}
+            self.transaction.insert("graders", pl.DataFrame(fresh, schema_overrides=schema))
+            self.count("graders", len(fresh))
+        if left:
+            self.transaction.run(
+                "delete from {lake}.raw.graders where engine = 'imported' "
+                "and grader_id in (select unnest(?)) "
+                "and grader_id not in (select grader_id from {lake}.raw.grades)",
+                sorted(left),
+            )
+
+    def _account(self, found: Found) -> None:
+        """Every grader of the file with its grades by status."""
+        by_status: dict[str, dict[str, int]] = {}
+        for grader_id, status, n in (
+            found.grades.group_by("grader_id", "status").len().sort("grader_id", "status").rows()
+        ):
+            by_status.setdefault(grader_id, {})[status] = n
+        self.done.graders = sorted(
+            (
+                {"name": found.graders[i]["name"], "grader_id": i,
+                 "target": found.graders[i]["target"], "grades": sum(n.values()), **n}
+                for i, n in by_status.items()
+            ),
+            key=lambda grader: grader["name"],
+        )  # fmt: skip

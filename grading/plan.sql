@@ -1,0 +1,327 @@
+-- What a grader has still to do, as temporary tables. Settings come in as variables:
+--   collection, grader_id, rubric_version
+--   target       'question', 'nugget', 'direct', 'extract' or 'verify'
+--   kind         of the rubric items asked about: 'question' or 'nugget'; null for direct judges
+--   needs_key    whether items without gold answers are left out
+--   query_ids    the queries asked for; null: all
+--   context_first  whether prompts that share a passage are put together, or those of an item
+--   asks_query   whether the prompt names the query
+--   chunk_pairs  how many pairs a chunk should have
+--   answers_from  grader_id whose answers are verified; null for other targets
+--   pairs_limit  how many pairs at most; null: all
+-- Queries, passages and items are numbered first: joining and sorting whole numbers is several
+-- times faster than strings, and ten million grades fit in little memory.
+
+-- the passages that can be graded: in the pool, with a text
+create or replace temp table plan_passages as
+select
+    query_id,
+    passage_id,
+    text_sha256,
+    row_number() over (order by query_id, passage_id) as passage_no,
+    row_number() over (partition by query_id order by passage_id) as passage_rank,
+    dense_rank() over (order by text_sha256) as text_no,
+    dense_rank() over (order by query_id) as query_no
+from lake.intermediate.int_pool
+where
+    collection = getvariable('collection')
+    and text_sha256 is not null
+    and (
+        getvariable('query_ids') is null
+        or list_contains(getvariable('query_ids'), query_id)
+    );
+
+-- what is asked about each passage of a query; direct judges ask one thing, without an item
+create or replace temp table plan_items as
+with
+
+rubric_items as (
+    select
+        query_id,
+        item_id,
+        min(item_text) as item_text,
+        first(gold_answers order by bank) filter (
+            where len(gold_answers) > 0
+        ) as gold_answers
+    from lake.intermediate.int_rubric_items
+    where
+        collection = getvariable('collection')
+        and rubric_version = getvariable('rubric_version')
+        and kind = getvariable('kind')
+        and query_id in (select plan_passages.query_id from plan_passages)
+    group by query_id, item_id
+),
+
+no_items as (
+    select distinct
+        query_id,
+        '' as item_id,
+        '' as item_text,
+        cast(null as varchar[]) as gold_answers
+    from plan_passages
+    where getvariable('target') = 'direct'
+),
+
+items as (
+    select *
+    from rubric_items
+    where not getvariable('needs_key') or gold_answers is not null
+    union all
+    select * from no_items
+)
+
+select
+    query_id,
+    item_id,
+    item_text,
+    gold_answers,
+    row_number() over (order by query_id, item_id) as item_no,
+    row_number() over (partition by query_id order by item_id) as item_rank,
+    dense_rank() over (order by item_text, gold_answers) as wording_no
+from items;
+
+-- grades in force: of the text that the passage has now
+create or replace temp table plan_graded as
+select
+    plan_passages.passage_no,
+    plan_items.item_no,
+    grades.status = 'failed' as is_failed
+from lake.raw.grades
+inner join plan_passages
+    on
+        grades.query_id = plan_passages.query_id
+        and grades.passage_id = plan_passages.passage_id
+        and coalesce(grades.passage_sha256, plan_passages.text_sha256) = plan_passages.text_sha256
+inner join plan_items
+    on
+        grades.query_id = plan_items.query_id
+        and grades.item_id = plan_items.item_id
+where
+    grades.collection = getvariable('collection')
+    and grades.grader_id = getvariable('grader_id');
+
+-- the answers to verify: one of each item and passage
+create or replace temp table plan_answers as
+with
+
+answers as (
+    select
+        plan_passages.passage_no,
+        plan_items.item_no,
+        min(grades.answer) as answer
+    from lake.intermediate.int_grades as grades
+    inner join plan_passages
+        on
+            grades.query_id = plan_passages.query_id
+            and grades.passage_id = plan_passages.passage_id
+    inner join plan_items
+        on
+            grades.query_id = plan_items.query_id
+            and grades.item_id = plan_items.item_id
+    where
+        grades.collection = getvariable('collection')
+        and grades.grader_id = getvariable('answers_from')
+        and grades.status = 'ok'
+        and grades.answer is not null
+    group by all
+)
+
+select
+    *,
+    dense_rank() over (order by answer) as answer_no
+from answers;
+
+-- pairs without a grade, in the order of work. A chunk's number counts all wanted pairs before it
+-- and not the missing ones, so that what is left after a crash falls into the same chunks.
+-- read_no tells what is read beside the item: the passage's text, or the answer to verify.
+create or replace temp table plan_missing as
+with
+
+pairs as (
+    select
+        plan_passages.passage_no,
+        plan_items.item_no,
+        plan_passages.query_no,
+        plan_passages.text_no,
+        plan_items.wording_no,
+        plan_passages.passage_rank,
+        plan_items.item_rank
+    from plan_passages
+    inner join plan_items on plan_passages.query_id = plan_items.query_id
+    anti join plan_graded
+        on
+            plan_passages.passage_no = plan_graded.passage_no
+            and plan_items.item_no = plan_graded.item_no
+),
+
+readable_pairs as (
+    select
+        pairs.*,
+        pairs.text_no as read_no
+    from pairs
+    where getvariable('target') != 'verify'
+    union all
+    select
+        pairs.*,
+        plan_answers.answer_no as read_no
+    from pairs
+    inner join plan_answers
+        on
+            pairs.passage_no = plan_answers.passage_no
+            and pairs.item_no = plan_answers.item_no
+    where getvariable('target') = 'verify'
+),
+
+passage_counts as (
+    select
+        query_id,
+        query_no,
+        count(*) as n_passages
+    from plan_passages
+    group by all
+),
+
+item_counts as (
+    select
+        query_id,
+        count(*) as n_items
+    from plan_items
+    group by all
+),
+
+-- prompts that share most stay together: those of a passage when it comes first, else of an item
+placed as (
+    select
+        readable_pairs.passage_no,
+        readable_pairs.item_no,
+        readable_pairs.query_no,
+        readable_pairs.read_no,
+        readable_pairs.wording_no,
+        case
+            when getvariable('context_first') then readable_pairs.passage_rank
+            else readable_pairs.item_rank
+        end as group_rank,
+        case
+            when getvariable('context_first') then readable_pairs.item_rank
+            else readable_pairs.passage_rank
+        end as member_rank,
+        case
+            when getvariable('context_first') then item_counts.n_items
+            else passage_counts.n_passages
+        end as group_size
+    from readable_pairs
+    inner join passage_counts on readable_pairs.query_no = passage_counts.query_no
+    inner join item_counts on passage_counts.query_id = item_counts.query_id
+),
+
+-- whole groups to a chunk; a group larger than a chunk is divided
+bucketed as (
+    select
+        *,
+        (group_rank - 1) // greatest(1, getvariable('chunk_pairs') // group_size) as group_bucket,
+        (member_rank - 1) // getvariable('chunk_pairs') as member_bucket
+    from placed
+)
+
+select
+    passage_no,
+    item_no,
+    query_no,
+    read_no,
+    wording_no,
+    dense_rank() over (order by query_no, group_bucket, member_bucket) as chunk_no,
+    row_number() over (
+        order by query_no, group_bucket, member_bucket, group_rank, member_rank
+    ) as work_no
+from bucketed;
+
+-- pairs whose very prompt was answered before, under another passage, item or query: their grade
+-- is copied. Only texts and wordings that occur twice can have one.
+create or replace temp table plan_reusable as
+with
+
+repeated_texts as (
+    select text_no
+    from plan_passages
+    group by text_no
+    having count(*) > 1
+),
+
+repeated_wordings as (
+    select wording_no
+    from plan_items
+    group by wording_no
+    having count(*) > 1
+),
+
+graded_prompts as (
+    select
+        plan_items.wording_no,
+        plan_passages.text_no as read_no,
+        case when getvariable('asks_query') then plan_passages.query_no end as query_no,
+        min(
+            { 'passage_no': plan_passages.passage_no, 'item_no': plan_items.item_no }
+        ) as pair
+    from plan_graded
+    inner join plan_passages on plan_graded.passage_no = plan_passages.passage_no
+    inner join plan_items on plan_graded.item_no = plan_items.item_no
+    where
+        not plan_graded.is_failed
+        and getvariable('target') != 'verify'
+        and (
+            plan_passages.text_no in (select repeated_texts.text_no from repeated_texts)
+            or plan_items.wording_no in (
+                select repeated_wordings.wording_no from repeated_wordings
+            )
+        )
+    group by all
+)
+
+select
+    plan_missing.work_no,
+    plan_missing.passage_no,
+    plan_missing.item_no,
+    graded_prompts.pair.passage_no as graded_passage_no,
+    graded_prompts.pair.item_no as graded_item_no
+from plan_missing
+inner join graded_prompts
+    on
+        plan_missing.wording_no = graded_prompts.wording_no
+        and plan_missing.read_no = graded_prompts.read_no
+        and (
+            graded_prompts.query_no is null
+            or plan_missing.query_no = graded_prompts.query_no
+        );
+
+-- what is left; of pairs with the very same prompt the first is answered, and the others go with
+-- it into its chunk
+create or replace temp table plan_work as
+with
+
+left_over as (
+    select *
+    from plan_missing
+    anti join plan_reusable on plan_missing.work_no = plan_reusable.work_no
+    where plan_missing.work_no <= coalesce(getvariable('pairs_limit'), plan_missing.work_no)
+),
+
+led as (
+    select
+        *,
+        min(work_no) over prompt as leader_no,
+        min(chunk_no) over prompt as leader_chunk_no
+    from left_over
+    window prompt as (
+        partition by
+            wording_no, read_no, case when getvariable('asks_query') then query_no end
+    )
+)
+
+select
+    leader_chunk_no as chunk_no,
+    work_no,
+    leader_no,
+    passage_no,
+    item_no
+from led
+order by leader_chunk_no, work_no;

@@ -1,0 +1,351 @@
+"""What a grader has still to do: an anti-join in SQL, then chunks of work in order."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from grading.grader import Grader
+from grading.parsers import PARSERS
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import Project, did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PLAN = Path(__file__).with_name("plan.sql")
+# views of dbt that say what is wanted; they are always as new as the raw tables
+VIEWS = ("int_pool", "int_rubric_items", "int_grades")
+CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
+_WINDOW = 32  # chunks fetched at a time
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked to be graded."""
+
+    collection: str
+    grader: Grader
+    rubric_version: int = 0
+    query_ids: tuple[str, ...] | None = None  # None: all
+    limit: int | None = None  # pairs; None: all
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A few hundred pairs, graded, stored and, after a crash, repeated together.
+
+    `pairs` has a row per pair: query_id, passage_id, passage_sha256, item_id, prompt_no (0-based;
+    pairs with the same one get the same answer), is_leader (the first pair of its prompt).
+    `prompts` has the values of each prompt's slots, `gold_answers` those of its item.
+    """
+
+    id: str
+    pairs: "pl.DataFrame"
+    prompts: list[dict[str, str]]
+    gold_answers: list[list[str] | None]
+
+    def __len__(self) -> int:
+        return self.pairs.height
+
+    def halves(self) -> "tuple[Chunk, Chunk]":
+        """The first half of the prompts with their pairs, and the rest."""
+        import polars as pl
+
+        middle = len(self.prompts) // 2
+        is_first = pl.col("prompt_no") < middle
+        first = self.pairs.filter(is_first)
+        second = self.pairs.filter(~is_first).with_columns(pl.col("prompt_no") - middle)
+        return (
+            Chunk(f"{self.id}a", first, self.prompts[:middle], self.gold_answers[:middle]),
+            Chunk(f"{self.id}b", second, self.prompts[middle:], self.gold_answers[middle:]),
+        )
+
+
+@dataclass(frozen=True)
+class Totals:
+    """A plan in numbers; pairs of (passage, item)."""
+
+    wanted: int
+    graded: int
+    failed: int
+    missing: int
+    reusable: int  # missing, but the very same prompt was answered before
+    prompts: int  # to be answered
+    chunks: int
+    without_text: int  # passages of the pool that the lake has no text of
+    prompt_tokens: int
+    tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
+    pairs_per_second: float | None  # measured in earlier runs of this grader
+
+
+class Plan:
+    """A request planned on an open lake. Its tables live as long as the lake's connection."""
+
+    def __init__(self, lake: Lake, request: Request):
+        """Raises `BadInput` for an unknown collection, query or rubric version, or an empty bank.
+
+        The lake must have its views (`ensure_views`).
+        """
+        self.lake = lake
+        self.request = request
+        self.prompt = request.grader.prompt
+        _check(lake, request)
+        for name, (kind, value) in self._variables().items():
+            lake.connection.execute(f"set variable {name} = $value::{kind}", {"value": value})
+        lake.connection.execute(PLAN.read_text(encoding="utf-8"))
+        self.totals = self._totals()
+
+    def _variables(self) -> dict[str, tuple[str, Any]]:
+        """The settings at the head of the SQL: name -> (type, value)."""
+        request, grader, prompt = self.request, self.request.grader, self.prompt
+        needs_key = prompt.target == "verify" or PARSERS[grader.parser].needs_gold
+        return {
+            "collection": ("varchar", request.collection),
+            "grader_id": ("varchar", grader.grader_id),
+            "rubric_version": ("integer", request.rubric_version),
+            "target": ("varchar", prompt.target),
+            "kind": ("varchar", prompt.items),
+            "needs_key": ("boolean", needs_key),
+            "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
+            "context_first": ("boolean", prompt.context_first),
+            "asks_query": ("boolean", "query" in prompt.slots),
+            "chunk_pairs": ("bigint", grader.chunk_pairs),
+            "answers_from": ("varchar", grader.answers_from),
+            "pairs_limit": ("bigint", request.limit),
+        }
+
+    def _totals(self) -> Totals:
+        counts = self.lake.rows(
+            """
+            with wanted as (
+                select count(*) as n
+                from plan_passages
+                inner join plan_items on plan_passages.query_id = plan_items.query_id
+                where
+                    getvariable('target') != 'verify'
+                    or exists (
+                        from plan_answers
+                        where plan_answers.passage_no = plan_passages.passage_no
+                            and plan_answers.item_no = plan_items.item_no
+                    )
+            )
+            select
+                (select n from wanted),
+                (select count(*) from plan_graded),
+                (select count(*) from plan_graded where is_failed),
+                (select count(*) from plan_missing),
+                (select count(*) from plan_reusable),
+                (select count(distinct leader_no) from plan_work),
+                (select count(distinct chunk_no) from plan_work),
+                (
+                    select count(distinct passage_id) from lake.intermediate.int_pool
+                    where collection = getvariable('collection') and text_sha256 is null
+                )
+            """
+        )[0]
+        wanted, graded, failed, missing, reusable, prompts, chunks, without_text = counts
+        tokens, measured = self._tokens(prompts)
+        return Totals(
+            wanted, graded, failed, missing, reusable, prompts, chunks, without_text,
+            tokens, measured, self._rate(),
+        )  # fmt: skip
+
+    def _tokens(self, prompts: int) -> tuple[int, bool]:
+        """Tokens of all prompts, and whether they follow from measured ones."""
+        mean = self.lake.value(
+            "select avg(prompt_tokens) from lake.raw.grades "
+            "where grader_id = getvariable('grader_id') and prompt_tokens > 0"
+        )
+        if mean:
+            return round(mean * prompts), True
+        passage = self.lake.value(
+            "select avg(len(text)) from lake.raw.passages where collection = "
+            "getvariable('collection') and passage_id in (select passage_id from plan_passages)"
+        )
+        item = self.lake.value("select avg(len(item_text)) from plan_items")
+        characters = len(self.prompt.text) + (passage or 0) + (item or 0)
+        return round(prompts * characters / CHARACTERS_PER_TOKEN), False
+
+    def _rate(self) -> float | None:
+        return self.lake.value(
+            "select sum(ok + unanswerable + defaulted + failed) / nullif(sum(wall_seconds), 0) "
+            "from lake.raw.grading_batches where grader_id = getvariable('grader_id')"
+        )
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The work in order. Texts are fetched a few chunks ahead, not all at once."""
+        self._fetch_texts()
+        numbers = [
+            n for (n,) in self.lake.rows("select distinct chunk_no from plan_work order by 1")
+        ]
+        for start in range(0, len(numbers), _WINDOW):
+            window = numbers[start : start + _WINDOW]
+            work = self.lake.frame(
+                """
+                select
+                    plan_work.chunk_no,
+                    plan_work.leader_no,
+                    plan_work.work_no = plan_work.leader_no as is_leader,
+                    plan_passages.query_id,
+                    plan_passages.passage_id,
+                    plan_passages.text_sha256 as passage_sha256,
+                    plan_items.item_id,
+                    plan_passages.text_no,
+                    plan_work.item_no,
+                    plan_answers.answer
+                from plan_work
+                inner join plan_passages on plan_work.passage_no = plan_passages.passage_no
+                inner join plan_items on plan_work.item_no = plan_items.item_no
+                left join plan_answers
+                    on
+                        plan_work.passage_no = plan_answers.passage_no
+                        and plan_work.item_no = plan_answers.item_no
+                where plan_work.chunk_no between $first and $last
+                order by plan_work.chunk_no, plan_work.work_no
+                """,
+                first=window[0],
+                last=window[-1],
+            )
+            texts = self._texts(work)
+            for _, rows in work.group_by("chunk_no", maintain_order=True):
+                yield self._chunk(rows, *texts)
+
+    def _fetch_texts(self) -> None:
+        self.lake.connection.execute(
+            """
+            create or replace temp table plan_texts as
+            select plan_passages.text_no, any_value(passages.text) as text
+            from plan_passages
+            inner join lake.raw.passages on plan_passages.passage_id = passages.passage_id
+            where
+                passages.collection = getvariable('collection')
+                and plan_passages.passage_no in (select passage_no from plan_work)
+            group by plan_passages.text_no
+            order by plan_passages.text_no
+            """
+        )
+
+    def _texts(self, work: "pl.DataFrame") -> tuple[Mapping, Mapping, Mapping]:
+        def mapped(query: str, column: str) -> dict:
+            return {
+                row[0]: row[1:] for row in self.lake.rows(query, work[column].unique().to_list())
+            }
+
+        passages = mapped(
+            "select text_no, text from plan_texts where text_no in (select unnest(?))", "text_no"
+        )
+        items = mapped(
+            "select item_no, item_text, gold_answers from plan_items "
+            "where item_no in (select unnest(?))",
+            "item_no",
+        )
+        queries = mapped(
+            "select query_id, text from lake.raw.queries "
+            "where collection = getvariable('collection') and query_id in (select unnest(?))",
+            "query_id",
+        )
+        return passages, items, queries
+
+    def _chunk(self, rows: "pl.DataFrame", passages, items, queries) -> Chunk:
+        import polars as pl
+
+        grader = self.request.grader
+        content = hashlib.sha256(f"{grader.grader_id}\n{self.request.collection}\n".encode())
+        key = rows.select("query_id", "passage_id", "passage_sha256", "item_id")
+        content.update(key.write_csv(None, separator="\t").encode())
+        leaders = {
+            leader: n for n, leader in enumerate(rows["leader_no"].unique(maintain_order=True))
+        }
+        prompts, gold = [], []
+        first = rows.unique("leader_no", keep="first", maintain_order=True)
+        for query_id, text_no, item_no, answer in first.select(
+            "query_id", "text_no", "item_no", "answer"
+        ).iter_rows():
+            item_text, gold_answers = items[item_no]
+            values = {
+                "query": queries[query_id][0],
+                "item": item_text,
+                "passage": passages[text_no][0],
+            }
+            if answer is not None:
+                values["answer"] = answer
+            prompts.append(values)
+            gold.append(gold_answers)
+        pairs = key.with_columns(
+            rows["leader_no"].replace_strict(leaders, return_dtype=pl.Int64).alias("prompt_no"),
+            rows["is_leader"],
+        )
+        return Chunk(content.hexdigest()[:32], pairs, prompts, gold)
+
+
+def _check(lake: Lake, request: Request) -> None:
+    known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
+    if request.collection not in known:
+        raise BadInput(
+            f"the lake has no collection {request.collection!r}",
+            did_you_mean(request.collection, known),
+        )
+    queries = {
+        row[0]
+        for row in lake.rows(
+            "select query_id from lake.raw.queries where collection = ?", request.collection
+        )
+    }
+    for query_id in request.query_ids or ():
+        if query_id not in queries:
+            raise BadInput(
+                f"{request.collection} has no query {query_id!r}", did_you_mean(query_id, queries)
+            )
+    prompt = request.grader.prompt
+    if request.collection in prompt.example_collections:
+        raise BadInput(
+            f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
+            "A judge must not see judgments of the collection it grades: take others.",
+        )
+    if prompt.items:
+        _check_items(lake, request, prompt.items)
+
+
+def _check_items(lake: Lake, request: Request, kind: str) -> None:
+    versions = dict(
+        lake.rows(
+            "select rubric_version, count(*) filter (where kind = ?) "
+            "from lake.intermediate.int_rubric_items where collection = ? group by 1",
+            kind,
+            request.collection,
+        )
+    )
+    if not versions:
+        raise BadInput(
+            f"{request.collection} has no rubric",
+            f"Bring one in: gradelake import bank {request.collection} FILE --name NAME",
+        )
+    if request.rubric_version not in versions:
+        raise BadInput(
+            f"{request.collection} has no rubric version {request.rubric_version}",
+            f"Known: {', '.join(map(str, sorted(versions)))}.",
+        )
+    if not versions[request.rubric_version]:
+        raise BadInput(
+            f"the rubric of {request.collection} has no {kind}s",
+            f"The prompt {request.grader.prompt.name!r} asks about {kind}s: take another prompt, "
+            f"or bring a bank of {kind}s in.",
+        )
+
+
+def ensure_views(project: Project, lake: Lake, tell) -> None:
+    """Make dbt's views of what is wanted where they are missing (before the first build)."""
+    try:
+        for view in VIEWS:
+            lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
+    except duckdb.Error:
+        from sql.build import build
+
+        tell("making the lake's views (dbt)")
+        select = ["--select", *(f"+{view}" for view in VIEWS), "--exclude-resource-type", "test"]
+        build(project, select, ["(views for grading)"])

@@ -1,0 +1,148 @@
+"""One run of a grader: recover, plan, grade, commit; stoppable at any moment."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from grading.crew import Crew
+from grading.planner import Plan, Request, Totals, ensure_views
+from grading.staging import Committer
+from sql.connection import grader_lock
+from sql.lake import Lake
+from sql.project import Project
+
+
+@dataclass
+class Run:
+    """What a run planned, did and left."""
+
+    totals: Totals
+    batch_id: str
+    recovered: int = 0  # pairs of an interrupted run, committed without asking the model again
+    retried: int = 0  # failed pairs that were given another chance
+    planned: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    stopped: bool = False
+    seconds: float = 0.0
+    engine_seconds: float = 0.0  # in the engine, summed over the workers
+    commit_seconds: float = 0.0
+    workers: int = 0
+
+    @property
+    def left(self) -> int:
+        """Planned pairs without a grade."""
+        return self.planned - self.counts["pairs"]
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 3 some pairs failed, 130 stopped by the user."""
+        if self.stopped and self.left:
+            return 130
+        return 3 if self.counts["failed"] else 0
+
+
+def grade(
+    project: Project,
+    request: Request,
+    tell: Callable[[str], None],
+    on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
+    retry_failed: bool = False,
+) -> Run:
+    """Grade what is missing and commit it chunk by chunk.
+
+    `tell` gets a line at each step; `on_progress` is called several times a second. Raises
+    `BadInput` for a request that cannot be met, and `WorkFailed` when the engine cannot work, or
+    when another process is at work with this grader; what was committed stays.
+    """
+    grader = request.grader
+    purpose = f"gradelake grade {request.collection} --grader {grader.name}"
+    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+        ensure_views(project, lake, tell)
+        committer = Committer(lake, grader, request.collection)
+        recovered = committer.recover()
+        if recovered:
+            tell(f"committed {recovered:,} pairs that an interrupted run had graded")
+        retried = _forget_failed(lake, request) if retry_failed else 0
+        plan = Plan(lake, request)
+        run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
+        run.planned = plan.totals.missing
+        if request.limit is not None:
+            run.planned = min(run.planned, request.limit)
+        if run.planned:
+            _work(project, plan, committer, run, tell, on_progress)
+        run.seconds = committer.seconds
+        run.commit_seconds = committer.commit_seconds
+        return run
+
+
+def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress) -> None:
+    committer.begin(run.planned)
+    state = "failed"
+    try:
+        committer.reuse(plan.totals.reusable)
+        if plan.totals.prompts:
+            tell(f"starting workers for {committer.grader.name}")
+            # Ray handles signals as well: ours have to come after
+            with (
+                Crew(committer, project.grading.get("ray_address")) as crew,
+                stop_signals(tell) as stop,
+            ):
+                run.workers = crew.count
+                for graded in crew.run(plan.chunks(), stop):
+                    if graded:
+                        committer.add(graded)
+                        run.engine_seconds += graded.seconds
+                    else:
+                        committer.commit_if_due()
+                    on_progress(run, committer)
+                run.stopped = stop()
+        state = "stopped" if run.stopped and run.left else "done"
+    finally:
+        committer.finish(state)
+
+
+def _forget_failed(lake: Lake, request: Request) -> int:
+    """Take failed grades out of the present lake (its history keeps them). Returns how many."""
+    grader_id, collection = request.grader.grader_id, request.collection
+    with lake.transaction(f"grade {collection} {request.grader.name}: retry") as transaction:
+        n = lake.value(
+            "select count(grader_id) from lake.raw.grades "
+            "where grader_id = ? and collection = ? and status = 'failed'",
+            grader_id, collection,
+        )  # fmt: skip
+        if n:
+            transaction.delete(
+                "grades", grader_id=grader_id, collection=collection, status="failed"
+            )
+            transaction.say(failed_grades_to_retry=n)
+    return n
+
+
+@contextmanager
+def stop_signals(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Yields a function that tells whether the user asked to stop (Ctrl-C, or SIGTERM).
+
+    The first time the chunks at work are finished; a second Ctrl-C leaves at once. Signals are
+    only caught in a process's main thread.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def on_signal(number, frame):
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        tell("stopping: finishing the chunks at work (Ctrl-C again leaves at once)")
+
+    before = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

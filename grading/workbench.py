@@ -1,0 +1,134 @@
+"""The RUBRIC workbench's graded JSONL: what its grades are called in the lake, and back.
+
+One line per query, `[query_id, [paragraph, ...]]`. A paragraph holds `exam_grades` (an entry per
+grader, with a rating or an extracted answer per rubric item) and `grades` (an entry per direct
+judge). Field names are those of the workbench's data model, release 2.0.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+TARGETS = ("question", "nugget", "direct", "extract", "verify")
+STATUSES = ("ok", "unanswerable", "defaulted", "failed")
+RATING_MAX = 5  # questions and nuggets are rated 0 to 5
+
+# columns of raw.graders; created_at travels as ISO text
+GRADER_COLUMNS = (
+    "grader_id", "name", "engine", "model", "model_revision", "target", "prompt", "prompt_sha256",
+    "prompt_text", "scale_min", "scale_max", "decoding", "parser", "created_at",
+)  # fmt: skip
+# columns of raw.grades that a file can bring; collection and batch_id belong to the lake
+GRADES = {
+    "grader_id": pl.String, "query_id": pl.String, "passage_id": pl.String, "item_id": pl.String,
+    "grade": pl.Int64, "status": pl.String, "answer": pl.String, "response": pl.String,
+    "error": pl.String, "passage_sha256": pl.String, "expected_grade": pl.Float64,
+    "scale_mass": pl.Float64, "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64,
+    "completion_tokens": pl.Int64, "cut_characters": pl.Int64, "graded_at": pl.Datetime("us"),
+}  # fmt: skip
+# those that every grade of a file has; the others come from an entry's `gradelake` object
+COMMON = tuple(GRADES)[:10]
+OF_ITEM = tuple(GRADES)[3:]  # what a `gradelake` object holds of a grade
+PASSAGES = {"passage_id": pl.String, "text": pl.String, "text_sha256": pl.String}
+JUDGMENTS = {"query_id": pl.String, "passage_id": pl.String, "assessor": pl.String,
+             "relevance": pl.Int64}  # fmt: skip
+RANKINGS = {"system": pl.String, "query_id": pl.String, "passage_id": pl.String,
+            "rank": pl.Int32, "score": pl.Float64}  # fmt: skip
+
+
+@dataclass
+class Found:
+    """What a file of grades holds, ready for the lake.
+
+    `graders` maps grader_id to a row of raw.graders; the frames have the columns `GRADES`,
+    `PASSAGES`, `JUDGMENTS` and `RANKINGS`. `counts` says what else was seen, `unknown_queries`
+    which topics were left out.
+    """
+
+    graders: dict[str, dict[str, Any]]
+    grades: pl.DataFrame
+    passages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PASSAGES))
+    judgments: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=JUDGMENTS))
+    rankings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RANKINGS))
+    counts: dict[str, int] = field(default_factory=dict)
+    unknown_queries: list[str] = field(default_factory=list)
+
+
+def sha256(text: str) -> str:
+    """Hash of a passage's text, as raw.passages has it."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def imported_grader(
+    *, model: str, prompt: str, target: str, parser: str, decoding: dict[str, Any],
+    prefix: str | None, created_at: datetime, prompt_text: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """A row of raw.graders for a grader that others ran; its id hashes all that is known of it.
+
+    Its name is the model's last path part and the prompt's name; `prefix` stands for the former
+    and keeps graders apart that the file cannot tell from others. The scale is entered later,
+    from the grades (`with_scales`).
+    """
+    if prefix:
+        decoding = decoding | {"prefix": prefix}
+    known = ["imported", model, prompt, target, parser, decoding]
+    name = f"{prefix or model.rstrip('/').rpartition('/')[2] or 'unknown'}.{prompt or 'unknown'}"
+    if parser != "published":
+        name += f".{parser}"
+    return {
+        "grader_id": hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16],
+        "name": as_name(name), "engine": "imported", "model": model, "model_revision": "",
+        "target": target, "prompt": prompt,
+        "prompt_sha256": sha256(prompt_text) if prompt_text else "", "prompt_text": prompt_text,
+        "scale_min": 0, "scale_max": 0, "decoding": json.dumps(decoding, sort_keys=True),
+        "parser": parser, "created_at": created_at,
+    }  # fmt: skip
+
+
+def as_name(text: str) -> str:
+    """The nearest text that `sql.project.is_name` accepts."""
+    safe = re.sub(r"[^A-Za-z0-9_.+=@-]+", "-", text)
+    return re.sub(r"\.{2,}", ".", safe).lstrip("_.+=@-").rstrip(".-") or "unknown"
+
+
+def with_scales(
+    graders: dict[str, dict[str, Any]], grades: pl.DataFrame, at_least: Mapping[str, int]
+) -> None:
+    """Enter these graders' scales: 0 to `at_least[target]`, or wider if their grades are."""
+    ends = grades.group_by("grader_id").agg(
+        pl.col("grade").min().alias("min"), pl.col("grade").max().alias("max")
+    )
+    found = {grader_id: (low, high) for grader_id, low, high in ends.iter_rows()}
+    for grader_id, grader in graders.items():
+        low, high = found.get(grader_id, (None, None))
+        grader["scale_min"] = min(0, low or 0)
+        grader["scale_max"] = max(at_least[grader["target"]], high or 0)
+
+
+_LONE_DIGIT = re.compile(r"\W*([0-9])\W*")
+
+
+def published_status(rating: int, reply: str | None) -> str:
+    """How a published rating came about: `ok` when the reply is that digit, punctuation aside;
+    else the workbench fell back on its default rating (`defaulted`). Without a reply nothing
+    speaks against the rating: `ok`."""
+    if reply is None:
+        return "ok"
+    digit = _LONE_DIGIT.fullmatch(reply)
+    return "ok" if digit and int(digit[1]) == rating else "defaulted"
+
+
+def is_bare_digit(reply: str) -> bool:
+    """Whether a reply is one digit of the scale and nothing else."""
+    return len(reply) == 1 and "0" <= reply <= str(RATING_MAX)
+
+
+def once(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """The first row of each key, in order."""
+    return frame.unique(subset=key, keep="first", maintain_order=True)

@@ -1,0 +1,155 @@
+"""Checked values out of the workbench's JSON: each is what it should be, or a `Fault` says so."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from grading.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
+
+_INT32 = 1 << 31
+
+
+class Fault(ValueError):
+    """What is wrong with a line, for its reader."""
+
+
+def the(kind: type, value: Any, what: str) -> Any:
+    """The value, if it is of that JSON type. Raises `Fault`."""
+    if not isinstance(value, kind):
+        names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+        raise Fault(f"{what} is {short(value)}, not {names[kind]}")
+    return value
+
+
+def text_of(value: Any, what: str) -> str:
+    """A string that is not empty. Raises `Fault`."""
+    if not the(str, value, what):
+        raise Fault(f"{what} is empty")
+    return value
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number of 32 bits. Raises `Fault`."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not -_INT32 <= value < _INT32:
+        raise Fault(f"{what} is {short(value)}, not a whole number")
+    return value
+
+
+def short(value: Any) -> str:
+    """A value as a person is shown it."""
+    if value is None:
+        return "missing"
+    return json.dumps(value, ensure_ascii=False)[:60]
+
+
+def target_of(entry: dict[str, Any], ratings: list[Any]) -> str:
+    """What was rated; files older than `prompt_type` tell it by the key of the ratings."""
+    if entry.get("prompt_type"):
+        return "nugget" if entry["prompt_type"] == "nugget" else "question"
+    first = ratings[0] if ratings else None
+    return "nugget" if isinstance(first, dict) and first.get("nugget_id") else "question"
+
+
+def answers_of(entry: dict[str, Any]) -> dict[str, str | None]:
+    """item_id -> reply; the first of each."""
+    answers: dict[str, str | None] = {}
+    for pair in the(list, entry.get("answers") or [], "answers"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise Fault(f"answer is {short(pair)}, not [item id, text]")
+        if pair[1] is not None:
+            the(str, pair[1], "text of an answer")
+        answers.setdefault(text_of(pair[0], "item id of an answer"), pair[1])
+    return answers
+
+
+def ids_of(entry: dict[str, Any], key: str) -> list[str]:
+    return [text_of(item, f"id in {key}") for item in the(list, entry.get(key) or [], key)]
+
+
+def errors_of(found: Any) -> tuple[dict[str, tuple[str, str | None]], int]:
+    """item_id -> (reason, reply) of an entry's failed prompts, and how many errors name no item.
+
+    They are an object; lists in some files, of [item id, error] or of errors that name the item.
+    """
+    if isinstance(found, dict):
+        return {text_of(item_id, "item"): error_of(error) for item_id, error in found.items()}, 0
+    named, nameless = {}, 0
+    for error in the(list, found or [], "llm_response_errors"):
+        if isinstance(error, list) and len(error) == 2:
+            item_id, error = error
+        else:
+            error = the(dict, error, "error")
+            item_id = error.get("question_id") or error.get("nugget_id")
+        if item_id is None:
+            nameless += 1
+        else:
+            named[text_of(item_id, "item of an error")] = error_of(error)
+    return named, nameless
+
+
+def error_of(error: Any) -> tuple[str, str | None]:
+    """(reason, reply) of a prompt that failed; some files hold the reason alone."""
+    if isinstance(error, str):
+        return error or "no reason given", None
+    error = the(dict, error, "error")
+    reason = error.get("failure_reason") or error.get("caught_exception") or "no reason given"
+    response = error.get("response")
+    if response is not None:
+        the(str, response, "response of an error")
+    return str(reason), response or None
+
+
+def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
+    """A grader as another lake had it. Raises `Fault` unless it is whole."""
+    grader: dict[str, Any] = {}
+    for column in GRADER_COLUMNS:
+        value, what = row.get(column), f"llm_options.gradelake.{column}"
+        if column in ("scale_min", "scale_max"):
+            grader[column] = whole(value, what)
+        elif column == "created_at":
+            grader[column] = _time(value, what)
+        elif not (column == "prompt_text" and value is None):
+            grader[column] = the(str, value, what)
+        else:
+            grader[column] = None
+    for column in ("grader_id", "name", "engine", "decoding", "parser"):
+        text_of(grader[column], f"llm_options.gradelake.{column}")
+    if grader["target"] not in TARGETS:
+        raise Fault(f"llm_options.gradelake.target is {grader['target']!r}")
+    return grader
+
+
+def restored_grade(row: dict[str, Any]) -> dict[str, Any]:
+    """A grade as another lake had it, keys that nobody knows left out. Raises `Fault`."""
+    grade: dict[str, Any] = {}
+    for column in OF_ITEM:
+        value, dtype = row.get(column), GRADES[column]
+        what = f"gradelake.grades {column}"
+        if column == "item_id":
+            grade[column] = the(str, value, what)
+        elif value is None:
+            continue
+        elif column == "graded_at":
+            grade[column] = _time(value, what)
+        elif dtype == pl.String:
+            grade[column] = the(str, value, what)
+        elif dtype == pl.Int64:
+            grade[column] = whole(value, what)
+        elif isinstance(value, int | float):
+            grade[column] = float(value)
+        else:
+            raise Fault(f"{what} is {short(value)}, not a number")
+    if grade.get("status") not in STATUSES:
+        raise Fault(f"gradelake.grades status is {short(grade.get('status'))}")
+    return grade
+
+
+def _time(value: Any, what: str) -> datetime:
+    try:
+        return datetime.fromisoformat(the(str, value, what))
+    except ValueError:
+        raise Fault(f"{what} is {short(value)}, not a time") from None

@@ -1,0 +1,191 @@
+"""Writes grades as the workbench's JSON: one paragraph's entries from the lake's rows."""
+
+import json
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from grading.workbench import GRADER_COLUMNS, OF_ITEM, sha256
+
+Row = dict[str, Any]
+
+
+class GraderEntry:
+    """How one grader of the lake is told in the file.
+
+    A grader that came from such a file is told in its own words (`is_plain`); of any other,
+    `llm_options` holds a `gradelake` object with its whole row, and each entry its whole grades,
+    so that an import restores them. The workbench passes over keys that it does not know.
+    """
+
+    def __init__(self, grader: Row):
+        decoding = json.loads(grader["decoding"])
+        says = decoding.get("workbench")
+        self.grader = grader
+        self.key = (grader["model"], grader["decoding"])
+        is_from_file = says is not None and "prefix" not in decoding
+        self.is_plain = is_from_file and grader["parser"] == "published"
+        self.is_label = is_from_file and grader["parser"] == "label"
+        self.is_direct = grader["target"] == "direct"
+        if self.is_plain:
+            self.head = {"llm": grader["model"], **says}
+        else:
+            self.head = _own_words(grader, decoding)
+
+    def exam(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
+        """An entry of `exam_grades`: the grades of one passage, in order of their items."""
+        best = _one_per_item(rows, text_hash)
+        graded = [row for row in best if row["grade"] is not None]
+        correct = [row["item_id"] for row in graded if row["grade"] > 0]
+        entry: Row = {
+            "correctAnswered": correct,
+            "wrongAnswered": [row["item_id"] for row in graded if row["grade"] <= 0],
+            "answers": [
+                [row["item_id"], reply] for row in graded if (reply := self._reply(row)) is not None
+            ],
+            **self.head,
+            "exam_ratio": len(correct) / len(best),
+        }
+        if self.grader["target"] != "extract":
+            key = "nugget_id" if self.grader["target"] == "nugget" else "question_id"
+            entry["self_ratings"] = [
+                {key: row["item_id"], "self_rating": row["grade"]} for row in graded
+            ]
+        if failed := [row for row in best if row["grade"] is None]:
+            entry["llm_response_errors"] = {row["item_id"]: _error(row) for row in failed}
+        return self._with_the_rest(entry, rows, text_hash, label)
+
+    def direct(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
+        """An entry of `grades`. A failed grade is 0 with an error, as the workbench has it."""
+        row = _one_per_item(rows, text_hash)[0]
+        grade = row["grade"] or 0
+        entry: Row = {
+            "correctAnswered": grade > 0,
+            "answer": self._reply(row) or "",
+            **self.head,
+            "self_ratings": grade,
+        }
+        if row["grade"] is None:
+            entry["llm_response_error"] = row["error"] or "no reason given"
+        elif not self.is_plain:
+            label = row["grade"]
+        return self._with_the_rest(entry, rows, text_hash, label)
+
+    def _reply(self, row: Row) -> str | None:
+        if self.grader["target"] == "extract" and row["answer"] is not None:
+            return row["answer"]
+        if row["response"] is None and not self.is_plain and row["grade"] is not None:
+            return str(row["grade"])  # the workbench cannot do without replies
+        return row["response"]
+
+    def _with_the_rest(
+        self, entry: Row, rows: list[Row], text_hash: str | None, label: int | None
+    ) -> Row:
+        if label is not None:
+            entry["relevance_label"] = label
+        items = {row["item_id"] for row in rows}
+        other_text = any(row["passage_sha256"] != text_hash for row in rows)
+        is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
+        if not self.is_plain or is_repeated or other_text:
+            entry["gradelake"] = {"grades": [_whole(row) for row in rows]}
+        return entry
+
+
+def paragraph(
+    passage_id: str, text: str, judgments: list[Row], rankings: list[Row], grades: Iterable[Row],
+    graders: dict[str, GraderEntry],
+) -> Row:  # fmt: skip
+    """A paragraph of the file. `grades` are the lake's, sorted by grader and item."""
+    text_hash = sha256(text) if text.strip() else None
+    by_grader = {
+        grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
+    }
+    labels = _told_with_others(by_grader, graders, text_hash)
+    exam, direct = [], []
+    for grader_id, rows in sorted(by_grader.items(), key=lambda item: _order(graders[item[0]])):
+        grader = graders[grader_id]
+        label = labels.get(grader.key)
+        if grader.is_label and label is not None:
+            continue
+        if not grader.is_plain:
+            label = None
+        if grader.is_direct:
+            direct.append(grader.direct(rows, text_hash, label))
+        else:
+            exam.append(grader.exam(rows, text_hash, label))
+    value: Row = {
+        "paragraph_id": passage_id,
+        "text": text,
+        "paragraph_data": {"judgments": judgments, "rankings": rankings},
+    }
+    if exam:
+        value["exam_grades"] = exam
+    if direct:
+        value["grades"] = direct
+    return value
+
+
+def _told_with_others(
+    by_grader: dict[str, list[Row]], graders: dict[str, GraderEntry], text_hash: str | None
+) -> dict[Any, int]:
+    """`key` of graders -> the label that stands in their entry, not in one of its own."""
+    entered = {graders[grader_id].key for grader_id in by_grader if graders[grader_id].is_plain}
+    return {
+        graders[grader_id].key: rows[0]["grade"]
+        for grader_id, rows in by_grader.items()
+        if graders[grader_id].is_label
+        and graders[grader_id].key in entered
+        and [row["passage_sha256"] for row in rows] == [text_hash]
+    }
+
+
+def _order(entry: GraderEntry) -> tuple[str, str]:
+    return entry.grader["name"], entry.grader["grader_id"]
+
+
+def _own_words(grader: Row, decoding: dict[str, Any]) -> Row:
+    """What the workbench is told of a grader that did not come from one of its files."""
+    row = {column: grader[column] for column in GRADER_COLUMNS}
+    row["created_at"] = row["created_at"].isoformat()
+    target = grader["target"]
+    info = {"prompt_class": grader["prompt"] or grader["name"], "is_self_rated": True}
+    if isinstance(decoding.get("context_first"), bool):
+        info["context_first"] = decoding["context_first"]
+    if target == "extract":
+        info["is_self_rated"] = False
+    kinds = {"nugget": "nugget", "direct": "direct_grading"}
+    return {
+        "llm": grader["model"] or grader["name"],
+        "llm_options": {"gradelake": row},
+        "prompt_info": info,
+        "prompt_type": kinds.get(target, "question"),
+    }
+
+
+def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
+    """Each item's grade: of the text that the file shows if there is one, else the newest."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        known = best.get(row["item_id"])
+        if known is None or _merit(row, text_hash) > _merit(known, text_hash):
+            best[row["item_id"]] = row
+    return list(best.values())
+
+
+def _merit(row: Row, text_hash: str | None) -> tuple:
+    return row["passage_sha256"] in (None, text_hash), row["graded_at"]
+
+
+def _error(row: Row) -> Row:
+    return {
+        "response": row["response"] or "",
+        "prompt": "",
+        "failure_reason": row["error"] or "no reason given",
+        "caught_exception": None,
+    }
+
+
+def _whole(row: Row) -> Row:
+    """All that the lake knows of a grade, for a `gradelake` object."""
+    known = {column: row[column] for column in OF_ITEM if row[column] is not None}
+    return known | {"graded_at": row["graded_at"].isoformat()}

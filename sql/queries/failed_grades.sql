@@ -1,0 +1,26 @@
+-- Which pairs could not be graded, and why?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :query_id = any              a query
+select
+    collection,
+    grader,
+    query_id,
+    passage_id,
+    item_id,
+    error,
+    left(response, 80) as response,
+    batch_id,
+    graded_at
+from marts.failed_grades
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+    and ($query_id is null or query_id = $query_id)
+order by
+    graded_at desc,
+    collection asc,
+    grader asc,
+    query_id asc,
+    passage_id asc,
+    item_id asc

@@ -1,0 +1,25 @@
+-- What came of each batch of grading, how fast was it, and what did it take?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+select
+    collection,
+    grader,
+    batch_id,
+    state,
+    planned,
+    ok + unanswerable + defaulted as graded,
+    defaulted,
+    failed,
+    reused,
+    tokens,
+    round(pairs_per_second, 1) as pairs_per_second,
+    round(tokens_per_pair, 1) as tokens_per_pair,
+    round(share_cached, 2) as share_cached,
+    started_at
+from marts.grading_runs
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+order by
+    started_at desc,
+    batch_id asc

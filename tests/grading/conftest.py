@@ -1,0 +1,32 @@
+"""The tiny collection of the ingest tests, with a rubric and graders; one Ray for all tests."""
+
+from contextlib import closing
+
+import pytest
+
+from tests.grading.project import copy_of, make_template
+from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
+
+
+@pytest.fixture(scope="session")
+def judged_lake(tmp_path_factory):
+    """The lake of `Judged`, made once."""
+    return make_template(tmp_path_factory.mktemp("judged") / "project")
+
+
+@pytest.fixture
+def judged(tmp_path, judged_lake):
+    """A collection with a rubric, nothing graded yet."""
+    with closing(copy_of(judged_lake, tmp_path / "project")) as project:
+        yield project
+
+
+@pytest.fixture(scope="session")
+def two_workers():
+    """A Ray of two cores in this process, so that each test need not start one."""
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
+             object_store_memory=200 << 20)  # fmt: skip
+    yield
+    ray.shutdown()

@@ -1,0 +1,116 @@
+"""A project with one tiny collection, a rubric and graders, on a real lake."""
+
+import shutil
+from pathlib import Path
+
+from grading import run as runs
+from grading.grader import Grader
+from grading.planner import Plan, Request
+from ingest.banks import import_bank
+from sql.lake import Lake
+from sql.project import Project
+from tests.ingest.conftest import Tiny, _toml, write_file
+
+QUESTIONS = {
+    "q1": ["Why is the sky blue?", "What scatters light?"],
+    "q2": ["How do bees find home?", "What do bees remember?", "Do bees see the sun?"],
+}
+PASSAGES = {
+    "p1": "The sky is blue because air scatters blue light more than red.",
+    "p2": "Bees remember landmarks and see the sun.",
+    "p3": "Bees find their way home by the sun.",
+    "p4": "Cars are made of steel.",
+    "p5": "The sky is blue because air scatters blue light more than red.",  # p1's text again
+}
+
+
+class Judged(Tiny):
+    """q1 has p1, p2, p5 in its pool and two questions; q2 has p3, p4 and three: 12 pairs."""
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.grading: dict[str, str] = {}
+        self.graders: dict[str, dict] = {
+            "lexical": {"engine": "lexical", "prompt": "question_self_rating", "parser": "strict"}
+        }
+        self.write("passages.tsv", [f"{key}\t{text}" for key, text in PASSAGES.items()])
+        self.write("nist.qrels", ["q1 0 p1 2", "q1 0 p2 0", "q1 0 p5 2", "q2 0 p3 1", "q2 0 p4 0"])
+        self.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q2 Q0 p3 2 1.5 good"])
+        self.write("bank.csv", ["query_id,kind,text", *(
+            f"{query_id},question,{text}" for query_id, texts in QUESTIONS.items() for text in texts
+        )])  # fmt: skip
+
+    @property
+    def project(self) -> Project:
+        lines = ["[grading]", *(f"{key} = {_toml(value)}" for key, value in self.grading.items())]
+        lines += [f"[collections.{self.name}]"]
+        lines += [f"{key} = {_toml(value)}" for key, value in self.settings.items()]
+        for name, settings in self.graders.items():
+            lines += [f"[graders.{name}]"]
+            lines += [f"{key} = {_toml(value)}" for key, value in settings.items()]
+        return Project.read(write_file(self.folder / "gradelake.toml", lines))
+
+    def engine(self, name: str, code: str) -> None:
+        """An engine of the project's own, in the folder `engines`."""
+        self.grading["engines"] = "engines"
+        self.write(f"engines/{name}.py", code)
+
+    def prompt(self, name: str, text: str) -> None:
+        """A prompt of the project's own, in the folder `prompts`."""
+        self.grading["prompts"] = "prompts"
+        self.write(f"prompts/{name}.yaml", text)
+
+    def bank(self, file: str = "bank.csv", name: str = "questions") -> None:
+        import_bank(self.lake, self.name, self.folder / file, name, "auto", [])
+
+    def grader(self, name: str = "lexical", **changes) -> Grader:
+        self.graders[name] = self.graders.get(name, {}) | changes
+        return Grader.named(self.project, name)
+
+    def request(self, name: str = "lexical", **options) -> Request:
+        return Request(self.name, self.grader(name), **options)
+
+    def plan(self, name: str = "lexical", **options) -> Plan:
+        return Plan(self.lake, self.request(name, **options))
+
+    def grade(self, name: str = "lexical", retry_failed: bool = False, **options) -> runs.Run:
+        """Grade in this process's Ray; what is told is kept in `told`."""
+        self.told: list[str] = []
+        request = self.request(name, **options)
+        return runs.grade(self.project, request, self.told.append, retry_failed=retry_failed)
+
+    def grades(self, name: str = "lexical", columns: str = "grade, status") -> dict[tuple, tuple]:
+        """(query, passage, item's text) -> columns of its grade, of the newest grader so named."""
+        rows = self.lake.rows(
+            f"""
+            select query_id, passage_id, coalesce(item_text, ''), {columns}
+            from lake.raw.grades
+            left join lake.intermediate.int_rubric_items using (collection, query_id, item_id)
+            where grader_id = (
+                select arg_max(grader_id, created_at) from lake.raw.graders where name = ?
+            )
+            """,
+            name,
+        )
+        found = {tuple(row[:3]): tuple(row[3:]) for row in rows}
+        assert len(found) == len(rows), "a pair was graded twice"
+        return found
+
+
+def copy_of(template: Path, folder: Path) -> Judged:
+    """A project with a copy of the template's lake."""
+    shutil.copytree(template, folder / "lake")
+    return Judged(folder)
+
+
+def make_template(folder: Path) -> Path:
+    """A lake that holds the collection, its rubric, and dbt's views; made once and copied."""
+    from grading.planner import ensure_views
+
+    project = Judged(folder)
+    Lake.create(project.project).close()
+    assert project.ingest().exit_code == 0
+    project.bank()
+    ensure_views(project.project, project.lake, lambda line: None)
+    project.close()
+    return folder / "lake"

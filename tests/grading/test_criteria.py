@@ -1,0 +1,131 @@
+"""`gradelake import grades` of grades per criterion: each criterion becomes a direct judge."""
+
+import ast
+import gzip
+import json
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from ingest.collection import Collection
+from ingest.pipeline import ingest
+from sql.errors import BadInput
+from sql.problems import Rejected
+from tests.grading.workbench_files import bring, brought, grades
+from tests.ingest.conftest import new_tiny
+from tests.places import DL19, missing_dl19
+
+PAIRS = {
+    "('q1', 'p1')": {"Exactness": 1, "Contextual Fit": 3},
+    "('q1', 'p2')": {"Exactness": None, "Contextual Fit": 0},
+    "('q2', 'p9')": {},
+}
+
+
+def test_each_criterion_is_a_direct_judge(ingested):
+    done = brought(ingested, json.dumps(PAIRS, indent=4), "scores.json", name="llama")
+    columns = "name, model, target, prompt, scale_min, scale_max"
+    assert ingested.rows(f"select {columns} from lake.raw.graders order by name") == [
+        ("llama.Contextual-Fit", "llama", "direct", "Contextual Fit", 0, 3),
+        ("llama.Exactness", "llama", "direct", "Exactness", 0, 3),
+    ]
+    assert grades(ingested, "name, passage_id, item_id, grade, status, error, passage_sha256") == [
+        ("llama.Contextual-Fit", "p1", "", 3, "ok", None, None),
+        ("llama.Contextual-Fit", "p2", "", 0, "ok", None, None),
+        ("llama.Exactness", "p1", "", 1, "ok", None, None),
+        ("llama.Exactness", "p2", "", None, "failed", "the file has no grade (null)", None),
+    ]
+    assert done.notes() == ["1 pairs have no criterion"]
+
+
+def test_numbers_as_ids_are_taken_as_text_and_unknown_queries_left_out(ingested):
+    ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "19335\tsea"])
+    ingested.ingest()
+    text = '{"(19335, \'7\')": {"A": 5}, "(7, 7)": {"A": 1}, "(\'19335\', 7)": {"A": 2}}'
+    done = brought(ingested, text, "scores.json", name="m")
+    assert (done.exit_code, done.unknown_queries) == (3, ["7"])
+    assert grades(ingested, "query_id, passage_id, grade, scale_max") == [("19335", "7", 5, 5)]
+    assert "1 grades are there twice; the first was kept" in done.notes()
+
+
+def test_the_same_file_again_writes_nothing_and_a_changed_one_replaces(ingested):
+    brought(ingested, json.dumps(PAIRS), "scores.json", name="llama")
+    assert bring(ingested, "scores.json", name="llama").snapshot is None
+    brought(ingested, "{\"('q1', 'p1')\": {\"Exactness\": 2}}", "scores.json", name="llama")
+    assert grades(ingested, "name, grade") == [("llama.Exactness", 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("{\n\"('q1', 'p1')\": {\"A\": 1},\n\"q1 p1\": {\"A\": 1}}",
+         ":3: 'q1 p1' is no pair (QUERY, PASSAGE)"),
+        ("{\"('q1', '')\": {\"A\": 1}}", ":1: \"('q1', '')\" has an empty id"),
+        ("{\n\"('q1', 'p1')\": {\"A\": \"x\"}}",
+         ":2: A of ('q1', 'p1') is \"x\", not a whole number"),
+        ("{\n\"('q1', 'p1')\": 3}", ":2: what ('q1', 'p1') has is 3, not an object"),
+        ("{\n\"('q1', 'p1')\": }", ":2: not JSON: Expecting value at column 17"),
+        ("{}", ":1: not a JSON object with pairs"),
+        ("{\"('q8', 'p1')\": {\"A\": 1}}", ": none of its queries is in the collection (q8 ...)"),
+    ],
+)  # fmt: skip
+def test_a_faulty_file_is_rejected_whole(ingested, text, wrong):
+    before = ingested.snapshot()
+    with pytest.raises(Rejected) as caught:
+        brought(ingested, text, "scores.json", name="m")
+    assert caught.value.lines()[0].startswith(f"{ingested.folder}/scores.json{wrong}")
+    assert ingested.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("choices", "wrong"),
+    [
+        ({}, "does not say which model graded"),
+        ({"name": "m", "rater": "paper"}, "no replies, judgments or rankings"),
+        ({"name": "m", "assessor": "ann"}, "no replies, judgments or rankings"),
+    ],
+)
+def test_a_name_is_needed_and_nothing_else_can_be_asked_for(ingested, choices, wrong):
+    with pytest.raises(BadInput, match=wrong):
+        brought(ingested, json.dumps(PAIRS), "scores.json", **choices)
+
+
+@pytest.fixture
+def dl19_topics(tmp_path, empty_lake):
+    """A lake with the topics of TREC DL 2019."""
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    with closing(new_tiny(tmp_path / "dl19", empty_lake)) as project:
+        project.settings = {"queries": str(DL19 / "topics.tsv")}
+        ingest(project.lake, Collection.named(project.project, "tiny"), [], lambda w, i, n: i)
+        yield project
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "4_prompts_dl2019.json.gz",
+        "dl2019_test_4prompts_llama70b.json.gz",
+        "dl2019_sun_then_decomposed_relavance_qrel.json.gz",
+    ],
+)
+def test_published_grades_per_criterion_land_with_the_counts_of_the_file(dl19_topics, file):
+    path = DL19 / "grades" / file
+    content = json.loads(gzip.decompress(path.read_bytes()))
+    expected = Counter(
+        (f"llama.{name.replace(' ', '-')}", "failed" if grade is None else "ok", grade)
+        for criteria in content.values()
+        for name, grade in criteria.items()
+    )
+    done = bring(dl19_topics, str(path), name="llama")
+    counted = dl19_topics.rows(
+        "select name, status, grade, count(*) from lake.raw.grades "
+        "inner join lake.raw.graders using (grader_id) group by all"
+    )
+    assert {(name, status, grade): n for name, status, grade, n in counted} == expected
+    assert done.seen["pairs"] == len(content) == 9260
+    assert done.seen["pairs_without_criterion"] == sum(not c for c in content.values())
+    pairs = {tuple(map(str, ast.literal_eval(key))) for key, given in content.items() if given}
+    found = dl19_topics.rows("select distinct query_id, passage_id from lake.raw.grades")
+    assert set(found) == pairs

@@ -1,0 +1,143 @@
+"""`gradelake prompts`: list, show, render, and worked examples drawn from judged passages."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from grading.examples import read_examples, sample
+from grading.scale import Scale
+from sql.errors import BadInput
+from sql.lake import Lake
+from tests.ingest.conftest import Tiny
+
+YN = Scale.parse({"No": 0, "Yes": 1})
+N3 = Scale.parse("0-3")
+# passage pN is judged (N - 1) mod 4 minus 1 : -1, 0, 1, 2, -1, ...
+N_PASSAGES = 24
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A project whose one query has 24 judged passages, six of each judgment -1, 0, 1 and 2."""
+    tiny = Tiny(tmp_path_factory.mktemp("judged"))
+    tiny.write("passages.tsv", [f"p{n}\tText of passage {n}." for n in range(N_PASSAGES)])
+    tiny.write("nist.qrels", [f"q1 0 p{n} {n % 4 - 1}" for n in range(N_PASSAGES)])
+    tiny.configure(min_relevant=1)
+    Lake.create(tiny.project).close()
+    assert tiny.ingest().exit_code == 0
+    yield tiny
+    tiny.close()
+
+
+def drawn(tiny, scale=YN, per_label=3, seed=1, assessor="nist", collection="tiny"):
+    return sample(tiny.lake, collection, assessor, scale, per_label, seed)
+
+
+def judgment(example):
+    return int(example["passage_id"][1:]) % 4 - 1
+
+
+def test_each_label_is_drawn_equally_often_and_labels_take_turns(judged):
+    examples = drawn(judged)
+    assert [example["label"] for example in examples] == ["Yes", "No"] * 3
+    for example in examples:
+        assert (judgment(example) >= 1) == (example["label"] == "Yes")
+
+
+def test_on_a_numeric_scale_the_label_is_the_judgment_and_below_zero_is_zero(judged):
+    examples = drawn(judged, Scale.parse("0-2"), 6)
+    assert len({example["passage_id"] for example in examples}) == 18
+    for example in examples:
+        assert int(example["label"]) == max(0, judgment(example))
+    # all twelve passages judged -1 or 0 can be drawn
+    seen = {judgment(e) for seed in range(5) for e in drawn(judged, Scale.parse("0-2"), 3, seed)}
+    assert seen == {-1, 0, 1, 2}
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_others(judged):
+    assert drawn(judged, seed=7) == drawn(judged, seed=7)
+    draws = {tuple(e["passage_id"] for e in drawn(judged, seed=seed)) for seed in range(5)}
+    assert len(draws) > 1
+
+
+def test_every_example_says_where_it_is_from(judged):
+    for example in drawn(judged, seed=9):
+        assert example["query"] == "why is the sky blue"
+        assert example["passage"] == f"Text of passage {example['passage_id'][1:]}."
+        assert (example["collection"], example["query_id"]) == ("tiny", "q1")
+        assert (example["assessor"], example["seed"]) == ("nist", 9)
+
+
+def test_too_few_of_a_label_unknown_collections_and_assessors_are_refused(judged):
+    with pytest.raises(BadInput, match=r"not 13 judged passages of every label: 12 of label 0"):
+        drawn(judged, per_label=13)
+    with pytest.raises(BadInput, match="0 of label 3"):
+        drawn(judged, N3, 1)
+    with pytest.raises(BadInput, match=r"no judgments of 'nits' in tiny(.|\n)*mean 'nist'"):
+        drawn(judged, assessor="nits")
+    with pytest.raises(BadInput, match=r"no collection 'tinny'(.|\n)*mean 'tiny'"):
+        drawn(judged, collection="tinny")
+    with pytest.raises(BadInput, match="which word"):
+        drawn(judged, Scale.parse({"Bad": 0, "Fair": 1, "Good": 2}))
+
+
+# --- the commands -----------------------------------------------------------------------------
+
+
+def gradelake(tiny, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
+    done = subprocess.run(
+        [sys.executable, "-m", "gradelake", *arguments],
+        cwd=tiny.folder, text=True, capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, f"{done.stdout}{done.stderr}"
+    return done
+
+
+def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
+    arguments = ("prompts", "sample", "tiny", "--assessor", "nist", "--per-label", "2",
+                 "--seed", "3")  # fmt: skip
+    printed = gradelake(judged, *arguments).stdout
+    done = gradelake(judged, *arguments, "--output", "few.jsonl")
+    assert done.stdout == "few.jsonl: 4 examples from tiny\n"
+    file = judged.folder / "few.jsonl"
+    assert file.read_text(encoding="utf-8") == printed
+    assert [e.label for e in read_examples(file, "few.jsonl", YN)] == ["Yes", "No", "Yes", "No"]
+    again = gradelake(judged, *arguments, "--output", "few.jsonl", code=2)
+    assert "few.jsonl: is there already" in again.stderr
+    wrong = gradelake(judged, *arguments, "--scale", "good", code=2)
+    assert "--scale: 'good' is no scale" in wrong.stderr
+
+
+def test_the_list_names_every_prompt(judged):
+    rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
+    by_name = {row["name"]: row for row in rows}
+    assert len(by_name) == len(rows) == 20
+    assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
+    assert by_name["umbrela"]["slots"] == ["query", "passage"]
+    assert len(by_name["umbrela"]["sha256"]) == 64
+    table = gradelake(judged, "prompts", "list").stdout
+    assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
+    assert len(table.strip().split("\n")) == 21
+
+
+def test_show_prints_the_file_itself(judged):
+    shown = gradelake(judged, "prompts", "show", "helm").stdout
+    assert yaml.safe_load(shown)["name"] == "helm"
+    missing = gradelake(judged, "prompts", "show", "helmet", code=2)
+    assert "Did you mean 'helm'?" in missing.stderr
+
+
+def test_render_prints_exactly_what_a_model_would_read(judged):
+    passage = judged.write("passage.txt", "P {query} <|im_end|> [bold]x[/bold] :smile:")
+    done = gradelake(
+        judged, "prompts", "render", "helm", "--query", "Q", "--passage-file", str(passage)
+    )
+    assert done.stdout == (
+        "Instruction: Does the passage answer the query? Respond with 'Yes' or 'No'.\n"
+        "Question: Q Passage: P {query} < |im_end|> [bold]x[/bold] :smile: Answer:\n"
+    )
+    missing = gradelake(judged, "prompts", "render", "verify_answer", "--item", "x", code=2)
+    assert "also needs --gold-answer, --answer" in missing.stderr

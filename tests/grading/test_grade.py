@@ -1,0 +1,357 @@
+"""Grading: what lands in the lake, whatever happens on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grading.staging import Committer
+from sql.connection import grader_lock
+from sql.errors import WorkFailed
+from tests.grading.project import QUESTIONS
+
+# An engine that answers 3, unless the passage holds a word that it stumbles over. Each stumbling
+# block can be taken away by writing the word to the file `mended`.
+STUMBLING = """
+import os, pathlib, time
+from grading.engines import Engine as Base, EngineUnusable, Response
+
+HERE = pathlib.Path(__file__).parent
+
+class Engine(Base):
+    needs_model = False
+    chunk_pairs = 4
+
+    def score(self, prompts):
+        with (HERE / "asked").open("a") as asked:
+            for prompt in prompts:
+                asked.write(prompt.values["passage"][:20] + "\\n")
+        return [self.answer(prompt.values["passage"]) for prompt in prompts]
+
+    def answer(self, passage):
+        mended = (HERE / "mended").read_text() if (HERE / "mended").exists() else ""
+        for word in ("steel", "landmarks", "home", "scatters"):
+            if word in passage and word not in mended:
+                return getattr(self, os.environ.get("STUMBLE_" + word, "fine"))(word)
+        return self.fine("")
+
+    def fine(self, word):
+        return Response("3", prompt_tokens=10, cached_tokens=4, completion_tokens=1)
+
+    def error(self, word):
+        return Response(error=f"cannot read {word}")
+
+    def exception(self, word):
+        raise RuntimeError(f"stumbled over {word}")
+
+    def death(self, word):
+        os._exit(1)
+
+    def unusable(self, word):
+        raise EngineUnusable("the endpoint is gone", "Start it again.")
+
+    def nonsense(self, word):
+        return Response("as an AI language model")
+
+    def slow(self, word):
+        time.sleep(1)
+        return self.fine(word)
+"""
+
+
+@pytest.fixture
+def stumbling(judged, two_workers):
+    """The collection with the engine above; its workers read STUMBLE_* when they start."""
+    judged.engine("stumbling", STUMBLING)
+    judged.grader("judge", engine="stumbling", prompt="question_self_rating", parser="strict",
+                  actors=1)  # fmt: skip
+    return judged
+
+
+def stumble(judged, **how: str) -> None:
+    """Workers read this at their start: the words and what happens at them."""
+    lines = "".join(f"os.environ['STUMBLE_{word}'] = '{what}'\n" for word, what in how.items())
+    judged.engine("stumbling", STUMBLING.replace("HERE =", f"{lines}\nHERE ="))
+
+
+def asked(judged) -> list[str]:
+    file = judged.folder / "engines" / "asked"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+# --- the plain case -------------------------------------------------------------------------------
+
+
+def test_every_pair_gets_its_grade(judged, two_workers):
+    run = judged.grade()
+    assert (run.counts["pairs"], run.counts["ok"], run.left, run.exit_code) == (12, 12, 0, 0)
+    grades = judged.grades(columns="grade")
+    assert set(grades) == {
+        (query_id, passage_id, text)
+        for query_id, passages in (("q1", ("p1", "p2", "p5")), ("q2", ("p3", "p4")))
+        for passage_id in passages
+        for text in QUESTIONS[query_id]
+    }
+    # the passage holds "why"less "sky", "is", "blue"; nothing of steel is about bees
+    assert grades["q1", "p1", "Why is the sky blue?"] > grades["q1", "p2", "Why is the sky blue?"]
+    assert grades["q2", "p4", "Do bees see the sun?"] == (0,)
+
+
+def test_a_second_run_has_nothing_to_do(judged, two_workers):
+    judged.grade()
+    snapshot = judged.snapshot()
+    run = judged.grade()
+    assert (run.planned, run.counts["pairs"]) == (0, 0)
+    assert judged.snapshot() == snapshot
+
+
+def test_what_a_run_did_is_recorded(stumbling):
+    run = stumbling.grade("judge")
+    columns = ("planned", "ok", "failed", "reused", "tokens", "cached_tokens", "state")
+    (row,) = stumbling.rows(f"select {', '.join(columns)} from lake.raw.grading_batches")
+    # 12 pairs, 10 prompts of 10 + 1 tokens
+    assert row == (12, 12, 0, 2, 110, 40, "done")
+    assert run.batch_id == stumbling.rows("select batch_id from lake.raw.grading_batches")[0][0]
+
+
+def test_a_prompt_that_is_shared_is_paid_for_once(stumbling):
+    stumbling.grade("judge")
+    tokens = stumbling.grades("judge", "prompt_tokens")
+    assert tokens["q1", "p1", "What scatters light?"] == (10,)
+    assert tokens["q1", "p5", "What scatters light?"] == (0,)
+    assert len(asked(stumbling)) == 10
+
+
+def test_two_graders_stand_side_by_side(judged, two_workers):
+    judged.grade()
+    judged.grader(parser="paper")
+    judged.grade()
+    assert judged.rows("select count(*), count(distinct grader_id) from lake.raw.grades") == [
+        (24, 2)
+    ]
+    assert judged.rows("select count(*) from lake.raw.graders where name = 'lexical'") == [(2,)]
+
+
+# --- things that go wrong -------------------------------------------------------------------------
+
+
+def test_a_pair_that_fails_three_times_is_recorded_with_the_reason(stumbling):
+    stumble(stumbling, steel="error")
+    run = stumbling.grade("judge")
+    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (9, 3, 3)
+    grades = stumbling.grades("judge", "grade, status, error")
+    assert grades["q2", "p4", "Do bees see the sun?"] == (None, "failed", "cannot read steel")
+    assert asked(stumbling).count("Cars are made of ste") == 3 * 3
+
+
+def test_an_exception_costs_only_the_pair_at_fault(stumbling):
+    stumble(stumbling, steel="exception")
+    run = stumbling.grade("judge")
+    assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
+    errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
+    assert errors == {"RuntimeError: stumbled over steel"}
+
+
+def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
+    stumble(stumbling, steel="death")
+    run = stumbling.grade("judge")
+    assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
+    errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
+    assert errors == {"the engine's process died 3 times over this pair"}
+
+
+def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
+    stumble(stumbling, landmarks="nonsense")
+    stumbling.grade("judge")
+    grades = stumbling.grades("judge", "grade, status, response")
+    assert grades["q1", "p2", "What scatters light?"] == (
+        None, "failed", "as an AI language model",
+    )  # fmt: skip
+
+
+def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
+    stumble(stumbling, steel="error")
+    stumbling.grade("judge")
+    (stumbling.folder / "engines" / "mended").write_text("steel")
+    assert stumbling.grade("judge").planned == 0
+    run = stumbling.grade("judge", retry_failed=True)
+    assert (run.retried, run.counts["ok"], run.exit_code) == (3, 3, 0)
+    assert all(status == "ok" for _, status in stumbling.grades("judge").values())
+
+
+def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
+    stumble(stumbling, home="unusable")
+    with pytest.raises(WorkFailed, match="the endpoint is gone") as caught:
+        stumbling.grade("judge")
+    assert caught.value.hint == "Start it again."
+    assert stumbling.rows("select state from lake.raw.grading_batches") == [("failed",)]
+    assert stumbling.rows("select count(*) from lake.raw.grades where status = 'failed'") == [(0,)]
+    (stumbling.folder / "engines" / "mended").write_text("home")
+    stumbling.grade("judge")
+    assert len(stumbling.grades("judge")) == 12
+
+
+def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
+    judged.engine("broken", (
+        "from grading.engines import Engine as Base, EngineUnusable\n"
+        "class Engine(Base):\n"
+        "    needs_model = False\n"
+        "    def __init__(self, grader):\n"
+        "        raise EngineUnusable('no room for the model', 'Buy a machine.')\n"
+    ))  # fmt: skip
+    judged.grader("judge", engine="broken", prompt="question_self_rating")
+    with pytest.raises(WorkFailed, match="no room for the model"):
+        judged.grade("judge")
+
+
+def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, two_workers):
+    judged.engine("dying", (
+        "import os\nfrom grading.engines import Engine as Base\n"
+        "class Engine(Base):\n"
+        "    needs_model = False\n"
+        "    def __init__(self, grader):\n"
+        "        os._exit(1)\n"
+    ))  # fmt: skip
+    judged.grader("judge", engine="dying", prompt="question_self_rating", actors=1)
+    with pytest.raises(WorkFailed, match="3 workers died while loading the engine"):
+        judged.grade("judge")
+
+
+# --- stopping and going on ------------------------------------------------------------------------
+
+
+def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_again(
+    stumbling, monkeypatch
+):
+    def cut_off(self, *arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Committer, "_commit", cut_off)  # as if the driver were killed there
+        with pytest.raises(KeyboardInterrupt):
+            stumbling.grade("judge")
+    assert stumbling.grades("judge") == {}
+    staged = list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
+    assert staged
+    run = stumbling.grade("judge")
+    assert run.recovered in (6, 12)  # the pairs of q1, perhaps those of q2 as well
+    assert f"committed {run.recovered} pairs" in stumbling.told[0]
+    assert len(stumbling.grades("judge")) == 12
+    assert asked(stumbling).count("Bees remember landma") == len(QUESTIONS["q1"])
+    assert not list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
+
+
+def test_a_half_written_file_in_staging_is_thrown_away(stumbling):
+    grader = stumbling.grader("judge")
+    folder = stumbling.folder / "lake" / "grading" / grader.grader_id
+    folder.mkdir(parents=True)
+    (folder / ".abc.123").write_bytes(b"PAR1 half")
+    stumbling.grade("judge")
+    assert len(stumbling.grades("judge")) == 12
+    assert not list(folder.iterdir())
+
+
+def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
+    grader = judged.grader()
+    holding = (
+        "import time\nfrom sql import Project\nfrom sql.connection import grader_lock\n"
+        f"with grader_lock(Project.find(), '{grader.grader_id}', 'the other one'):\n"
+        "    print('held', flush=True)\n    time.sleep(60)\n"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", holding], cwd=judged.folder, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(WorkFailed, match="this grader is at work already: the other one"):
+            judged.grade()
+    finally:
+        other.kill()
+        other.wait()
+    with grader_lock(judged.project, grader.grader_id, "free again"):
+        pass
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
+    judged.engine("stumbling", STUMBLING)
+    stumble(judged, scatters="slow", landmarks="slow", home="slow", steel="slow")
+    judged.grader("judge", engine="stumbling", prompt="question_self_rating", actors=1,
+                  chunk_pairs=1)  # fmt: skip
+    assert judged.project
+    command = [sys.executable, "-m", "gradelake", "grade", judged.name, "--grader", "judge"]
+    process = subprocess.Popen(
+        command, cwd=judged.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: len(asked(judged)) >= 2)
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
+    else:
+        process.send_signal(how)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "finishing the chunks at work" in err
+    assert "the same command goes on" in err
+    kept = len(judged.grades("judge"))
+    assert 0 < kept < 12
+    assert judged.rows("select state from lake.raw.grading_batches") == [("stopped",)]
+    n_prompts = len(asked(judged))
+    judged.engine("stumbling", STUMBLING)
+    done = judged.gradelake("grade", judged.name, "--grader", "judge")
+    assert done.returncode == 0, done.stderr
+    assert len(judged.grades("judge")) == 12
+    assert n_prompts < len(asked(judged)) <= 10 + 1
+
+
+def wait_for(condition, seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_plans_grades_and_reports(judged):
+    planned = judged.gradelake("plan", "tiny", "--json")
+    assert json.loads(planned.stdout)["plans"][0]["missing_pairs"] == 12
+    dry = judged.gradelake("grade", "tiny", "--grader", "lexical", "--dry-run")
+    assert "12" in dry.stdout
+    done = judged.gradelake("grade", "tiny", "--grader", "lexical", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["pairs"], told["ok"], told["left"]) == (12, 12, 0)
+    again = judged.gradelake("grade", "tiny", "--grader", "lexical")
+    assert "nothing is missing" in again.stdout
+
+
+def test_the_command_takes_queries_from_a_file(judged):
+    judged.write("queries.txt", ["q2\tsome text"])
+    planned = judged.gradelake("plan", "tiny", "--queries", "queries.txt", "--json")
+    assert json.loads(planned.stdout)["plans"][0]["missing_pairs"] == 6
+
+
+def test_verbs_without_what_they_need_say_what(judged):
+    assert "Missing option '--grader'" in judged.gradelake("grade", "tiny").stderr
+    unknown = judged.gradelake("grade", "tin", "--grader", "lexical")
+    assert (unknown.returncode, "Did you mean 'tiny'?" in unknown.stderr) == (2, True)
+
+
+def test_adding_an_engine_takes_one_file(judged, two_workers):
+    """The engine that grading/engines/README.md shows."""
+    readme = (Path(__file__).parents[2] / "grading" / "engines" / "README.md").read_text()
+    code = readme.split("```python\n")[1].split("```")[0]
+    judged.engine("length", code)
+    judged.grader("long", engine="length", prompt="thomas", good_length=50)
+    run = judged.grade("long")
+    assert run.counts["ok"] == 5
+    # p1 has 63 characters, p3 has 37
+    assert judged.grades("long", "grade")["q1", "p1", ""] == (2,)
+    assert judged.grades("long", "grade")["q2", "p3", ""] == (1,)

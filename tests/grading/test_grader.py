@@ -1,0 +1,188 @@
+"""A grader is everything that can change a grade; change any of it and it is another one."""
+
+import json
+
+import pytest
+
+from grading.model_revision import folder_hash
+from sql.errors import BadInput
+
+MINE = """
+name: mine
+version: 1
+target: question
+source: ours
+description: A prompt of our own.
+template: |
+  Is it answered? Question: {item} Context: {passage}
+scale: 0-5
+output: scale
+parser: strict
+"""
+
+
+def refusal(judged, name: str = "lexical", **changes) -> str:
+    with pytest.raises(BadInput) as caught:
+        judged.grader(name, **changes)
+    return str(caught.value)
+
+
+def test_the_same_settings_make_the_same_grader(judged):
+    assert judged.grader().grader_id == judged.grader().grader_id
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"prompt": "nugget_self_rating"},
+        {"parser": "paper"},
+        {"decoding": {"temperature": 0.5}},
+        {"decoding": {"max_tokens": 2}},
+        {"revision": "another"},
+        {"prompt": "question_self_rating_context_first"},
+    ],
+)
+def test_what_can_change_a_grade_makes_another_grader(judged, changes):
+    assert judged.grader(**changes).grader_id != judged.grader("other", **LEXICAL).grader_id
+
+
+LEXICAL = {"engine": "lexical", "prompt": "question_self_rating", "parser": "strict"}
+
+
+def test_its_name_and_what_only_changes_its_speed_do_not(judged):
+    plain = judged.grader("one", **LEXICAL).grader_id
+    assert judged.grader("two", **LEXICAL, actors=7, chunk_pairs=11).grader_id == plain
+
+
+def test_one_character_of_a_prompt_makes_another_grader(judged):
+    judged.prompt("mine", MINE)
+    before = judged.grader(prompt="mine").grader_id
+    judged.prompt("mine", MINE.replace("answered?", "answered!"))
+    assert judged.grader(prompt="mine").grader_id != before
+
+
+def test_one_byte_of_a_model_makes_another_grader(judged, tmp_path):
+    settings = {"engine": "transformers", "prompt": "question_self_rating", "model": "../model"}
+    file = judged.write("../model/config.json", '{"a": 1}')
+    first = judged.grader("t5", **settings)
+    assert first.model == "model"
+    assert first.revision == folder_hash(file.parent)
+    judged.write("../model/config.json", '{"a": 2}')
+    assert judged.grader("t5").grader_id != first.grader_id
+
+
+def test_a_model_may_move(judged):
+    settings = {"engine": "transformers", "prompt": "question_self_rating"}
+    for folder in ("here", "there"):
+        judged.write(f"{folder}/model/config.json", '{"a": 1}')
+    here, there = (
+        judged.grader("t5", **settings, model=f"{folder}/model") for folder in ("here", "there")
+    )
+    assert here.grader_id == there.grader_id
+    assert here.model_path != there.model_path
+
+
+def test_a_hub_model_is_known_by_the_commit_that_is_cached_here(judged, monkeypatch, tmp_path):
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    judged.write(str(tmp_path / "models--google--flan-t5-large/refs/main"), "0613663d0d48\n")
+    grader = judged.grader("t5", engine="transformers", prompt="question_self_rating",
+                           model="google/flan-t5-large")  # fmt: skip
+    assert (grader.model, grader.revision) == ("google/flan-t5-large", "0613663d0d48")
+
+
+def test_a_hub_model_that_cannot_be_found_out_needs_its_revision(judged, monkeypatch, tmp_path):
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    settings = {"engine": "transformers", "prompt": "question_self_rating", "model": "no/such"}
+    assert "state `revision`" in refusal(judged, "t5", **settings)
+    assert judged.grader("t5", **settings, revision="abc").revision == "abc"
+
+
+def test_everything_it_is_made_of_is_recorded(judged):
+    grader = judged.grader(decoding={"temperature": 0.7, "seed": 3})
+    row = grader.row()
+    recorded = json.loads(row["decoding"])
+    assert recorded["decoding"] == {"max_tokens": 1, "seed": 3, "temperature": 0.7, "top_p": 1.0}
+    assert row["prompt_text"].startswith("Can the question be answered based on the available")
+    assert (row["scale_min"], row["scale_max"], row["target"]) == (0, 5, "question")
+
+
+def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
+    assert judged.grader().decoding == {"max_tokens": 1, "temperature": 0.0, "top_p": 1.0}
+    judged.graders["umbrela"] = {
+        "engine": "vllm", "model": "m", "revision": "r", "prompt": "umbrela"
+    }  # fmt: skip
+    decoding = judged.grader("umbrela").decoding
+    assert (decoding["frequency_penalty"], decoding["temperature"]) == (0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"engine": "lexcal"}, "Did you mean 'lexical'?"),
+        ({"prompt": "question_self_ratin"}, "Did you mean 'question_self_rating'?"),
+        ({"parser": "strickt"}, "Did you mean 'strict'?"),
+        ({"parser": "answer"}, "cannot read replies to 'question_self_rating'"),
+        ({"temprature": 1}, "unknown setting 'temprature'"),
+        ({"decoding": {"temprature": 1}}, "Did you mean 'temperature'?"),
+        ({"decoding": {"temperature": -1}}, "is not between 0 and 2"),
+        ({"decoding": {"max_tokens": 1.5}}, "max_tokens"),
+        ({"decoding": 3}, "decoding must be a table"),
+        ({"actors": 0}, "no whole number above 0"),
+        ({"chunk_pairs": True}, "no whole number above 0"),
+        ({"prompt": "question_answer"}, "cannot answer the prompt"),
+        ({"engine": "vllm"}, "name a model"),
+        ({"engine": "vllm", "model": "m", "revision": "r", "max_model_len": "x"}, "is no int"),
+        ({"engine": "transformers", "model": "./nothing"}, "no such folder"),
+        ({"engine": "transformers", "model": "m", "revision": "r", "dtype": "int8"}, "float32"),
+        ({"engine": "openai", "model": "m", "base_url": "ftp://x"}, "base_url is no address"),
+        ({"engine": "openai", "model": "m", "constrain": "no"}, "choice, json_schema, none"),
+        ({"engine": "openai", "model": "m", "concurrency": 0}, "at least 1"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(judged, changes, words):
+    said = refusal(judged, **changes)
+    assert words in said
+    assert "[graders.lexical]" in said or "no prompt" in said
+
+
+def test_an_unknown_grader_is_named_with_the_nearest(judged):
+    with pytest.raises(BadInput, match="Did you mean 'lexical'"):
+        type(judged.grader()).named(judged.project, "lexcal")
+
+
+def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
+    said = refusal(judged, "gpt", engine="openai", model="m", prompt="sun", api_key="sk-secret")
+    assert "api_key_env" in said
+    assert "sk-secret" not in said
+
+
+def test_an_address_with_a_password_is_refused_and_not_repeated(judged):
+    said = refusal(judged, "gpt", engine="openai", model="m", prompt="sun",
+                   base_url="https://me:hunter2@example.org/v1")  # fmt: skip
+    assert "hunter2" not in said
+
+
+def test_an_engine_that_is_not_installed_says_how_to_install_it(judged):
+    judged.engine("rare", (
+        "from grading.engines import Engine as Base\n"
+        "class Engine(Base):\n"
+        "    needs = ('no_such_module',)\n"
+        "    install = \"pip install 'gradelake[rare]'\"\n"
+        "    needs_model = False\n"
+    ))  # fmt: skip
+    said = refusal(judged, "mine", engine="rare", prompt="sun")
+    assert "no_such_module" in said
+    assert "pip install 'gradelake[rare]'" in said
+
+
+def test_an_engine_file_that_holds_no_engine_is_named(judged):
+    judged.engine("empty", "x = 1\n")
+    assert "holds no engine" in refusal(judged, "mine", engine="empty", prompt="sun")
+    judged.engine("broken", "1 / 0\n")
+    assert "ZeroDivisionError" in refusal(judged, "mine", engine="broken", prompt="sun")

@@ -1,0 +1,318 @@
+"""`gradelake export grades`: the lake's grades as the workbench's graded JSONL, and back."""
+
+import gzip
+import hashlib
+import json
+from contextlib import closing
+from datetime import datetime
+
+import polars as pl
+import pytest
+
+from grading.grades_export import export_grades
+from grading.workbench import GRADES
+from sql.errors import BadInput
+from tests.grading.workbench_files import (
+    RATED,
+    bring,
+    brought,
+    direct,
+    extracted,
+    grades,
+    judgment,
+    lines,
+    paragraph,
+    ranking,
+    rated,
+)
+from tests.ingest.conftest import new_tiny
+
+ALL_GRADES = "select * exclude (batch_id) from lake.raw.grades order by all"
+ALL_GRADERS = "select * from lake.raw.graders order by grader_id"
+ERROR = {"response": "{", "prompt": "", "failure_reason": "not JSON"}
+
+
+@pytest.fixture
+def another(tmp_path, tiny_lake):
+    """A second lake with the same collection, without grades."""
+    with closing(new_tiny(tmp_path / "another", tiny_lake)) as project:
+        yield project
+
+
+def exported(tiny, *graders, name="out.jsonl"):
+    """The lines that an export writes."""
+    export_grades(tiny.lake, tiny.name, tiny.folder / name, graders)
+    return (tiny.folder / name).read_text(encoding="utf-8").splitlines()
+
+
+def moved(tiny, another, **choices):
+    """Export from one lake and import into the other."""
+    another.write("out.jsonl", exported(tiny))
+    return bring(another, "out.jsonl", **choices)
+
+
+def without_times(rows):
+    """Imported grades and graders have the time of their import."""
+    return [[value for value in row if not isinstance(value, datetime)] for row in rows]
+
+
+def normal(line):
+    """A line in one order, without what every reader takes for absent."""
+    query, paragraphs = json.loads(line)
+
+    def sort(value):
+        if isinstance(value, dict):
+            return {key: sort(item) for key, item in value.items() if item not in (None, "", [])}
+        if isinstance(value, list):
+            return sorted(map(sort, value), key=lambda item: json.dumps(item, sort_keys=True))
+        return value
+
+    for given in paragraphs:
+        for judged in given["paragraph_data"]["judgments"]:
+            judged.pop("assessor", None)
+    return [query, sort(paragraphs)]
+
+
+# every thing that the format holds
+FULL = [
+    paragraph(
+        "p1",
+        exam=[
+            rated({"q1/a": 4, "q1/b": 0}, {"q1/a": "4", "q1/b": "6 months"}, relevance_label=3),
+            rated({"n1": 1, "n2": 5}, prompt_info=RATED | {"prompt_class": "Nugget"},
+                  self_ratings=[{"nugget_id": "n1", "self_rating": 1},
+                                {"nugget_id": "n2", "self_rating": 5}], prompt_type="nugget"),
+            extracted({"q1/a": "blue light", "q1/b": "No"}, ["q1/a"]),
+            rated({"q1/a": 2}, llm="other/model", llm_options={"temperature": 0.5},
+                  llm_response_errors={"q1/b": ERROR}),
+        ],
+        grades=[direct(2, "rather"), direct(1, "Yes", llm="b", relevance_label=1)],
+        judgments=[judgment("p1", 2)],
+        rankings=[ranking("good", "p1", 1, 2.5)],
+    ),
+    paragraph("p2", exam=[rated({"q1/a": 0})],
+              grades=[direct(0, "{", llm_response_error="not JSON")],
+              judgments=[judgment("p2", 0)], rankings=[ranking("good", "p2", 2, 1.5)]),
+]  # fmt: skip
+
+
+def test_a_file_comes_out_of_the_lake_as_it_went_in(ingested):
+    given = lines(q1=FULL, q2=[paragraph("p3", exam=[rated({"q2/x": 3})], judgments=[
+        judgment("p3", 1, "q2", "how do bees find home")])])  # fmt: skip
+    brought(ingested, given)
+    assert [normal(line) for line in exported(ingested)] == [normal(line) for line in given]
+
+
+def test_imported_grades_and_graders_are_restored(ingested, another):
+    brought(ingested, FULL)
+    assert moved(ingested, another).exit_code == 0
+    for query in (ALL_GRADES, ALL_GRADERS):
+        assert without_times(another.rows(query)) == without_times(ingested.rows(query))
+    assert exported(another) == exported(ingested)
+
+
+def test_grades_read_anew_or_under_a_prefix_or_of_another_text_are_restored(ingested, another):
+    entry = rated({"a": 0, "b": 3}, {"a": "before", "b": "3"}, relevance_label=1)
+    brought(ingested, [paragraph(exam=[entry])], rater="both")
+    brought(ingested, [paragraph("p2", exam=[entry])], "two.jsonl", name="rerun")
+    brought(ingested, [paragraph("p3", exam=[entry], text="Another text.")], "three.jsonl")
+    brought(ingested, [paragraph("p3", exam=[entry])], "four.jsonl")
+    moved(ingested, another)
+    for query in (ALL_GRADES, ALL_GRADERS):
+        assert without_times(another.rows(query)) == without_times(ingested.rows(query))
+
+
+def own_grader(target="question", **changes):
+    return {
+        "grader_id": "00c0ffee00c0ffee", "name": "tiny-judge", "engine": "vllm",
+        "model": "org/model", "model_revision": "abc", "target": target,
+        "prompt": "question_self_rating", "prompt_sha256": "f" * 64,
+        "prompt_text": "Rate {item} on {passage}", "scale_min": 0, "scale_max": 5,
+        "decoding": json.dumps({"decoding": {"temperature": 0.0}, "context_first": True}),
+        "parser": "lenient", "created_at": datetime(2026, 1, 2, 3, 4, 5, 678901),
+    } | changes  # fmt: skip
+
+
+def own_grade(item, grade, status, **changes):
+    row = dict.fromkeys(GRADES) | {
+        "grader_id": "00c0ffee00c0ffee", "query_id": "q1", "passage_id": "p1", "item_id": item,
+        "grade": grade, "status": status, "graded_at": datetime(2026, 1, 2, 3, 4, 6, 7),
+        "passage_sha256": hashlib.sha256(b"Text of passage 1.").hexdigest(),
+    }  # fmt: skip
+    return row | changes
+
+
+OWN_GRADES = [
+    own_grade("a", 4, "ok", response="4", expected_grade=3.7, scale_mass=0.99, prompt_tokens=80,
+              cached_tokens=64, completion_tokens=1, cut_characters=0),
+    own_grade("b", 0, "unanswerable", response="it does not say", answer="nothing"),
+    own_grade("c", 1, "defaulted", response="well", cut_characters=12),
+    own_grade("d", None, "failed", error="three times no answer"),
+    own_grade("a", 2, "ok", passage_sha256="0" * 64),  # of an earlier text
+]  # fmt: skip
+
+
+def insert(tiny, grader, rows):
+    with tiny.lake.transaction("grade") as transaction:
+        transaction.insert("graders", pl.DataFrame([grader]))
+        frame = pl.DataFrame(rows, schema=GRADES).with_columns(
+            collection=pl.lit(tiny.name), batch_id=pl.lit("batch")
+        )
+        transaction.insert("grades", frame)
+
+
+def test_a_grader_of_our_own_is_restored_with_all_that_the_lake_knows(ingested, another):
+    insert(ingested, own_grader(), OWN_GRADES)
+    judge = {"grader_id": "d" * 16}
+    insert(
+        ingested,
+        own_grader("direct", name="direct", scale_max=3, **judge),
+        [
+            own_grade("", 3, "ok", **judge),
+            own_grade("", None, "failed", passage_id="p2", error="x", **judge),
+        ],
+    )
+    assert moved(ingested, another, rater="both").exit_code == 0
+    for query in (ALL_GRADES, ALL_GRADERS):
+        assert another.rows(query) == ingested.rows(query)
+    assert len(another.rows(ALL_GRADES)) == 7
+
+
+def test_the_workbench_can_read_a_grader_of_our_own(ingested):
+    insert(ingested, own_grader(), OWN_GRADES)
+    line, _ = exported(ingested, "tiny-judge")
+    _, paragraphs = json.loads(line)
+    assert [given["paragraph_id"] for given in paragraphs] == ["p1", "p2"]  # p2 is in the pool
+    (entry,) = paragraphs[0]["exam_grades"]
+    assert entry["llm_options"]["gradelake"]["prompt_text"] == "Rate {item} on {passage}"
+    del entry["llm_options"], entry["gradelake"]
+    assert entry == {
+        "correctAnswered": ["a", "c"],
+        "wrongAnswered": ["b"],
+        "answers": [["a", "4"], ["b", "it does not say"], ["c", "well"]],
+        "llm": "org/model",
+        "exam_ratio": 0.5,
+        "prompt_info": {"prompt_class": "question_self_rating", "is_self_rated": True,
+                        "context_first": True},
+        "prompt_type": "question",
+        "self_ratings": [{"question_id": "a", "self_rating": 4},
+                         {"question_id": "b", "self_rating": 0},
+                         {"question_id": "c", "self_rating": 1}],
+        "llm_response_errors": {"d": {"response": "", "prompt": "",
+                                      "failure_reason": "three times no answer",
+                                      "caught_exception": None}},
+    }  # fmt: skip
+
+
+def test_without_the_extra_keys_the_ratings_still_come_back_under_their_grader(ingested, another):
+    insert(ingested, own_grader(), OWN_GRADES)
+    line, _ = exported(ingested)
+    query, paragraphs = json.loads(line)
+    del paragraphs[0]["exam_grades"][0]["gradelake"]  # as the workbench would drop it
+    brought(another, [json.dumps([query, paragraphs])])
+    assert grades(another, "grader_id, item_id, grade") == [
+        ("00c0ffee00c0ffee", "a", 4), ("00c0ffee00c0ffee", "b", 0),
+        ("00c0ffee00c0ffee", "c", 1), ("00c0ffee00c0ffee", "d", None),
+    ]  # fmt: skip
+
+
+def test_importing_an_export_into_its_own_lake_adds_nothing(ingested):
+    insert(ingested, own_grader(), OWN_GRADES)
+    brought(ingested, FULL)
+    before = ingested.rows(ALL_GRADES), ingested.rows(ALL_GRADERS)
+    done = moved(ingested, ingested)
+    assert done.counts == {}
+    assert (ingested.rows(ALL_GRADES), ingested.rows(ALL_GRADERS)) == before
+
+
+def test_the_pool_is_written_with_judgments_of_all_assessors_and_ranks_by_score(ingested):
+    ingested.configure(default_pool_depth=2, judgments={"nist": "nist.qrels", "ann": "ann.qrels"})
+    ingested.write("ann.qrels", ["q1 0 p1 3"])
+    ingested.write("runs/tied.run", ["q1 Q0 p3 1 1 t", "q1 Q0 p4 2 1 t", "q1 Q0 p5 3 0.5 t",
+                                     "q1 Q0 p9 4 7 t"])  # fmt: skip
+    ingested.ingest()
+    brought(ingested, [paragraph("p2", exam=[rated({"a": 1})])])
+    found = {given["paragraph_id"]: given for given in json.loads(exported(ingested)[0])[1]}
+    # p9 has no text, p5 is below the depth; of equal scores the greater id comes first, and p9
+    # takes the first place
+    assert sorted(found) == ["p1", "p2", "p4"]
+    judged = found["p1"]["paragraph_data"]["judgments"]
+    assert [(j["assessor"], j["relevance"]) for j in judged] == [("ann", 3), ("nist", 2)]
+    assert found["p4"]["paragraph_data"]["rankings"] == [
+        {"method": "tied", "paragraphId": "p4", "queryId": "q1", "rank": 2, "score": 1.0}
+    ]
+
+
+def test_assessors_and_ranks_with_gaps_survive(ingested, another):
+    given = [
+        paragraph("p1", exam=[rated({"a": 1})], judgments=[judgment("p1", 3)],
+                  rankings=[ranking("new", "p1", 7, 0.5)]),
+        paragraph("p2", rankings=[ranking("new", "p2", 2, 1.5)]),
+    ]  # fmt: skip
+    brought(ingested, given, assessor="ann", systems=True)
+    done = moved(ingested, another, assessor="ann", systems=True)
+    assert done.seen["judgments_of_others"] == 3  # nist's
+    for query in (
+        "select * from lake.raw.judgments order by all",
+        "select * from lake.raw.run_entries order by all",
+    ):
+        assert another.rows(query) == ingested.rows(query)
+
+
+def test_graders_are_chosen_by_name_or_id(ingested):
+    brought(ingested, FULL)
+    insert(ingested, own_grader(), OWN_GRADES[:1])
+
+    def graders(*chosen):
+        return {
+            (entry["llm"], entry["prompt_info"]["prompt_class"])
+            for given in json.loads(exported(ingested, *chosen)[0])[1]
+            for entry in given.get("exam_grades", []) + given.get("grades", [])
+        }
+
+    assert graders("tiny-judge") == {("org/model", "question_self_rating")}
+    assert graders("00c0ffee00c0ffee", "sun.Sun") == {
+        ("org/model", "question_self_rating"), ("gpt/sun", "Sun"),
+    }  # fmt: skip
+    with pytest.raises(BadInput, match=r"no grader 'tiny-juge' graded tiny\n.*'tiny-judge'"):
+        graders("tiny-juge")
+
+
+def test_the_file_is_there_whole_or_not_at_all(ingested):
+    out = ingested.folder / "out.jsonl.gz"
+    with pytest.raises(BadInput, match="'tiny' has no grades here"):
+        export_grades(ingested.lake, "tiny", out)
+    brought(ingested, FULL)
+
+    def interrupted(what, items, total):
+        yield items[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_grades(ingested.lake, "tiny", out, progress=interrupted)
+    assert [path.name for path in ingested.folder.glob("*out*")] == []
+    export_grades(ingested.lake, "tiny", out)
+    first = out.read_bytes()
+    assert gzip.decompress(first).count(b"\n") == 2  # q2 has a judged passage
+    export_grades(ingested.lake, "tiny", out)
+    assert out.read_bytes() == first
+    with pytest.raises(BadInput, match="there is no folder"):
+        export_grades(ingested.lake, "tiny", ingested.folder / "no" / "out.jsonl")
+    with pytest.raises(BadInput, match="no collection 'x'"):
+        export_grades(ingested.lake, "x", out)
+
+
+def test_the_command_reads_the_working_catalog_with_live(ingested):
+    brought(ingested, FULL)
+    arguments = ("export", "grades", "tiny", "--output", "out.jsonl")
+    process = ingested.gradelake(*arguments)
+    assert process.returncode == 2  # nothing is published yet
+    process = ingested.gradelake(*arguments, "--live", "--json", "--grader", "sun.Sun")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert json.loads(process.stdout) == {
+        "collection": "tiny", "file": "out.jsonl",
+        "written": {"graders": 1, "grades": 2, "judgments": 3, "rankings": 2, "queries": 2,
+                    "passages": 3},
+    }  # fmt: skip
+    process = ingested.gradelake(*arguments, "--live", "--release", "r1")
+    assert process.returncode == 2

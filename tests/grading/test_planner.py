@@ -1,0 +1,175 @@
+"""What is missing, in which order, and in which chunks."""
+
+import pytest
+
+from sql.errors import BadInput
+from tests.grading.project import QUESTIONS
+
+
+def work(plan) -> list[list[tuple[str, str, str]]]:
+    """Chunks of (query, passage, item's text); only pairs whose own prompt is answered."""
+    return [
+        [
+            (query_id, passage_id, chunk.prompts[n]["item"])
+            for query_id, passage_id, n in chunk.pairs.filter("is_leader")
+            .select("query_id", "passage_id", "prompt_no")
+            .iter_rows()
+        ]
+        for chunk in plan.chunks()
+    ]
+
+
+def pairs(plan) -> set[tuple[str, str, str]]:
+    return {
+        (row[0], row[1], row[2])
+        for chunk in plan.chunks()
+        for row in chunk.pairs.select("query_id", "passage_id", "item_id").iter_rows()
+    }
+
+
+def test_every_passage_of_the_pool_meets_every_item_of_its_query(judged):
+    plan = judged.plan()
+    totals = plan.totals
+    # q1: p1, p2, p5 x 2 questions; q2: p3, p4 x 3 questions
+    assert (totals.wanted, totals.graded, totals.missing) == (12, 0, 12)
+    assert len(pairs(plan)) == 12
+
+
+def test_a_text_that_comes_twice_is_asked_about_once(judged):
+    plan = judged.plan()
+    assert plan.totals.prompts == 10  # p5 has p1's text
+    (chunk,) = [chunk for chunk in plan.chunks() if chunk.pairs["query_id"][0] == "q1"]
+    assert (len(chunk), len(chunk.prompts)) == (6, 4)
+
+
+def test_a_direct_judge_has_one_pair_a_passage(judged):
+    judged.grader("direct", engine="lexical", prompt="thomas", parser="strict")
+    plan = judged.plan("direct")
+    assert (plan.totals.wanted, plan.totals.prompts) == (5, 4)
+    assert {item for _, _, item in pairs(plan)} == {""}
+
+
+def test_chunks_hold_whole_items_where_the_question_comes_first(judged):
+    judged.grader(chunk_pairs=4)
+    chunks = work(judged.plan())
+    # q2: two items of two passages fit into four, the third comes alone
+    of_q2 = [chunk for chunk in chunks if chunk[0][0] == "q2"]
+    assert [len(chunk) for chunk in of_q2] == [4, 2]
+    assert [passage for _, passage, _ in of_q2[0]] == ["p3", "p4", "p3", "p4"]
+
+
+def test_chunks_hold_whole_passages_where_the_context_comes_first(judged):
+    judged.grader(prompt="question_self_rating_context_first", chunk_pairs=4)
+    of_q2 = [chunk for chunk in work(judged.plan()) if chunk[0][0] == "q2"]
+    assert [[passage for _, passage, _ in chunk] for chunk in of_q2] == [["p3"] * 3, ["p4"] * 3]
+
+
+def test_a_passage_with_more_items_than_a_chunk_is_divided(judged):
+    judged.grader(prompt="question_self_rating_context_first", chunk_pairs=2)
+    of_q2 = [chunk for chunk in work(judged.plan()) if chunk[0][0] == "q2"]
+    assert [len(chunk) for chunk in of_q2] == [2, 1, 2, 1]
+
+
+def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged, two_workers):
+    judged.grader(chunk_pairs=2)
+    before = {chunk.id for chunk in judged.plan().chunks()}
+    judged.grade(limit=3)  # two passages, and the third whose text is the first's
+    after = {chunk.id for chunk in judged.plan().chunks()}
+    assert after < before
+    assert len(after) < len(before)
+
+
+def test_a_limit_takes_the_first_pairs(judged):
+    assert len(pairs(judged.plan(limit=3))) == 3
+    assert judged.plan(limit=3).totals.missing == 12
+
+
+def test_queries_can_be_chosen(judged):
+    plan = judged.plan(query_ids=("q2",))
+    assert plan.totals.missing == 6
+    assert {query_id for query_id, _, _ in pairs(plan)} == {"q2"}
+
+
+def test_a_passage_whose_text_changed_is_missing_again(judged, two_workers):
+    judged.grade()
+    judged.write("passages.tsv", [
+        "p1\tThe sky is green.", "p2\tBees remember landmarks and see the sun.",
+        "p3\tBees find their way home by the sun.", "p4\tCars are made of steel.",
+        "p5\tThe sky is blue because air scatters blue light more than red.",
+    ])  # fmt: skip
+    judged.ingest()
+    plan = judged.plan()
+    assert plan.totals.missing == len(QUESTIONS["q1"])
+    assert {passage for _, passage, _ in pairs(plan)} == {"p1"}
+    judged.grade()
+    old_and_new = judged.rows(
+        "select count(*) from lake.raw.grades where passage_id = 'p1' and query_id = 'q1'"
+    )
+    assert old_and_new == [(4,)]  # nothing is overwritten
+    assert judged.plan().totals.missing == 0
+
+
+def test_a_new_passage_with_a_known_text_costs_nothing(judged, two_workers):
+    judged.grade()
+    judged.write("passages.tsv", ["p6\tBees find their way home by the sun."])
+    judged.write("nist.qrels", ["q2 0 p6 1"])
+    judged.ingest()
+    plan = judged.plan()
+    assert (plan.totals.missing, plan.totals.reusable, plan.totals.prompts) == (3, 3, 0)
+    run = judged.grade()
+    assert (run.counts["pairs"], run.counts["reused"], run.workers) == (3, 3, 0)
+    grades = judged.grades()
+    for text in QUESTIONS["q2"]:
+        assert grades["q2", "p6", text] == grades["q2", "p3", text]
+
+
+def test_passages_without_a_text_are_counted_and_not_planned(judged):
+    judged.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q1 Q0 unknown 2 1.5 good"])
+    judged.ingest()
+    totals = judged.plan().totals
+    assert (totals.missing, totals.without_text) == (12, 1)
+
+
+def test_tokens_are_estimated_from_the_texts_before_any_were_counted(judged):
+    totals = judged.plan().totals
+    assert not totals.tokens_measured
+    assert 10 * 130 < totals.prompt_tokens < 10 * 250  # the instruction alone has about 150
+    assert totals.pairs_per_second is None
+
+
+def test_the_time_is_estimated_from_earlier_runs(judged, two_workers):
+    judged.grade(limit=6)
+    (rate,) = judged.rows("select ok / wall_seconds from lake.raw.grading_batches")[0]
+    assert judged.plan().totals.pairs_per_second == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"query_ids": ("q3",)}, "tiny has no query 'q3'"),
+        ({"rubric_version": 4}, "tiny has no rubric version 4"),
+    ],
+)
+def test_what_the_lake_does_not_have_is_named(judged, options, words):
+    with pytest.raises(BadInput, match=words):
+        judged.plan(**options)
+
+
+def test_a_rubric_without_items_of_the_kind_is_named(judged):
+    judged.grader("nuggets", engine="lexical", prompt="nugget_self_rating")
+    with pytest.raises(BadInput, match="has no nuggets"):
+        judged.plan("nuggets")
+
+
+def test_a_prompt_may_not_show_judgments_of_the_collection_it_grades(judged):
+    judged.write("prompts/shown.jsonl", [
+        '{"passage": "p", "query": "q", "label": "Yes", "collection": "tiny"}'
+    ])  # fmt: skip
+    judged.prompt("shown", (
+        "name: shown\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+        "template: |\n  {examples}\n  {query} {passage}\nscale: {No: 0, Yes: 1}\n"
+        "output: scale\nparser: strict\nexamples: shown.jsonl\n"
+    ))  # fmt: skip
+    judged.grader("few", engine="lexical", prompt="shown")
+    with pytest.raises(BadInput, match="worked examples of the prompt 'shown' come from 'tiny'"):
+        judged.plan("few")

@@ -1,0 +1,480 @@
+"""`gradelake import grades`: the workbench's graded JSONL becomes graders and grades."""
+
+import gzip
+import hashlib
+import json
+
+import pytest
+
+from sql.errors import BadInput
+from sql.problems import Rejected
+from tests.grading.workbench_files import (
+    LLM,
+    RATED,
+    bring,
+    brought,
+    direct,
+    extracted,
+    grades,
+    judgment,
+    lines,
+    names,
+    paragraph,
+    ranking,
+    rated,
+)
+
+
+def test_a_rated_entry_becomes_a_grader_and_a_grade_per_item(ingested):
+    done = brought(ingested, [paragraph(exam=[rated({"q1/a": 4, "q1/b": 0})])])
+    assert (done.counts, done.exit_code, done.notes()) == ({"graders": 1, "grades": 2}, 0, [])
+    assert ingested.rows(
+        "select name, engine, model, target, prompt, scale_min, scale_max, parser "
+        "from lake.raw.graders"
+    ) == [("flan-t5-large.QuestionSelfRated", "imported", LLM, "question", "QuestionSelfRated",
+           0, 5, "published")]  # fmt: skip
+    (decoding,) = ingested.rows("select decoding from lake.raw.graders")[0]
+    assert json.loads(decoding) == {
+        "workbench": {"llm_options": {}, "prompt_info": RATED, "prompt_type": "question"}
+    }
+    text_hash = hashlib.sha256(b"Text of passage 1.").hexdigest()
+    columns = "query_id, passage_id, item_id, grade, status, answer, response, passage_sha256"
+    assert grades(ingested, columns) == [
+        ("q1", "p1", "q1/a", 4, "ok", None, "4", text_hash),
+        ("q1", "p1", "q1/b", 0, "ok", None, "0", text_hash),
+    ]
+
+
+def test_the_commit_the_run_and_the_ledger_say_what_was_imported(ingested):
+    done = brought(ingested, [paragraph(exam=[rated({"q1/a": 4})])])
+    assert ingested.rows(
+        f"select commit_message from lake.snapshots() where snapshot_id = {done.snapshot}"
+    ) == [("import grades tiny graded.jsonl: 1 graders, 1 grades",)]
+    assert ingested.rows(
+        "select arguments, state from lake.raw.pipeline_runs where command like 'import%'"
+    ) == [('["import", "grades"]', "done")]
+    assert ingested.rows(
+        "select n_rows from lake.raw.ledger where target = 'tiny/grades/graded.jsonl'"
+    ) == [(1,)]
+    assert done.snapshot == ingested.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("reply", "rating", "status"),
+    [
+        ("3", 3, "ok"),
+        ('3"', 3, "ok"),  # the digit the reply holds
+        ("0%", 0, "ok"),
+        ("3: The answer has limited relevance", 0, "defaulted"),
+        ("6 months", 0, "defaulted"),
+        ("", 0, "defaulted"),
+        ("7", 0, "defaulted"),  # a digit, but not the rating
+    ],
+)
+def test_a_published_rating_is_defaulted_unless_the_reply_is_its_digit(
+    ingested, reply, rating, status
+):
+    done = brought(ingested, [paragraph(exam=[rated({"q1/a": rating}, {"q1/a": reply})])])
+    assert grades(ingested) == [("p1", "q1/a", rating, status)]
+    assert done.seen["replies_no_bare_digit"] == (reply != "3")
+
+
+def test_a_rating_without_a_reply_is_ok(ingested):
+    brought(ingested, [paragraph(exam=[rated({"q1/a": 2}, {})])])
+    assert grades(ingested, "grade, status, response") == [(2, "ok", None)]
+
+
+def test_the_paper_rater_reads_the_replies_anew_as_a_grader_of_its_own(ingested):
+    entry = rated(
+        {"a": 4, "b": 0, "c": 0, "d": 3},
+        {"a": "4", "b": "6 months", "c": "unanswerable"},
+        llm_response_errors={"e": {"response": "", "prompt": "?", "failure_reason": "timeout"}},
+    )
+    brought(ingested, [paragraph(exam=[entry])], rater="paper")
+    assert names(ingested) == ["flan-t5-large.QuestionSelfRated.paper"]
+    assert grades(ingested, "item_id, grade, status, parser, error") == [
+        ("a", 4, "ok", "paper", None),
+        ("b", 1, "defaulted", "paper", None),  # the papers' default
+        ("c", 0, "unanswerable", "paper", None),
+        ("d", None, "failed", "paper", "the file has no reply"),
+        ("e", None, "failed", "paper", "timeout"),
+    ]
+
+
+def test_both_raters_stand_side_by_side(ingested):
+    done = brought(ingested, [paragraph(exam=[rated({"a": 0}, {"a": "before"})])], rater="both")
+    assert grades(ingested, "name, grade, status") == [
+        ("flan-t5-large.QuestionSelfRated", 0, "defaulted"),
+        ("flan-t5-large.QuestionSelfRated.paper", 1, "defaulted"),
+    ]
+    assert [grader["grades"] for grader in done.graders] == [1, 1]
+    assert done.notes() == ["1 replies to rating prompts are no bare digit 0-5"]
+
+
+def test_extracted_answers_are_graded_1_if_the_file_counts_them_as_answered(ingested):
+    brought(ingested, [paragraph(exam=[extracted({"a": "bees", "b": "No"}, ["a"])])])
+    columns = "item_id, grade, status, answer, response, target, scale_max"
+    assert grades(ingested, columns) == [
+        ("a", 1, "ok", "bees", "bees", "extract", 1),
+        ("b", 0, "ok", "No", "No", "extract", 1),
+    ]
+
+
+def test_direct_judges_grade_without_an_item(ingested):
+    brought(ingested, [paragraph(grades=[direct(1, "Yes")]),
+                       paragraph("p2", grades=[direct(3, "very")])])  # fmt: skip
+    columns = "name, target, passage_id, item_id, grade, status, response, scale_max"
+    assert grades(ingested, columns) == [
+        ("sun.Sun", "direct", "p1", "", 1, "ok", "Yes", 3),
+        ("sun.Sun", "direct", "p2", "", 3, "ok", "very", 3),
+    ]
+
+
+def test_a_direct_judge_without_rating_gave_1_or_0(ingested):
+    brought(ingested, [
+        paragraph(grades=[direct(0) | {"correctAnswered": True, "self_ratings": None}]),
+        paragraph("p2", grades=[direct(0) | {"correctAnswered": False, "self_ratings": None}]),
+    ])  # fmt: skip
+    assert grades(ingested) == [("p1", "", 1, "ok"), ("p2", "", 0, "ok")]
+
+
+def test_failed_prompts_have_no_grade_but_a_reason(ingested):
+    error = {"response": "{", "prompt": "Rate", "failure_reason": "not JSON"}
+    brought(ingested, [
+        paragraph(exam=[rated({"a": 2}, llm_response_errors={"b": error})]),
+        paragraph("p2", grades=[direct(0, llm_response_error=error)]),
+        paragraph("p3", exam=[rated({}, llm_response_errors=[error | {"question_id": "c"}])]),
+        paragraph("p4", exam=[rated({"a": 0}, llm_response_errors={"a": error})]),
+        paragraph("p5", exam=[rated({}, llm_response_errors=[["c", "not JSON"]])],
+                  grades=[direct(0, "{", llm_response_error="not JSON")]),
+    ])  # fmt: skip
+    assert grades(ingested, "passage_id, item_id, grade, status, response, error") == [
+        ("p1", "a", 2, "ok", "2", None),
+        ("p1", "b", None, "failed", "{", "not JSON"),
+        ("p2", "", None, "failed", "{", "not JSON"),
+        ("p3", "c", None, "failed", "{", "not JSON"),
+        ("p4", "a", None, "failed", "{", "not JSON"),
+        ("p5", "", None, "failed", "{", "not JSON"),
+        ("p5", "c", None, "failed", None, "not JSON"),
+    ]
+
+
+def test_an_item_without_rating_failed_and_an_error_without_item_is_counted(ingested):
+    done = brought(ingested, [paragraph(exam=[
+        rated({"a": 2}, {"a": "2", "b": "so"}, llm_response_errors=[{"failure_reason": "x"}]),
+    ])])  # fmt: skip
+    assert grades(ingested, "item_id, grade, status, response, error") == [
+        ("a", 2, "ok", "2", None), ("b", None, "failed", "so", "the file has no rating"),
+    ]  # fmt: skip
+    assert done.notes() == ["1 errors name no item; left out"]
+
+
+def test_a_relevance_label_is_a_direct_grade_beside_the_items(ingested):
+    brought(ingested, [paragraph(exam=[rated({"a": 4}, relevance_label=2)])])
+    assert grades(ingested, "name, target, item_id, grade") == [
+        ("flan-t5-large.QuestionSelfRated", "question", "a", 4),
+        ("flan-t5-large.QuestionSelfRated.label", "direct", "", 2),
+    ]
+
+
+def test_old_files_without_prompt_type_tell_the_target_by_their_ratings(ingested):
+    nugget = rated({}, self_ratings=[{"nugget_id": "n", "self_rating": 1}])
+    old = [rated({"a": 1}), nugget]
+    for entry in old:
+        for key in ("prompt_type", "prompt_info", "llm_options", "exam_ratio"):
+            del entry[key]
+    brought(ingested, [{"paragraph_id": "p1", "text": "Text of passage 1.", "exam_grades": old}])
+    assert grades(ingested, "target, item_id, grade") == [("nugget", "n", 1), ("question", "a", 1)]
+    first, second = names(ingested)  # one name, two graders
+    assert first == "flan-t5-large.unknown"
+    assert second.startswith("flan-t5-large.unknown-")
+
+
+def test_graders_differ_by_model_prompt_and_options(ingested):
+    brought(ingested, [paragraph(exam=[
+        rated({"a": 1}),
+        rated({"a": 2}, llm="llama"),
+        rated({"a": 3}, llm_options={"temperature": 1, "prompt_template": "Rate {question}"}),
+        rated({"a": 4}, prompt_info=RATED | {"prompt_class": "Other Class"}),
+    ])])  # fmt: skip
+    same, *others = grades(ingested, "grade, name, prompt_text")
+    assert same == (1, "flan-t5-large.QuestionSelfRated", None)
+    assert others[0] == (2, "llama.QuestionSelfRated", None)
+    assert others[1][1].startswith("flan-t5-large.QuestionSelfRated-")
+    assert others[1][2] == "Rate {question}"
+    assert others[2] == (4, "flan-t5-large.Other-Class", None)
+
+
+def test_a_prefix_names_the_graders_and_keeps_them_apart(ingested):
+    brought(ingested, [paragraph(exam=[rated({"a": 1})])])
+    brought(ingested, [paragraph(exam=[rated({"a": 2})])], "again.jsonl", name="rerun")
+    assert grades(ingested, "name, grade") == [
+        ("flan-t5-large.QuestionSelfRated", 1), ("rerun.QuestionSelfRated", 2),
+    ]  # fmt: skip
+    assert ingested.rows("select 1 from lake.raw.ledger where target = 'tiny/grades/rerun'")
+
+
+def test_of_what_is_there_twice_the_first_counts(ingested):
+    done = brought(ingested, [
+        paragraph(exam=[rated({"a": 1, "b": 2}), rated({"a": 5, "c": 3})]),
+        paragraph(exam=[rated({"b": 4})]),
+    ])  # fmt: skip
+    assert grades(ingested) == [
+        ("p1", "a", 1, "ok"), ("p1", "b", 2, "ok"), ("p1", "c", 3, "ok"),
+    ]  # fmt: skip
+    assert done.notes() == ["2 grades are there twice; the first was kept"]
+
+
+def test_marks_that_contradict_the_ratings_are_counted(ingested):
+    entry = rated({"a": 1, "b": 0}) | {"correctAnswered": ["b"], "wrongAnswered": ["a"]}
+    done = brought(ingested, [paragraph(exam=[entry])])
+    assert done.seen["marked_unlike_rated"] == 2
+    assert grades(ingested, "item_id, grade") == [("a", 1), ("b", 0)]
+
+
+def test_new_passages_are_added_and_known_ones_keep_the_lakes_text(ingested):
+    done = brought(ingested, [
+        paragraph("p9", exam=[rated({"a": 1})], text="New."),
+        paragraph("p1", exam=[rated({"a": 1})], text="Another text."),
+        paragraph("p8", exam=[rated({"a": 1})], text=" "),
+    ])  # fmt: skip
+    assert done.counts["passages"] == 1
+    assert ingested.rows(
+        "select passage_id, text, origin from lake.raw.passages "
+        "where passage_id in ('p1', 'p8', 'p9') order by all"
+    ) == [("p1", "Text of passage 1.", "corpus"), ("p9", "New.", "corpus")]
+    assert done.notes() == [
+        "1 paragraphs have no text",
+        "1 passages have another text in the lake; that one was kept",
+    ]
+    hashes = dict(grades(ingested, "passage_id, passage_sha256"))
+    assert hashes["p1"] == hashlib.sha256(b"Another text.").hexdigest()
+    assert hashes["p8"] is None
+
+
+def test_ids_with_slashes_and_colons_and_extra_keys_are_taken(ingested):
+    ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "tqa2:L_1/T:2\tsea"])
+    ingested.ingest()
+    given = paragraph("enwiki:Sea%20x/1", exam=[rated({"tqa2:L_1/T:2/ab": 1}, extra=[1])], more={})
+    brought(ingested, [json.dumps(["tqa2:L_1/T:2", [given]])])
+    assert grades(ingested, "query_id, passage_id, item_id") == [
+        ("tqa2:L_1/T:2", "enwiki:Sea%20x/1", "tqa2:L_1/T:2/ab")
+    ]
+
+
+def test_a_number_as_query_id_is_taken_as_text_with_a_note(ingested):
+    ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "19335\tsea"])
+    ingested.ingest()
+    done = brought(ingested, [json.dumps([19335, [paragraph(exam=[rated({"a": 1})])]])])
+    assert grades(ingested, "query_id") == [("19335",)]
+    assert done.notes() == ["1 query ids are numbers; taken as text"]
+
+
+def test_unknown_queries_are_left_out_until_the_topics_come(ingested):
+    given = lines(q1=[paragraph(exam=[rated({"a": 1})])], q3=[paragraph(exam=[rated({"b": 1})])])
+    done = brought(ingested, given)
+    assert (done.exit_code, done.unknown_queries) == (3, ["q3"])
+    assert done.notes() == ["1 queries are not in the collection; left out: q3"]
+    assert grades(ingested, "query_id") == [("q1",)]
+    ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
+    ingested.ingest()
+    assert bring(ingested).exit_code == 0
+    assert grades(ingested, "query_id") == [("q1",), ("q3",)]
+
+
+def test_the_same_file_again_writes_nothing(ingested):
+    brought(ingested, [paragraph(exam=[rated({"a": 1})])])
+    before = ingested.snapshot()
+    done = bring(ingested)
+    assert (done.snapshot, done.counts) == (None, {})
+    assert ingested.snapshot() == before
+
+
+def test_a_changed_file_replaces_what_it_brought_in_one_commit(ingested):
+    brought(ingested, [paragraph(exam=[rated({"a": 1})], grades=[direct(1)])])
+    old = ingested.snapshot()
+    done = brought(ingested, [paragraph("p2", exam=[rated({"a": 7})])])
+    assert done.snapshot == old + 1
+    assert grades(ingested) == [("p2", "a", 7, "ok")]
+    assert names(ingested) == ["flan-t5-large.QuestionSelfRated"]  # the direct judge is gone
+    assert ingested.rows("select scale_max from lake.raw.graders") == [(7,)]
+    brought(ingested, [paragraph("p2", exam=[rated({"a": 7})])], rater="paper")
+    assert names(ingested) == ["flan-t5-large.QuestionSelfRated.paper"]
+
+
+def test_two_files_of_one_grader_add_up_and_the_lakes_grades_stay(ingested):
+    brought(ingested, [paragraph(exam=[rated({"a": 1})])])
+    done = brought(ingested, [paragraph(exam=[rated({"a": 5, "b": 2})])], "more.jsonl")
+    assert done.notes() == ["1 grades are in the lake from elsewhere; those were kept"]
+    assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "b", 2, "ok")]
+    brought(ingested, [paragraph(exam=[rated({"c": 2})])], "more.jsonl")
+    assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "c", 2, "ok")]
+
+
+def test_a_grade_of_an_unknown_text_counts_for_any_text(ingested):
+    brought(ingested, [paragraph(exam=[rated({"a": 1})], text="")])
+    done = brought(ingested, [paragraph(exam=[rated({"a": 2})])], "more.jsonl")
+    assert done.seen["grades_in_lake_already"] == 1
+    assert grades(ingested, "grade, passage_sha256") == [(1, None)]
+
+
+# --- judgments and rankings ------------------------------------------------------------------
+
+
+def test_judgments_are_left_out_unless_an_assessor_is_named(ingested):
+    given = [paragraph(judgments=[judgment("p1", 3), judgment("p1", 1)])]
+    done = brought(ingested, given)
+    assert done.notes() == ["2 judgments were left out; --assessor NAME takes them in"]
+    done = bring(ingested, assessor="ann")
+    assert done.counts == {"judgments": 1}
+    assert done.notes() == ["1 judgments repeat a pair; the highest was kept"]
+    assert ingested.rows(
+        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'ann'"
+    ) == [("q1", "p1", 3)]
+
+
+def test_a_changed_file_replaces_its_judgments_but_nobody_elses(ingested):
+    brought(ingested, [paragraph(judgments=[judgment("p1", 3)])], assessor="ann")
+    brought(ingested, [paragraph("p2", judgments=[judgment("p2", 1)])], assessor="ann")
+    assert ingested.rows(
+        "select passage_id, relevance from lake.raw.judgments where assessor = 'ann'"
+    ) == [("p2", 1)]
+    before = ingested.snapshot()
+    with pytest.raises(BadInput, match="has judgments of assessor 'nist' from another source"):
+        bring(ingested, assessor="nist")
+    with pytest.raises(BadInput, match="'ann' from another source"):
+        brought(ingested, [paragraph(judgments=[judgment("p1", 0)])], "b.jsonl", assessor="ann")
+    assert ingested.snapshot() == before
+
+
+def test_rankings_become_systems_that_the_lake_lacks_when_asked(ingested):
+    given = [
+        paragraph("p1", rankings=[ranking("good", "p1", 1, 9), ranking("new", "p1", 7, 0.5)]),
+        paragraph("p2", rankings=[ranking("new", "p2", 2, 1.5), ranking("a b", "p2", 1, 1.0)]),
+    ]
+    done = brought(ingested, given)
+    assert done.notes() == ["4 ranking entries were left out; --systems takes them in"]
+    done = bring(ingested, systems=True)
+    assert done.counts == {"systems": 1, "run_entries": 2}
+    assert done.notes() == [
+        "1 systems of the file are in the lake; those were kept",
+        "1 systems have names that cannot be used; left out",
+    ]
+    assert ingested.systems() == {"good", "new"}
+    assert ingested.run_of("new") == [("q1", "p2", 1.5), ("q1", "p1", 0.5)]
+    assert ingested.run_of("good") == [("q1", "p1", 2.5), ("q1", "p2", 1.5)]
+    brought(ingested, given[1:], systems=True)
+    assert ingested.run_of("new") == [("q1", "p2", 1.5)]
+
+
+# --- faults ----------------------------------------------------------------------------------
+
+GOOD = json.dumps(["q1", [paragraph(exam=[rated({"a": 1})])]])
+
+
+def faulty(exam=None, **changes):
+    return json.dumps(["q2", [paragraph(exam=[rated({"a": 1}) | exam] if exam else (), **changes)]])
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("[", "not JSON: Expecting value"),
+        ('{"a": 1}', "not [query_id, [paragraph, ...]]"),
+        ('["q2", {}]', "not [query_id, [paragraph, ...]]"),
+        ("[null, []]", "query_id is missing, not a string"),
+        ('["q2", [1]]', "paragraph 1: paragraph is 1, not an object"),
+        (faulty(paragraph_id=""), "paragraph 1: paragraph_id is empty"),
+        (faulty(text=None), "paragraph 1: text is missing, not a string"),
+        (faulty(exam_grades={"a": 1}), "paragraph 1: exam_grades is {\"a\": 1}, not a list"),
+        (faulty({"llm": None}), "paragraph 1: llm is missing, not a string"),
+        (faulty({"answers": [["a"]]}), 'paragraph 1: answer is ["a"], not [item id, text]'),
+        (faulty({"self_ratings": [{"self_rating": 1}]}), "question_id or nugget_id is missing"),
+        (faulty({"self_ratings": [{"question_id": "a", "self_rating": "high"}]}),
+         'self_rating of a is "high", not a whole number'),
+        (faulty({"self_ratings": [{"question_id": "a", "self_rating": 3e9}]}),
+         "self_rating of a is 3000000000, not a whole number"),
+        (faulty(grades=[direct(1, answer=5)]), "answer is 5, not a string"),
+        (faulty(grades=[direct(1, correctAnswered=None)]), "correctAnswered is missing"),
+        (faulty(judgments=[{"relevance": None}]), "judgment's relevance is missing"),
+        (faulty(rankings=[ranking("m", "p", 1, "x")]), 'score is "x", not a finite number'),
+        (faulty({"llm_options": {"gradelake": {"name": "x"}}}), "gradelake.grader_id is missing"),
+    ],
+)  # fmt: skip
+def test_a_malformed_line_is_reported_and_nothing_lands(ingested, line, wrong):
+    before = ingested.snapshot()
+    with pytest.raises(Rejected) as caught:
+        brought(ingested, [GOOD, line])
+    first = caught.value.lines()[0]
+    assert first.startswith(f"{ingested.folder}/graded.jsonl:2: ")
+    assert wrong in first
+    assert ingested.snapshot() == before
+
+
+def test_all_malformed_lines_are_reported_together(ingested):
+    with pytest.raises(Rejected) as caught:
+        brought(ingested, ["[]", GOOD, "[1]"])
+    assert [problem.line for problem in caught.value.problems] == [1, 3]
+
+
+def test_a_cut_off_gzip_file_is_rejected(ingested):
+    path = ingested.folder / "graded.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{GOOD}\n".encode() * 2)[:-20])
+    with pytest.raises(Rejected, match="the gzip file is broken or cut off"):
+        bring(ingested, path.name)
+
+
+@pytest.mark.parametrize(
+    ("choices", "wrong"),
+    [
+        ({"name": "a/b"}, "--name: 'a/b' cannot be used as a name"),
+        ({"assessor": ""}, "--assessor: '' cannot be used as a name"),
+    ],
+)
+def test_wrong_names_are_bad_input(ingested, choices, wrong):
+    with pytest.raises(BadInput) as caught:
+        brought(ingested, [GOOD], **choices)
+    assert str(caught.value).startswith(wrong)
+
+
+def test_a_file_of_another_collection_is_bad_input(ingested):
+    with pytest.raises(Rejected, match="none of its queries is in the collection"):
+        brought(ingested, lines(q8=[paragraph()]))
+    with pytest.raises(BadInput, match="no such file"):
+        bring(ingested, "gone.jsonl")
+    ingested.name = "tinny"
+    with pytest.raises(BadInput, match="no collection 'tinny'\n  Did you mean 'tiny'"):
+        bring(ingested)
+
+
+# --- the command -----------------------------------------------------------------------------
+
+
+def test_the_command_prints_a_line_per_grader_and_leaves_with_3_for_unknown_queries(ingested):
+    ingested.write("graded.jsonl", [GOOD, json.dumps(["q9", []])])
+    process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl", "--rater", "both")
+    assert process.returncode == 3
+    assert process.stderr == "note: 1 queries are not in the collection; left out: q9\n"
+    assert [line.split() for line in process.stdout.splitlines()[1:3]] == [
+        ["flan-t5-large.QuestionSelfRated", "question", "1", "1", "0", "0", "0"],
+        ["flan-t5-large.QuestionSelfRated.paper", "question", "1", "1", "0", "0", "0"],
+    ]
+    assert process.stdout.endswith("tiny: wrote 2 graders, 2 grades\n")
+
+
+def test_the_command_with_json_prints_one_object(ingested):
+    ingested.write("graded.jsonl", [GOOD])
+    process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl", "--json")
+    assert (process.returncode, process.stderr) == (0, "")
+    printed = json.loads(process.stdout)
+    assert printed["written"] == {"graders": 1, "grades": 1}
+    assert printed["graders"][0]["name"] == "flan-t5-large.QuestionSelfRated"
+    again = ingested.gradelake("import", "grades", "tiny", "graded.jsonl")
+    assert again.stdout == "graded.jsonl: unchanged, nothing to do\n"
+
+
+def test_the_command_reports_a_malformed_file_by_line_and_leaves_with_2(ingested):
+    ingested.write("graded.jsonl", [GOOD, "[1]"])
+    process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl")
+    assert process.returncode == 2
+    assert process.stderr.startswith("error: graded.jsonl:2: not [query_id, [paragraph, ...]]")

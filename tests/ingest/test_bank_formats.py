@@ -1,0 +1,553 @@
+"""The formats of rubric banks, and every oddity that real ones have."""
+
+import hashlib
+import json
+import math
+import random
+
+import pytest
+
+from ingest.bank_items import Findings, item_id_of
+from ingest.banks import read_bank
+from sql.problems import Rejected
+from tests.ingest.conftest import write_file
+from tests.places import DL19, REPOSITORY, missing_dl19
+
+DEMO = REPOSITORY / "ingest" / "demo"
+
+
+def md5(text: str) -> str:
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def questions(*texts: str, query: str = "q1", **more) -> dict:
+    """A workbench bank of questions."""
+    items = [
+        {"query_id": query, "question_id": f"{query}/{md5(t)}", "question_text": t} for t in texts
+    ]
+    return {"query_id": query, "query_text": "x", "test_collection": "t", "items": items} | more
+
+
+class Read:
+    """A bank as read: `items` without their lines, and what was said."""
+
+    def __init__(self, path, format_="auto"):
+        self.findings = Findings(path.name)
+        found = read_bank(path, path.name, format_, self.findings)
+        self.items = [item[1:] for item in found]
+        self.texts = [item.text for item in found]
+        self.found = found
+        self.left_out = list(self.findings.lines(self.findings.left_out))
+        self.notes = list(self.findings.lines(self.findings.notes))
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a bank (lines of objects, a document, or text) and read it."""
+
+    def _read(content, name="bank.jsonl", format_="auto") -> Read:
+        if isinstance(content, list):
+            content = [c if isinstance(c, str) else json.dumps(c) for c in content]
+        elif isinstance(content, dict):
+            content = json.dumps(content, indent=1)
+        return Read(write_file(tmp_path / name, content), format_)
+
+    return _read
+
+
+def rejected(read, *arguments, **named) -> str:
+    with pytest.raises(Rejected) as caught:
+        read(*arguments, **named)
+    return str(caught.value)
+
+
+# --- the RUBRIC workbench -----------------------------------------------------------------------
+
+
+def test_a_workbench_bank_has_questions_with_their_ids_and_answers(read):
+    bank = questions("What scatters light?")
+    bank["items"][0]["gold_answers"] = ["air", " small molecules ", "air", ""]
+    # md5 of the 20 characters, as `printf 'What scatters light?' | md5sum` prints it
+    item_id = "q1/3aa87d60d75128b8a3d0b93f5fdc0cbf"
+    found = read([bank], "bank.jsonl.gz")
+    assert found.items == [
+        ("q1", "", item_id, "question", "What scatters light?", ["air", "small molecules"], 1.0)
+    ]
+    assert (found.left_out, found.notes) == ([], [])
+
+
+def test_a_workbench_bank_may_hold_nuggets_by_facet(read):
+    item = {"query_id": "q1", "nugget_text": " Blue light scatters most "}
+    bank = {"query_id": "q1", "facet_id": "physics", "query_text": "x", "items": [item]}
+    assert read([bank]).items == [
+        ("q1", "physics", f"q1/physics/{md5('Blue light scatters most')}", "nugget",
+         "Blue light scatters most", None, 1.0),
+    ]  # fmt: skip
+
+
+def test_a_line_per_facet_and_a_list_of_banks_are_both_read(read, tmp_path):
+    banks = [questions("A?", facet_id="f1"), questions("A?", facet_id="f2")]
+    for bank in banks:
+        for item in bank["items"]:
+            del item["question_id"]
+    by_line = read(banks)
+    listed = read(json.dumps(banks, indent=2), "bank.json")
+    assert [item.facet_id for item in by_line.found] == ["f1", "f2"]
+    assert listed.items == by_line.items
+
+
+def test_objects_of_a_document_are_reported_on_their_own_lines(read):
+    items = ['{"question_text": "A?"},', '{"question_text": ""}']
+    found = read("\n".join(["{", '"query_id": "q1",', '"items": [', *items, "]", "}"]), "bank.json")
+    assert found.texts == ["A?"]
+    assert found.left_out == ["bank.json:5: item 2 is left out: its text is empty"]
+
+
+# --- oddities -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"question_text": " \n"}, "item 2 is left out: its text is empty"),
+        ({"question_text": None}, "item 2 is left out: its text is missing, not text"),
+        ({"question_text": 7}, "item 2 is left out: its text is 7, not text"),
+        (
+            {"query_id": "q2"},
+            "item 2 is left out: it says query 'q2', its bank says 'q1'",
+        ),
+        ({"weight": -1}, "item 2 is left out: weight -1 is negative"),
+        ({"weight": "much"}, "item 2 is left out: weight 'much' is no number"),
+        ({"weight": float("nan")}, "item 2 is left out: weight nan is no number"),
+        ({"weight": True}, "item 2 is left out: weight True is no number"),
+        ({"question_id": ["x"]}, "item 2 is left out: item id ['x'] is no id"),
+        (
+            {"gold_answers": {"a": 1}},
+            "item 2 is left out: gold answers {'a': 1} are no list of texts",
+        ),
+        (
+            {"question_text": "B\0?"},
+            "item 2 is left out: it holds a null character, which no file of text may",
+        ),
+        ({"nugget_text": "B"}, "item 2 is left out: both a question and a nugget"),
+    ],
+)
+def test_an_item_that_is_not_clear_is_left_out_and_said(read, change, said):
+    bank = questions("A?", "B?", "C?")
+    bank["items"][1] |= change
+    found = read([questions("Z?", query="q0"), bank])
+    assert found.texts == ["Z?", "A?", "C?"]
+    assert found.left_out == [f"bank.jsonl:2: {said}"]
+    assert found.findings.n_left_out == 1
+
+
+def test_an_item_of_another_facet_than_its_bank_is_left_out(read):
+    bank = questions("A?", "B?", facet_id="f")
+    bank["items"] = [
+        {"question_text": "A?", "facet_id": "g"}, {"question_text": "B?", "facet_id": "f"},
+    ]  # fmt: skip
+    found = read([bank])
+    assert found.texts == ["B?"]
+    assert "it says facet 'g', its bank says 'f'" in found.left_out[0]
+
+
+def test_items_that_are_no_objects_and_banks_without_a_list_are_left_out(read):
+    found = read([questions("A?"), {"query_id": "q2", "items": "none"}, {"colour": "blue"}])
+    assert found.texts == ["A?"]
+    assert found.left_out == [
+        "bank.jsonl:2: 'items' is not a list of items: left out",
+        "bank.jsonl:3: left out: this is no workbench bank",
+    ]
+    bank = questions("A?")
+    bank["items"].append(None)
+    assert read([bank]).left_out == ["bank.jsonl:1: item 2 is left out: None is no object"]
+
+
+def test_a_repeated_item_is_kept_once(read):
+    found = read([questions("A?", "B?", "A?"), questions("A?")])
+    assert found.texts == ["A?", "B?"]
+    assert found.left_out == []
+    assert found.notes == [
+        f"bank.jsonl:1: 'q1/{md5('A?')}' ('A?') is listed 3 times (lines 1, 2): kept once"
+    ]
+
+
+def test_items_of_one_id_that_differ_are_all_left_out(read):
+    bank = questions("A?", "B?", "C?")
+    bank["items"][0]["question_id"] = bank["items"][1]["question_id"] = "q1/mine"
+    found = read([bank])
+    assert found.texts == ["C?"]
+    assert found.findings.n_left_out == 2
+    assert found.left_out == [
+        "bank.jsonl:1: 'q1/mine' ('A?') is listed 2 times with different text: all are left out"
+    ]
+    again = questions("A?", "A?")
+    again["items"][1]["weight"] = 2
+    assert "with different weight" in read([again, questions("B?")]).left_out[0]
+
+
+def test_a_stated_id_is_kept_and_reported_when_it_is_not_that_of_its_text(read):
+    bank = questions("A?", "B?")
+    bank["items"][0]["question_id"] = "q1/0000"
+    bank["items"][1]["question_id"] = f"set1/{md5('B?')}"
+    found = read([bank])
+    assert [item.item_id for item in found.found] == ["q1/0000", f"set1/{md5('B?')}"]
+    assert found.left_out == []
+    assert found.notes == [
+        "bank.jsonl:1: item 1: id 'q1/0000' is not the md5 of its text 'A?'; if the text was "
+        "changed, remove the id. Kept: grades name it",
+        f"bank.jsonl:1: item 2: id 'set1/{md5('B?')}' is not written as "
+        f"query_id[/facet_id]/md5 ('q1/{md5('B?')}'). Kept: grades name it",
+    ]
+
+
+def test_an_id_of_two_facets_is_pointed_out(read):
+    banks = [questions("A?", facet_id="f1"), questions("A?", facet_id="f2")]
+    found = read(banks)
+    assert [item[:3] for item in found.items] == [
+        ("q1", "f1", f"q1/{md5('A?')}"), ("q1", "f2", f"q1/{md5('A?')}"),
+    ]  # fmt: skip
+    assert (
+        f"bank.jsonl:2: id 'q1/{md5('A?')}' is used 2 times (q1/f1, q1/f2): "
+        "its grades count for each"
+    ) in found.notes
+
+
+def test_ids_that_are_numbers_are_read_as_text(read):
+    bank = questions("A?", query="19335")
+    bank["query_id"] = bank["items"][0]["query_id"] = 19335
+    found = read([bank])
+    assert found.items[0][:3] == ("19335", "", f"19335/{md5('A?')}")
+    assert found.notes == ["bank.jsonl:1: query id 19335 is a number: read as text"]
+
+
+def test_an_item_without_a_query_is_left_out(read):
+    found = read([questions("A?"), {"query_text": "x", "items": [{"question_text": "B?"}]},
+                  {"query_id": 1.5, "items": [{"question_text": "B?"}]}])  # fmt: skip
+    assert found.texts == ["A?"]
+    assert found.left_out == [
+        "bank.jsonl:2: item 1 is left out: it names no query",
+        "bank.jsonl:3: item 1 is left out: query id 1.5 is no id",
+    ]
+
+
+def test_texts_that_end_in_mid_sentence_are_pointed_out(read):
+    found = read([questions("Bees are", "What is it?", "They use the", "Sun compass", "Light, ")])
+    assert len(found.texts) == 5
+    assert [note for note in found.notes if "broken" in note] == [
+        "bank.jsonl:1: 3 texts seem broken off in query 'q1': 'Bees are', ..."
+    ]
+
+
+def test_a_topic_with_far_more_items_than_the_others_is_pointed_out(read):
+    banks = [questions("A?", "B?", query=f"q{n}") for n in range(5)]
+    banks[3] = questions(*(f"{n}?" for n in range(10)), query="q3")
+    assert read(banks).notes == [
+        "bank.jsonl:4: topic q3 has 10 questions where others have 2: check it"
+    ]
+    banks[3] = questions(*(f"{n}?" for n in range(9)), query="q3")
+    assert read(banks).notes == []
+    banks = [questions(*(f"{n}?" for n in range(4)), query=f"q{n}") for n in range(5)]
+    banks[3] = questions(*(f"{n}?" for n in range(11)), query="q3")
+    assert read(banks).notes == []
+
+
+def test_only_the_first_of_many_like_oddities_are_shown(read):
+    bank = questions(*(f"{n}?" for n in range(13)))
+    for item in bank["items"][1:]:
+        item["question_text"] = ""
+    found = read([json.dumps(bank)])
+    assert len(found.left_out) == 11
+    assert found.left_out[-1] == "bank.jsonl: and 2 more like these"
+    assert found.findings.n_left_out == 12
+
+
+# --- nuggetizer ---------------------------------------------------------------------------------
+
+
+def test_a_nuggetizer_banks_importance_becomes_a_weight(read):
+    found = read([{"query": "why", "qid": "q1", "nuggets": [
+        {"text": "Vital one", "importance": "vital"}, {"text": "Okay one", "importance": "okay"},
+        {"text": "Failed one", "importance": "failed"}, {"text": "Unlabelled one"},
+        {"text": "Odd one", "importance": "crucial"},
+    ]}])  # fmt: skip
+    assert [(item[3], item[4], item[6]) for item in found.items] == [
+        ("nugget", "Vital one", 1.0), ("nugget", "Okay one", 0.5), ("nugget", "Failed one", 0.5),
+        ("nugget", "Unlabelled one", 1.0), ("nugget", "Odd one", 1.0),
+    ]  # fmt: skip
+    assert found.found[0].item_id == f"q1/{md5('Vital one')}"
+    assert found.notes == [
+        "bank.jsonl:1: item 3: importance 'failed' is read as 'okay'",
+        "bank.jsonl:1: item 5: importance 'crucial' is read as weight 1",
+    ]
+
+
+# --- autojudge ----------------------------------------------------------------------------------
+
+# as autojudge-base 1.0.0 writes it
+ARGUE = {
+    "query_id": "q1",
+    "title_query": "Machu",
+    "format_version": "v3",
+    "nugget_bank": {
+        "Where is it?": {
+            "question": "Where is it?",
+            "answers": {
+                "in Peru": {"answer": "in Peru", "references": [{"doc_id": "d1"}]},
+                "in South America": {"answer": "in South America"},
+            },
+            "question_id": md5("Where is it?"),
+            "query_id": "q1",
+        }
+    },
+    "claim_bank": {
+        "It is old": {"claim": "It is old", "claim_id": md5("It is old"), "query_id": "q1"}
+    },
+}
+ARGUE_ITEMS = [
+    ("q1", "", f"q1/{md5('Where is it?')}", "question", "Where is it?",
+     ["in Peru", "in South America"], 1.0),
+    ("q1", "", f"q1/{md5('It is old')}", "nugget", "It is old", None, 1.0),
+]  # fmt: skip
+
+
+def test_an_argue_bank_has_questions_with_answers_and_claims(read):
+    for found in (
+        read([ARGUE]),
+        read([ARGUE], "bank.jsonl.gz"),
+        read(ARGUE, "bank.json"),
+        read({"format_version": "v3", "banks": {"q1": ARGUE}}, "banks.json"),
+    ):
+        assert found.items == ARGUE_ITEMS
+        assert (found.left_out, found.notes) == ([], [])
+
+
+def test_an_argue_bank_of_lists_is_the_same_bank(read):
+    question = ARGUE["nugget_bank"]["Where is it?"]
+    listed = ARGUE | {
+        "nugget_bank": [question | {"answers": list(question["answers"].values())}],
+        "claim_bank": list(ARGUE["claim_bank"].values()),
+    }
+    assert read([listed]).items == ARGUE_ITEMS
+    keyed = {"query_id": "q1", "nugget_bank": {"Where is it?": {"answers": ["in Peru"]}}}
+    assert read([keyed]).items == [(*ARGUE_ITEMS[0][:5], ["in Peru"], 1.0)]
+
+
+def test_a_ragtime_2026_bank_names_its_topic_in_the_metadata(read):
+    bank = {
+        "metadata": {"team_id": "t", "topic_id": "q1", "run_id": "r"},
+        "nugget_bank": [
+            {"question": "Where is it?", "aggregator_type": "AND", "importance": 3,
+             "answers": [{"answer": "in Peru", "references": ["d1"]}]},
+        ],
+    }  # fmt: skip
+    found = read([bank])
+    assert found.items == [(*ARGUE_ITEMS[0][:5], ["in Peru"], 3.0)]
+    assert "joins its answers by AND" in found.notes[0]
+
+
+def test_sub_nuggets_are_left_out_and_said(read):
+    question = {"question": "Where?", "sub_nuggets": [{"question": "In which country?"}]}
+    found = read([{"query_id": "q1", "nugget_bank": [question]}])
+    assert found.texts == ["Where?"]
+    assert found.findings.n_left_out == 1
+    assert "sub-nuggets of question 1 are left out (1)" in found.left_out[0]
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+
+def test_a_csv_bank_has_an_item_per_row(read):
+    found = read(
+        [
+            "Query_ID,kind,text,gold_answer,weight,facet_id,item_id",
+            'q1,question,"Why, then?",air|small molecules,2.5,,',
+            "q1,Nugget,Blue scatters,,,physics,",
+            "",
+            "q2,nugget,Sun compass,a\\|b|c,,,q2/mine",
+        ],
+        "bank.csv",
+    )
+    assert found.items == [
+        ("q1", "", f"q1/{md5('Why, then?')}", "question", "Why, then?",
+         ["air", "small molecules"], 2.5),
+        ("q1", "physics", f"q1/physics/{md5('Blue scatters')}", "nugget", "Blue scatters",
+         None, 1.0),
+        ("q2", "", "q2/mine", "nugget", "Sun compass", ["a|b", "c"], 1.0),
+    ]  # fmt: skip
+    assert [item.line for item in found.found] == [2, 3, 5]
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("bank.csv:5: this row: id 'q2/mine' is not the md5")
+
+
+def test_rows_of_a_csv_bank_that_are_not_clear_are_left_out(read):
+    found = read(
+        [
+            "query_id,kind,text,colour,weight",
+            'q1,nugget,"over',
+            'two lines",,',
+            "q1,fact,x,,",
+            "q1,nugget,one, too many,cells,",
+            "q1,nugget,,,",
+            ",nugget,y,,",
+            "q1,nugget,z,,-2",
+        ],
+        "bank.csv",
+    )
+    assert found.texts == ["over\ntwo lines"]
+    assert sorted(found.left_out) == [
+        "bank.csv:4: this row is left out: kind 'fact' is neither question nor nugget",
+        "bank.csv:5: this row is left out: 6 cells instead of 5 "
+        "(a text with a comma needs double quotes)",
+        "bank.csv:6: this row is left out: its text is empty",
+        "bank.csv:7: this row is left out: it names no query",
+        "bank.csv:8: this row is left out: weight '-2' is negative",
+    ]
+    assert found.notes == ["bank.csv:1: columns that are not read: 'colour'"]
+
+
+@pytest.mark.parametrize(("separator", "ending"), [(";", "\r\n"), ("\t", "\n"), (";", "\r")])
+def test_a_csv_bank_may_come_from_a_spreadsheet_elsewhere(read, separator, ending):
+    rows = [["query_id", "kind", "text"], ["q1", "nugget", "a, b"]]
+    found = read("\ufeff" + ending.join(separator.join(row) for row in rows), "bank.csv")
+    assert (found.texts, found.left_out, found.notes) == (["a, b"], [], [])
+
+
+def test_a_csv_without_its_columns_or_with_an_open_quote_is_rejected(read):
+    said = rejected(read, "query_id,text\nq1,x", "bank.csv", format_="csv")
+    assert said.startswith("bank.csv:1: no column kind")
+    said = rejected(read, 'query_id,kind,text\nq1,nugget,a\nq1,nugget,"b\n', "bank.csv")
+    assert said.startswith("bank.csv:3: a row that cannot be read begins here")
+    assert "named twice" in rejected(read, "query_id,kind,text,text\n", "bank.csv")
+
+
+# --- TQA ----------------------------------------------------------------------------------------
+
+
+def tqa_question(text, answer, **choices):
+    return {
+        "beingAsked": {"processedText": text, "rawText": f"1. {text}"},
+        "correctAnswer": {"processedText": answer},
+        "answerChoices": {key: {"processedText": choice} for key, choice in choices.items()},
+    }
+
+
+def test_a_tqa_lesson_is_a_query_and_its_answer_key_the_gold_answers(read):
+    lesson = {
+        "globalID": "L_0002",
+        "lessonName": "earth",
+        "questions": {
+            "nonDiagramQuestions": {
+                "NDQ_1": tqa_question("Who studies rocks?", "b", a="cooks", b="geologists"),
+                "NDQ_2": tqa_question("It is round.", "true", a="true", b="false"),
+                "NDQ_3": tqa_question("It is called _____", "gravity"),
+                "NDQ_4": tqa_question("Broken?", "e", a="x", b="y"),
+            },
+            "diagramQuestions": {"DQ_1": {}},
+        },
+    }
+    for content in ([lesson], json.dumps([lesson], indent=1), {"lessons": [lesson]}):
+        found = read(content, "tqa.json")
+        assert found.items == [
+            ("tqa2:L_0002", "", "NDQ_1", "question", "Who studies rocks?", ["geologists"], 1.0),
+            ("tqa2:L_0002", "", "NDQ_2", "question", "It is round.", ["true"], 1.0),
+            ("tqa2:L_0002", "", "NDQ_3", "question", "It is called _____", ["gravity"], 1.0),
+        ]
+        assert len(found.left_out) == 1
+        assert "question NDQ_4 is left out: its right answer 'e'" in found.left_out[0]
+        assert len(found.notes) == 1
+        assert "tqa2:L_0002: questions on a picture are passed over (1)" in found.notes[0]
+
+
+# --- files that are no bank ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("run.txt", "q1 Q0 p1 1 2.5 good", "run.txt: this is no rubric bank"),
+        ("x.json", '{"q1": "why"}', "x.json: this is no rubric bank"),
+        ("x.json", "[]", "x.json: this is no rubric bank"),
+        ("x.json", "[1, 2]", "x.json: this is no rubric bank"),
+        ("x.json", '{\n "items": [\n', "x.json:2: not JSON that can be read"),
+        ("x.jsonl", '{"query_id": "q1", "items": []}\n{"query_id": "q', "x.jsonl:2: not JSON"),
+        ("x.json", '{"a":' * 100_000, "nested too deeply"),
+        ("x.csv", "a,b\n1,2", "x.csv: this is no rubric bank"),
+        ("x.jsonl", "", "the file is empty"),
+    ],
+)
+def test_a_file_that_is_no_bank_is_rejected_whole(read, name, content, said):
+    assert said in rejected(read, content, name)
+
+
+JUNK = [None, True, -1, 1e999, "", [], {}, [None], {"a": None}, "x\0y", [[]], 10**400, "9" * 400]
+
+
+def spoilt(value, chance: random.Random):
+    """A value with some of its parts replaced by junk, or gone."""
+    if chance.random() < 0.12:
+        return chance.choice(JUNK)
+    if isinstance(value, dict):
+        return {k: spoilt(v, chance) for k, v in value.items() if chance.random() > 0.05}
+    return [spoilt(v, chance) for v in value] if isinstance(value, list) else value
+
+
+def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(read):
+    lesson = {"nonDiagramQuestions": {"N": tqa_question("Q?", "a", a="b")}, "diagramQuestions": {}}
+    banks = [
+        questions("A?", "B?", facet_id="f"), ARGUE, {"globalID": "L", "questions": lesson},
+        {"query": {"qid": "q1"}, "nuggets": [{"text": "x", "importance": "okay"}]},
+    ]  # fmt: skip
+    n_read, hints = 0, []
+    for seed in range(1000):
+        chance = random.Random(seed)
+        content = json.dumps(spoilt(chance.choice(banks), chance), indent=chance.choice([None, 1]))
+        try:
+            for item in read(content, "bank.json").found:
+                filled = item.query_id, item.item_id, item.text, 0 <= item.weight < math.inf
+                assert all(filled)
+            n_read += 1
+        except Rejected as error:
+            hints.append(error.hint)
+    assert n_read > 500
+    assert len(hints) > 100
+    assert all(hints)
+
+
+def test_a_bank_of_another_format_than_the_stated_one_is_rejected(read):
+    said = rejected(read, [questions("A?")], format_="argue")
+    assert said.splitlines() == [
+        "bank.jsonl: this is no argue bank", "  what to do: It looks like --format workbench.",
+    ]  # fmt: skip
+
+
+# --- real banks ---------------------------------------------------------------------------------
+
+
+def test_the_demo_banks_are_read_without_a_remark():
+    found = Read(DEMO / "question_bank.jsonl")
+    assert len(found.items) == 74
+    assert {item.kind for item in found.found} == {"question"}
+    assert (found.left_out, found.notes) == ([], [])
+    found = Read(DEMO / "nugget_bank.jsonl")
+    assert len(found.items) == 40
+    assert (found.left_out, found.notes) == ([], [])
+
+
+@pytest.mark.skipif(missing_dl19() is not None, reason=str(missing_dl19()))
+def test_the_published_dl19_questions_are_read_without_a_remark():
+    found = Read(DL19 / "question_bank.jsonl.gz")
+    assert (len(found.items), found.left_out, found.notes) == (430, [], [])
+    assert all(i.item_id == item_id_of(i.query_id, i.facet_id, i.text) for i in found.found)
+
+
+@pytest.mark.skipif(missing_dl19() is not None, reason=str(missing_dl19()))
+def test_the_published_dl19_nuggets_are_read_with_their_oddities():
+    found = Read(DL19 / "nugget_bank.jsonl.gz")
+    assert len(found.items) == 461
+    assert found.left_out == []
+    repeated = [note for note in found.notes if "is listed" in note]
+    assert ["1117099/" in repeated[0], "1121709/" in repeated[1], len(repeated)] == [True, True, 2]
+    assert repeated[0].endswith("is listed 3 times: kept once")
+    assert repeated[1].endswith("is listed 2 times: kept once")
+    assert "topic 1121709 has 44 nuggets where others have 10: check it" in found.notes[0]

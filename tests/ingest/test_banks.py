@@ -1,0 +1,324 @@
+"""`import bank` and `export bank`: a rubric bank goes into the lake, and out again."""
+
+import gzip
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from ingest.bank_export import export_bank, write_bank
+from ingest.bank_items import item_id_of
+from ingest.banks import import_bank
+from sql.errors import BadInput, WorkFailed
+from sql.problems import Rejected
+from tests.places import DL19, REPOSITORY, missing_dl19
+
+BANK = [
+    "query_id,kind,text,gold_answer,weight",
+    "q1,question,What scatters light?,air|molecules,2",
+    "q1,nugget,Blue scatters most,,",
+    "q2,question,Do bees see the sun?,,0.5",
+]
+ITEMS = (
+    "select query_id, facet_id, item_id, kind, text, gold_answers, weight "
+    "from lake.raw.rubric_items where collection = 'tiny' and bank = ? order by all"
+)
+
+
+@pytest.fixture
+def tiny(ingested):
+    """A collection with a bank file beside it."""
+    ingested.write("bank.csv", BANK)
+    return ingested
+
+
+def bring(tiny, file="bank.csv", name="mine", collection="tiny", format_="auto"):
+    path = tiny.folder / file
+    return import_bank(tiny.lake, collection, path, name, format_, ["import", "bank"])
+
+
+def items(tiny, name="mine"):
+    return tiny.lake.rows(ITEMS, name)
+
+
+def texts(tiny, name="mine"):
+    return sorted(row[4] for row in items(tiny, name))
+
+
+# --- import -------------------------------------------------------------------------------------
+
+
+def test_a_banks_items_go_into_the_lake_as_imported(tiny):
+    done = bring(tiny)
+    assert (done.n_items, done.n_queries, done.exit_code) == (3, 2, 0)
+    assert done.snapshot == tiny.snapshot()
+    question, nugget = "What scatters light?", "Blue scatters most"
+    assert items(tiny) == sorted([
+        ("q1", "", item_id_of("q1", "", question), "question", question, ["air", "molecules"], 2.0),
+        ("q1", "", item_id_of("q1", "", nugget), "nugget", nugget, None, 1.0),
+        ("q2", "", item_id_of("q2", "", "Do bees see the sun?"), "question",
+         "Do bees see the sun?", None, 0.5),
+    ], key=lambda row: row[:3])  # fmt: skip
+    assert tiny.rows(
+        "select distinct origin, created_at <= finished_at and created_at >= started_at "
+        "from lake.raw.rubric_items, lake.raw.pipeline_runs where command like 'import%'"
+    ) == [("imported", True)]
+
+
+def test_the_commit_the_run_and_the_ledger_say_what_was_imported(tiny):
+    tiny.write("bank.csv", [*BANK, "q1,nugget,,,"])
+    done = bring(tiny)
+    assert tiny.rows(
+        f"select commit_message from lake.snapshots() where snapshot_id = {done.snapshot}"
+    ) == [("import bank tiny mine: 3 rubric items, 1 left out",)]
+    assert tiny.rows(
+        "select arguments, state, counts from lake.raw.pipeline_runs where command like 'import%'"
+    ) == [('["import", "bank"]', "done", '{"rubric_items": 3, "left_out": 1}')]
+    assert tiny.rows("select n_rows from lake.raw.ledger where target = 'tiny/bank/mine'") == [(3,)]
+
+
+def test_the_same_file_again_writes_nothing(tiny):
+    bring(tiny)
+    before = tiny.snapshot()
+    tiny.write("copy.csv", (tiny.folder / "bank.csv").read_bytes())
+    for file in ("bank.csv", "copy.csv"):
+        again = bring(tiny, file)
+        assert (again.n_items, again.snapshot, again.exit_code) == (0, None, 0)
+    assert tiny.snapshot() == before
+
+
+def test_a_changed_file_replaces_the_bank_in_one_commit_and_grades_stay(tiny):
+    bring(tiny)
+    item_id = item_id_of("q1", "", "Blue scatters most")
+    tiny.lake.connection.execute(
+        "insert into lake.raw.grades by name select 'g' as grader_id, 'tiny' as collection, "
+        "'q1' as query_id, 'p1' as passage_id, ? as item_id, 3 as grade, 'ok' as status, "
+        "'b' as batch_id, now()::timestamp as graded_at",
+        [item_id],
+    )
+    before = tiny.snapshot()
+    tiny.write("bank.csv", [*BANK[:2], "q2,nugget,Polarised light,,"])
+    done = bring(tiny)
+    assert (done.n_items, done.snapshot) == (2, before + 1)
+    assert texts(tiny) == ["Polarised light", "What scatters light?"]
+    assert tiny.rows("select item_id, grade from lake.raw.grades") == [(item_id, 3)]
+    assert tiny.rows(
+        f"select count(*) from lake.raw.rubric_items at (version => {before})"
+    ) == [(3,)]  # fmt: skip
+
+
+def test_two_banks_stand_side_by_side(tiny):
+    bring(tiny)
+    tiny.write("other.csv", BANK[:2])
+    bring(tiny, "other.csv", "other")
+    assert (len(items(tiny)), len(items(tiny, "other"))) == (3, 1)
+
+
+def test_items_of_queries_the_collection_does_not_have_are_left_out_and_counted(tiny):
+    tiny.write("bank.csv", [*BANK, "q8,nugget,One,,", "q8,nugget,Two,,", "q9,nugget,Three,,"])
+    done = bring(tiny)
+    file = tiny.folder / "bank.csv"
+    assert (done.n_items, done.findings.n_left_out, done.exit_code) == (3, 3, 3)
+    assert list(done.findings.lines(done.findings.left_out)) == [
+        f"{file}:5: the collection has no query 'q8': its 2 items are left out",
+        f"{file}:7: the collection has no query 'q9': its 1 item is left out",
+    ]
+
+
+def test_items_come_in_when_their_query_does(tiny):
+    tiny.write("bank.csv", [*BANK, "q3,nugget,One,,"])
+    assert bring(tiny).n_items == 3
+    topics = ["q1\twhy is the sky blue", "q2\thow do bees find home", "q3\tnew"]
+    tiny.write("topics.tsv", topics)
+    assert tiny.ingest().exit_code == 0
+    assert (bring(tiny).n_items, bring(tiny).snapshot) == (4, None)
+
+
+def test_a_bank_from_which_nothing_can_be_used_is_rejected_whole(tiny):
+    bring(tiny)
+    before = tiny.snapshot()
+    tiny.write("far.csv", [BANK[0], "q8,nugget,One,,"])
+    with pytest.raises(Rejected, match="Is this the right collection"):
+        bring(tiny, "far.csv")
+    tiny.write("blank.csv", [BANK[0], "q1,nugget,,,"])
+    with pytest.raises(Rejected, match="Mend these lines"):
+        bring(tiny, "blank.csv")
+    tiny.write("header.csv", BANK[:1])
+    with pytest.raises(Rejected, match="the bank holds no items"):
+        bring(tiny, "header.csv")
+    assert (tiny.snapshot(), len(items(tiny))) == (before, 3)
+
+
+def test_a_bank_made_here_is_not_replaced_by_an_import(tiny):
+    bring(tiny)
+    tiny.lake.connection.execute("update lake.raw.rubric_items set origin = 'generated'")
+    tiny.write("bank.csv", BANK[:2])
+    with pytest.raises(BadInput, match="of another origin \\(generated\\)"):
+        bring(tiny)
+    assert len(items(tiny)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"collection": "tinny"}, "Did you mean 'tiny'"),
+        ({"name": "../mine"}, "cannot be used as a name"),
+        ({"file": "none.csv"}, "no such file"),
+    ],
+)
+def test_wrong_usage_is_said(tiny, arguments, said):
+    with pytest.raises(BadInput, match=said):
+        bring(tiny, **arguments)
+
+
+@pytest.mark.skipif(missing_dl19() is not None, reason=str(missing_dl19()))
+def test_the_published_dl19_banks_go_into_their_collection(tiny):
+    lines = (DL19 / "topics.tsv").read_text().splitlines()
+    rows = [("tiny", *line.split("\t")) for line in lines]
+    tiny.lake.connection.executemany(
+        "insert into lake.raw.queries (collection, query_id, text) values (?, ?, ?)", rows
+    )
+    questions = bring(tiny, DL19 / "question_bank.jsonl.gz", "questions")
+    nuggets = bring(tiny, DL19 / "nugget_bank.jsonl.gz", "nuggets")
+    assert (questions.n_items, questions.n_queries, questions.exit_code) == (430, 43, 0)
+    assert (nuggets.n_items, nuggets.n_queries, nuggets.exit_code) == (461, 43, 0)
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def test_the_command_imports_what_it_can_and_leaves_with_3(tiny):
+    tiny.write("bank.csv", [*BANK, "q1,nugget,,,", "q1,nugget,Blue scatters most,,"])
+    process = tiny.gradelake("import", "bank", "tiny", "bank.csv", "--name", "mine")
+    assert process.returncode == 3
+    assert process.stdout == "bank mine: wrote 3 items of 2 queries for tiny\n"
+    nugget = item_id_of("q1", "", "Blue scatters most")
+    assert process.stderr.splitlines() == [
+        "bank.csv:5: this row is left out: its text is empty",
+        f"note: bank.csv:3: '{nugget}' ('Blue scatters most') is listed 2 times (lines 3, 6): "
+        "kept once",
+        "left out: 1 item; the rest landed",
+    ]
+    process = tiny.gradelake("import", "bank", "tiny", "bank.csv", "--name", "mine")
+    assert (process.returncode, process.stdout) == (0, "bank.csv: unchanged, nothing to do\n")
+
+
+def test_the_command_answers_in_json(tiny):
+    tiny.write("bank.csv", [*BANK, "q9,nugget,One,,"])
+    process = tiny.gradelake("import", "bank", "tiny", "bank.csv", "--name", "mine", "--json")
+    assert (process.returncode, process.stderr) == (3, "")
+    message = "the collection has no query 'q9': its 1 item is left out"
+    assert json.loads(process.stdout) == {
+        "bank": "mine", "written": 3, "queries": 2, "snapshot": tiny.snapshot(), "n_left_out": 1,
+        "left_out": [{"file": "bank.csv", "line": 5, "message": message}], "notes": [],
+    }  # fmt: skip
+
+
+def test_the_command_rejects_what_is_no_bank_with_2(tiny):
+    process = tiny.gradelake("import", "bank", "tiny", "nist.qrels", "--name", "mine")
+    assert process.returncode == 2
+    assert process.stderr.splitlines()[0] == "error: nist.qrels: this is no rubric bank"
+    assert items(tiny) == []
+
+
+# --- export -------------------------------------------------------------------------------------
+
+AWKWARD = [
+    {"query_id": "q2", "query_text": "x", "facet_id": "f/1", "items": [
+        {"question_text": 'He said, "why?"\nTwice', "gold_answers": ["a|b", "c\\", "\\|", "ü, 雪"]},
+        {"nugget_text": "Carriage\r\nreturn", "weight": 0.1}, {"nugget_text": "Half\ra return"},
+        {"nugget_text": "Weightless", "nugget_id": "q2/f/1/mine", "weight": 0},
+    ]},
+    {"query_id": "q1", "query_text": "x", "items": [
+        {"question_text": "=1+1; a\tb", "weight": 1e-7}, {"nugget_text": "'quoted'"},
+    ]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("format_", "file"),
+    [("workbench", "out.jsonl"), ("workbench", "out.jsonl.gz"), ("csv", "out.csv"),
+     ("csv", "out.csv.gz")],
+)  # fmt: skip
+def test_an_exported_bank_comes_back_as_it_was(tiny, format_, file):
+    tiny.write("bank.jsonl", [json.dumps(bank) for bank in AWKWARD])
+    bring(tiny, "bank.jsonl")
+    assert write_bank(tiny.lake, "tiny", "mine", format_, tiny.folder / file) == 6
+    assert bring(tiny, file, "back").n_items == 6
+    assert items(tiny, "back") == items(tiny, "mine")
+    first = (tiny.folder / file).read_bytes()
+    write_bank(tiny.lake, "tiny", "back", format_, tiny.folder / file)
+    assert (tiny.folder / file).read_bytes() == first
+
+
+def test_a_workbench_file_has_a_line_per_query_facet_and_kind(tiny):
+    bring(tiny)
+    write_bank(tiny.lake, "tiny", "mine", "workbench", tiny.folder / "out.jsonl.gz")
+    lines = gzip.decompress((tiny.folder / "out.jsonl.gz").read_bytes()).decode().splitlines()
+    banks = [json.loads(line) for line in lines]
+    assert [list(bank["items"][0])[1] for bank in banks] == [
+        "nugget_id", "question_id", "question_id",
+    ]  # fmt: skip
+    question = "What scatters light?"
+    assert banks[1] == {
+        "query_id": "q1", "query_text": "why is the sky blue", "test_collection": "tiny",
+        "items": [{
+            "query_id": "q1", "question_id": item_id_of("q1", "", question),
+            "question_text": question, "gold_answers": ["air", "molecules"], "weight": 2.0,
+        }],
+    }  # fmt: skip
+
+
+def test_a_csv_file_has_a_row_per_item(tiny):
+    bring(tiny)
+    write_bank(tiny.lake, "tiny", "mine", "csv", tiny.folder / "out.csv")
+    question = "What scatters light?"
+    assert (tiny.folder / "out.csv").read_text().splitlines()[::2] == [
+        "query_id,facet_id,item_id,kind,text,gold_answer,weight",
+        f"q1,,{item_id_of('q1', '', question)},question,{question},air|molecules,2",
+    ]
+
+
+@pytest.mark.parametrize("bank", ["question_bank.jsonl", "nugget_bank.jsonl"])
+def test_the_demo_banks_are_written_as_they_were_published(tiny, bank):
+    demo = [json.loads(line) for line in (REPOSITORY / "ingest/demo" / bank).open()]
+    rows = [("tiny", line["query_id"], line["query_text"]) for line in demo]
+    tiny.lake.connection.executemany(
+        "insert into lake.raw.queries (collection, query_id, text) values (?, ?, ?)", rows
+    )
+    bring(tiny, REPOSITORY / "ingest/demo" / bank)
+    write_bank(tiny.lake, "tiny", "mine", "workbench", tiny.folder / "out.jsonl")
+    back = [json.loads(line) for line in (tiny.folder / "out.jsonl").open()]
+    kind = bank.split("_")[0]
+
+    def published(line):
+        found = sorted(line["items"], key=lambda item: item[f"{kind}_id"])
+        return {"query_id": line["query_id"], "query_text": line["query_text"], "items": found}
+
+    expected = sorted(map(published, demo), key=lambda line: line["query_id"])
+    assert [published(line) for line in back] == expected
+
+
+def test_an_unknown_bank_and_a_folder_that_is_not_there_are_said(tiny):
+    bring(tiny)
+    with pytest.raises(BadInput, match="Did you mean 'mine'"):
+        write_bank(tiny.lake, "tiny", "mime", "csv", tiny.folder / "out.csv")
+    with pytest.raises(WorkFailed, match="cannot be written"):
+        write_bank(tiny.lake, "tiny", "mine", "csv", tiny.folder / "none" / "out.csv")
+
+
+def test_the_export_command_writes_and_answers(tiny):
+    bring(tiny)
+    output = tiny.folder / "out.csv"
+    arguments = ["tiny", "--name", "mine", "--format", "csv", "--output", str(output)]
+
+    def run(*more):
+        return CliRunner().invoke(export_bank, [*arguments, *more], obj=lambda: tiny.project)
+
+    process = run("--live")
+    assert (process.exit_code, process.output) == (0, f"{output}: wrote 3 items of bank mine\n")
+    assert json.loads(run("--live", "--json").output) == {
+        "bank": "mine", "items": 3, "output": str(output),
+    }  # fmt: skip
+    assert "nothing is published yet" in str(run().exception)
+    assert "exclude each other" in str(run("--live", "--release", "r1").exception)
