@@ -1,0 +1,119 @@
+"""kill -9 while grading, the driver or a worker: every planned pair once, as if undisturbed."""
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from sql import Lake, Project
+from tests.conftest import gradelake, write_dl19_config
+from tests.places import DL19, missing_dl19
+
+KILLS = 10
+GRADE = ("grade", "dl19", "--grader", "lexical")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """TREC DL 2019, its real pool x 430 questions, before and after an undisturbed run."""
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("grading") / "whole"
+    write_dl19_config(folder)
+    with (folder / "gradelake.toml").open("a") as config:
+        # many small chunks, so that there are many moments to be killed at
+        config.write(
+            '\n[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+            'parser = "strict"\nchunk_pairs = 100\n'
+        )
+    gradelake(folder, "ingest", "dl19")
+    bank = str(DL19 / "question_bank.jsonl.gz")
+    gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
+    gradelake(folder, "plan", "dl19")
+    shutil.copytree(folder, folder.parent / "killed")
+    gradelake(folder, *GRADE)
+    return folder
+
+
+def grades(folder) -> list[tuple]:
+    with Lake.live(Project.find(folder)) as lake:
+        return lake.rows("select * exclude (batch_id, graded_at) from lake.raw.grades order by all")
+
+
+def n_graded(folder) -> int:
+    with Lake.live(Project.find(folder)) as lake:
+        return lake.value("select count(status) from lake.raw.grades")
+
+
+def workers_of(process) -> list[psutil.Process]:
+    """The Ray actors that a driver started."""
+    try:
+        children = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    found = []
+    for child in children:
+        try:
+            if child.name().startswith("ray::Grade"):
+                found.append(child)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def test_killed_at_ten_moments_it_grades_each_planned_pair_once(whole):
+    rng = random.Random(2019)
+    killed = whole.parent / "killed"
+    hit = {"driver": 0, "worker": 0}
+    process = None
+    for _ in range(10 * KILLS):
+        if sum(hit.values()) >= KILLS:
+            break
+        if process is None or process.poll() is not None:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "gradelake", *GRADE],
+                cwd=killed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not workers_of(process) and process.poll() is None:
+            assert time.monotonic() < deadline, "no worker was ever started"
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0, 1.5))
+        victims = workers_of(process)
+        if process.poll() is not None or not victims:
+            continue
+        # a worker first, then its driver: both meet runs that go on from killed ones
+        if hit["worker"] <= hit["driver"]:
+            rng.choice(victims).send_signal(signal.SIGKILL)
+            hit["worker"] += 1
+        else:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            hit["driver"] += 1
+        if n_graded(killed) >= 110_000:
+            break  # nothing left to kill
+    if process.poll() is None:
+        process.wait(timeout=300)
+    met_while_unfinished = sum(hit.values())
+    assert met_while_unfinished == KILLS, hit
+    gradelake(killed, *GRADE)
+    assert grades(killed) == grades(whole)
+    assert not list((killed / "lake" / "grading").glob("*/*"))
+    with Lake.live(Project.find(killed)) as lake:
+        twice = lake.rows(
+            "select query_id, passage_id, item_id, count(*) from lake.raw.grades "
+            "group by all having count(*) > 1"
+        )
+        planned = lake.value(
+            "select count(distinct (pool.query_id, pool.passage_id, items.item_id)) "
+            "from lake.intermediate.int_pool as pool "
+            "inner join lake.intermediate.int_rubric_items as items using (collection, query_id) "
+            "where pool.text_sha256 is not null"
+        )
+    assert twice == []
+    assert n_graded(killed) == planned == 110_520

@@ -1,0 +1,162 @@
+"""A real vLLM in real Ray actors, with a real model that is far too small to judge.
+
+SmolLM2-135M proves the machinery: its grades mean nothing.
+"""
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from grading.grader import Grader
+from grading.planner import Plan, Request, ensure_views
+from grading.run import grade
+from sql.lake import Lake
+from sql.project import Project
+from tests.grading.dl19_sample import make_sample
+from tests.grading.hostile import HOSTILE
+from tests.grading.project import copy_of
+from tests.grading.smollm import missing, model_folder
+from tests.places import REPOSITORY, missing_dl19
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
+
+SMOL = {
+    "engine": "vllm",
+    "prompt": "question_self_rating_context_first",
+    "parser": "strict",
+    "max_model_len": 2048,
+    "kv_cache_mib": 256,
+}
+
+
+@pytest.fixture(scope="module")
+def graded(judged_lake, tmp_path_factory, two_workers):
+    """The tiny collection with hostile passages, graded by SmolLM2."""
+    project = copy_of(judged_lake, tmp_path_factory.mktemp("vllm") / "project")
+    project.write("passages.jsonl", [json.dumps({"passage_id": name, "text": text})
+                                     for name, text in HOSTILE.items()])  # fmt: skip
+    project.configure(passages="passages.jsonl")
+    project.write("nist.qrels", ["q1 0 p1 2", "q2 0 p3 1",
+                                 *(f"q1 0 {name} 0" for name in HOSTILE)])  # fmt: skip
+    assert project.ingest().exit_code == 0
+    project.grader("smol", **SMOL, model=str(model_folder()))
+    with closing(project):
+        project.run = project.grade("smol")
+        yield project
+
+
+def test_every_grade_is_on_the_scale_whatever_the_passage_says(graded):
+    assert graded.run.counts["failed"] == 0
+    grades = graded.grades("smol", "grade, status, response")
+    assert {passage for _, passage, _ in grades} >= set(HOSTILE)
+    assert {status for _, status, _ in grades.values()} == {"ok"}
+    assert all(str(grade) == response for grade, _, response in grades.values())
+    assert {grade for grade, _, _ in grades.values()} <= set(range(6))
+
+
+def test_the_probabilities_of_the_whole_scale_are_kept_as_the_expected_grade(graded):
+    for expected, mass in graded.grades("smol", "expected_grade, scale_mass").values():
+        assert 0 <= expected <= 5
+        assert 0 < mass <= 1 + 1e-6
+
+
+def test_a_passage_longer_than_the_model_is_cut_at_its_end_and_that_is_recorded(graded):
+    cut = graded.grades("smol", "cut_characters, prompt_tokens")
+    length = len(HOSTILE["a_megabyte"])
+    for (_, passage, _), (n_cut, tokens) in cut.items():
+        assert tokens <= 2048 - 1
+        if passage == "a_megabyte":
+            assert length - 20_000 < n_cut < length
+            assert tokens > 2000
+        elif passage != "one_long_word":
+            assert n_cut == 0
+
+
+def test_what_prompts_share_is_computed_once(graded):
+    # the instruction, and each passage but its first time: not possible in blocks of 128 tokens
+    assert graded.run.counts["cached_tokens"] > 0.5 * graded.run.counts["prompt_tokens"]
+
+
+def test_free_text_is_generated_and_read(graded):
+    graded.grader("writer", **SMOL | {"prompt": "question_answer", "parser": "answer"},
+                  model=str(model_folder()), decoding={"max_tokens": 12})  # fmt: skip
+    run = graded.grade("writer", query_ids=("q2",), limit=3)
+    assert run.counts["pairs"] == 3
+    for answer, tokens in graded.grades("writer", "answer, completion_tokens").values():
+        assert answer
+        assert 0 < tokens <= 12
+
+
+def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(graded):
+    graded.prompt("wordy", (
+        "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+        "template: |\n  {query} {passage}\nscale: {incomprehensibly: 0, notwithstanding: 1}\n"
+        "output: scale\nparser: strict\n"
+    ))  # fmt: skip
+    graded.grader("words", **SMOL | {"prompt": "wordy"}, model=str(model_folder()), actors=1)
+    from sql.errors import WorkFailed
+
+    with pytest.raises(WorkFailed, match="no single token for") as caught:
+        graded.grade("words", limit=1)
+    assert "output: text" in caught.value.hint
+
+
+def test_600_real_pairs_through_two_actors_equal_one_llm_called_directly(tmp_path, two_workers):
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    folder = make_sample(tmp_path / "sample")
+    model = str(model_folder())
+    settings = "\n".join(
+        f"{key} = {json.dumps(value)}"
+        for key, value in {**SMOL, "model": model, "chunk_pairs": 50, "actors": 2}.items()
+    )
+    with (folder / "gradelake.toml").open("a") as config:
+        config.write(f"\n[graders.smol]\n{settings}\n")
+    project = Project.read(folder / "gradelake.toml")
+    request = Request("dl19", Grader.named(project, "smol"))
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, lambda line: None)
+        chunks = list(Plan(lake, request).chunks())
+    assert sum(map(len, chunks)) == 600
+
+    asked = [
+        [f"{INSTRUCTION}Context: {p['passage']} Question: {p['item']}" for p in chunk.prompts]
+        for chunk in chunks
+    ]
+    (tmp_path / "chunks.json").write_text(json.dumps(asked))
+    subprocess.run(
+        [sys.executable, "-m", "tests.grading.direct_vllm", model, str(tmp_path / "chunks.json"),
+         str(tmp_path / "direct.json")],
+        cwd=REPOSITORY, check=True, capture_output=True,
+    )  # fmt: skip
+    direct = json.loads((tmp_path / "direct.json").read_text())
+
+    run = grade(project, request, lambda line: None)
+    assert (run.workers, run.counts["pairs"], run.counts["failed"]) == (2, 600, 0)
+    with Lake.live(project) as lake:
+        found = {
+            tuple(key): values
+            for *key, values in lake.rows(
+                "select query_id, passage_id, item_id, (grade, expected_grade) from lake.raw.grades"
+            )
+        }
+    for chunk, answers in zip(chunks, direct, strict=True):
+        keys = chunk.pairs.select("query_id", "passage_id", "item_id").rows()
+        for key, n in zip(keys, chunk.pairs["prompt_no"], strict=True):
+            expected_direct, probabilities = answers[n]
+            mean = sum(p * g for g, p in enumerate(probabilities)) / sum(probabilities)
+            assert found[key] == (expected_direct, pytest.approx(mean, abs=1e-9)), key
+
+
+INSTRUCTION = """\
+Can the question be answered based on the available context? choose one:
+- 5: The answer is highly relevant, complete, and accurate.
+- 4: The answer is mostly relevant and complete but may have minor gaps or inaccuracies.
+- 3: The answer is partially relevant and complete, with noticeable gaps or inaccuracies.
+- 2: The answer has limited relevance and completeness, with significant gaps or inaccuracies.
+- 1: The answer is minimally relevant or complete, with substantial shortcomings.
+- 0: The answer is not relevant or complete at all.
+"""
