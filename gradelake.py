@@ -5,7 +5,7 @@ import sys
 import click
 
 import grading.commands
-import grading.exchange_commands
+import grading.exchange.commands
 import grading.prompt_commands
 import ingest.bank_export
 import ingest.commands
@@ -31,7 +31,7 @@ for command in (
     ingest.commands.import_,
     grading.commands.plan,
     grading.commands.grade,
-    grading.exchange_commands.export,
+    grading.exchange.commands.export,
     grading.prompt_commands.prompts,
     sql.commands.build,
     sql.commands.sql,
@@ -39,8 +39,8 @@ for command in (
     sql.commands.doctor,
 ):
     app.add_command(command)
-ingest.commands.import_.add_command(grading.exchange_commands.import_grades)
-grading.exchange_commands.export.add_command(ingest.bank_export.export_bank)
+ingest.commands.import_.add_command(grading.exchange.commands.import_grades)
+grading.exchange.commands.export.add_command(ingest.bank_export.export_bank)
 
 
 def main() -> None:

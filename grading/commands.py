@@ -8,6 +8,7 @@ import click
 from sql import console
 from sql.errors import BadInput
 from sql.lake import Lake
+from sql.project import did_you_mean
 
 
 def _request_options(command):
@@ -115,16 +116,38 @@ def _grader(project, lake, name: str):
     source = project.graders.get(name, {}).get("answers_from")
     if source is None:
         return Grader.named(project, name)
-    if source in project.graders:
-        return Grader.named(project, name, Grader.named(project, source).grader_id)
+    where = f"{project.file}: [graders.{name}] answers_from"
+    if not isinstance(source, str):
+        raise BadInput(f"{where}: {source!r} is no name", 'answers_from = "NAME"')
+    if source in project.graders and source != name:
+        extracting = Grader.named(project, source)
+        if extracting.prompt.target != "extract":
+            raise BadInput(
+                f"{where}: {source!r} extracts no answers",
+                "Name a grader whose prompt does, such as question_answer.",
+            )
+        return Grader.named(project, name, extracting.grader_id)
     known = dict(lake.rows("select name, arg_max(grader_id, created_at) from lake.raw.graders "
                            "where target = 'extract' group by name"))  # fmt: skip
     if source not in known:
         raise BadInput(
-            f"{project.file}: [graders.{name}] answers_from: no grader {source!r}",
-            "Name one of gradelake.toml, or one in the lake whose target is 'extract'.",
+            f"{where}: no grader {source!r} extracts answers",
+            did_you_mean(source, {*known, *_extracting(project)} - {name}),
         )
     return Grader.named(project, name, known[source])
+
+
+def _extracting(project) -> set[str]:
+    """Names of the graders of gradelake.toml that extract answers."""
+    from grading.prompt import load_prompts
+
+    prompts = load_prompts(project)
+    targets = {
+        name: prompts[table["prompt"]].target
+        for name, table in project.graders.items()
+        if isinstance(table.get("prompt"), str) and table["prompt"] in prompts
+    }
+    return {name for name, target in targets.items() if target == "extract"}
 
 
 def _query_ids(queries: str | None) -> tuple[str, ...] | None:

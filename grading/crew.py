@@ -5,16 +5,18 @@ that keeps killing its actor is halved until the pair at fault is alone.
 """
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from grading.asking import TRIES
 from grading.engines import Cluster, EngineUnusable
 from grading.grader import Grader
 from grading.planner import Chunk
 from grading.staging import Committer
-from grading.worker import TRIES, Graded, Worker, died
+from grading.worker import Graded, Worker, died
 from sql.errors import WorkFailed
 
 QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
@@ -41,6 +43,7 @@ class Crew:
         self.actors: list[_Actor] = []
         self.deaths: dict[str, int] = {}  # by chunk
         self.failed_starts = 0
+        self.ready_at: float | None = None  # when the first worker had loaded its engine
 
     def __enter__(self) -> "Crew":
         self._connect()
@@ -160,6 +163,7 @@ class Crew:
             self.failed_starts = 0
             if result:
                 raise WorkFailed(*result)
+            self.ready_at = self.ready_at or time.monotonic()
             return
         actor.work = deque((r, chunk) for r, chunk in actor.work if r != reference)
         if result.unusable:
@@ -187,11 +191,11 @@ class Crew:
         """The first chunk was at work when its actor died. Changes the list in place."""
         first = chunks[0]
         deaths = self.deaths[first.id] = self.deaths.get(first.id, 0) + 1
-        if len(first.prompts) == 1 and deaths >= TRIES:
+        if first.asks.height == 1 and deaths >= TRIES:
             why = f"the engine's process died {TRIES} times over this pair"
             chunks.pop(0)
             yield died(*self.worker_arguments, first, why)
-        elif len(first.prompts) > 1 and deaths >= DEATHS_BEFORE_HALVING:
+        elif first.asks.height > 1 and deaths >= DEATHS_BEFORE_HALVING:
             halves = first.halves()
             for half in halves:  # a half has one death on its account already
                 self.deaths[half.id] = 1

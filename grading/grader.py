@@ -70,6 +70,7 @@ class Grader:
         known = self.engine_class.settings
         return {
             "engine": self.engine,
+            "engine_sha256": self._engine_sha256,
             "model": self.model,
             "model_revision": self.revision,
             "prompt_sha256": self.prompt.sha256,
@@ -88,6 +89,13 @@ class Grader:
         """16 hex digits: any change that can change a grade makes another one."""
         content = json.dumps(self.identity, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @property
+    def _engine_sha256(self) -> str | None:
+        """Of an engine of the project's own: its code can change a grade."""
+        if self.engine_file is None:
+            return None
+        return hashlib.sha256(Path(self.engine_file).read_bytes()).hexdigest()
 
     @property
     def engine_class(self) -> type[Engine]:
@@ -164,10 +172,14 @@ def _read(project: Project, name: str, table: dict, answers_from_id: str | None)
             f"{where}: the prompt {prompt.name!r} verifies answers, whose?",
             'Name the grader that extracts them: answers_from = "NAME"',
         )
+    if prompt.target != "verify" and "answers_from" in table:
+        raise BadInput(
+            f"{where}: answers_from is for prompts that verify answers; {prompt.name!r} does not"
+        )
     own = engine.revision(model, settings)
     revision = table.get("revision") or own
     if revision is None:
-        revision = model_revision(path, where)
+        revision = model_revision(path, where) if model else ""
     return Grader(
         name=name,
         engine=engine_name,
@@ -177,7 +189,7 @@ def _read(project: Project, name: str, table: dict, answers_from_id: str | None)
         revision=revision,
         prompt=prompt,
         parser=parser,
-        decoding=_decoding(prompt, table.get("decoding", {}), where),
+        decoding=_decoding(engine, prompt, table.get("decoding", {}), where),
         settings=settings,
         answers_from=answers_from_id,
         actors=_positive(table, "actors", where),
@@ -202,7 +214,9 @@ def _positive(table: dict, key: str, where: str) -> int | None:
     return value
 
 
-def _decoding(prompt: Prompt, stated: Any, where: str) -> dict[str, float | int]:
+def _decoding(
+    engine: type[Engine], prompt: Prompt, stated: Any, where: str
+) -> dict[str, float | int]:
     """Greedy, unless the prompt's paper or the user says otherwise."""
     if not isinstance(stated, dict):
         raise BadInput(f"{where}: decoding must be a table", "decoding = { temperature = 0 }")
@@ -216,6 +230,11 @@ def _decoding(prompt: Prompt, stated: Any, where: str) -> dict[str, float | int]
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not numeric or not low <= value <= high or (kind is int and value != int(value)):
             raise BadInput(f"{where}: decoding {key}: {value!r} is not between {low} and {high}")
+        if engine.decoding is not None and key not in engine.decoding and value:
+            raise BadInput(
+                f"{where}: this engine has no {key}",
+                f"The prompt {prompt.name!r} or `decoding` asks for it; set it to 0 there.",
+            )
         values[key] = kind(value)
     if values["temperature"] > 0 and "seed" not in values:
         values["seed"] = 0

@@ -21,6 +21,7 @@ select
     row_number() over (order by query_id, passage_id) as passage_no,
     row_number() over (partition by query_id order by passage_id) as passage_rank,
     dense_rank() over (order by text_sha256) as text_no,
+    count(*) over (partition by text_sha256) > 1 as text_repeats,
     dense_rank() over (order by query_id) as query_no
 from lake.intermediate.int_pool
 where
@@ -77,7 +78,8 @@ select
     gold_answers,
     row_number() over (order by query_id, item_id) as item_no,
     row_number() over (partition by query_id order by item_id) as item_rank,
-    dense_rank() over (order by item_text, gold_answers) as wording_no
+    dense_rank() over (order by item_text, gold_answers) as wording_no,
+    count(*) over (partition by item_text, gold_answers) > 1 as wording_repeats
 from items;
 
 -- grades in force: of the text that the passage has now
@@ -100,7 +102,7 @@ where
     grades.collection = getvariable('collection')
     and grades.grader_id = getvariable('grader_id');
 
--- the answers to verify: one of each item and passage
+-- the answers to verify: one of each item and passage; empty where nothing was answered
 create or replace temp table plan_answers as
 with
 
@@ -108,7 +110,7 @@ answers as (
     select
         plan_passages.passage_no,
         plan_items.item_no,
-        min(grades.answer) as answer
+        coalesce(min(trim(grades.answer)) filter (where grades.status = 'ok'), '') as answer
     from lake.intermediate.int_grades as grades
     inner join plan_passages
         on
@@ -121,8 +123,7 @@ answers as (
     where
         grades.collection = getvariable('collection')
         and grades.grader_id = getvariable('answers_from')
-        and grades.status = 'ok'
-        and grades.answer is not null
+        and grades.status in ('ok', 'unanswerable')
     group by all
 )
 
@@ -131,46 +132,11 @@ select
     dense_rank() over (order by answer) as answer_no
 from answers;
 
--- pairs without a grade, in the order of work. A chunk's number counts all wanted pairs before it
--- and not the missing ones, so that what is left after a crash falls into the same chunks.
--- read_no tells what is read beside the item: the passage's text, or the answer to verify.
-create or replace temp table plan_missing as
+-- how the wanted pairs of a query lie in the order of work. Prompts that share most stay together:
+-- those of a passage when it comes first, else those of an item. A chunk is a few whole groups, or
+-- a part of a large one.
+create or replace temp table plan_layout as
 with
-
-pairs as (
-    select
-        plan_passages.passage_no,
-        plan_items.item_no,
-        plan_passages.query_no,
-        plan_passages.text_no,
-        plan_items.wording_no,
-        plan_passages.passage_rank,
-        plan_items.item_rank
-    from plan_passages
-    inner join plan_items on plan_passages.query_id = plan_items.query_id
-    anti join plan_graded
-        on
-            plan_passages.passage_no = plan_graded.passage_no
-            and plan_items.item_no = plan_graded.item_no
-),
-
-readable_pairs as (
-    select
-        pairs.*,
-        pairs.text_no as read_no
-    from pairs
-    where getvariable('target') != 'verify'
-    union all
-    select
-        pairs.*,
-        plan_answers.answer_no as read_no
-    from pairs
-    inner join plan_answers
-        on
-            pairs.passage_no = plan_answers.passage_no
-            and pairs.item_no = plan_answers.item_no
-    where getvariable('target') = 'verify'
-),
 
 passage_counts as (
     select
@@ -189,70 +155,108 @@ item_counts as (
     group by all
 ),
 
--- prompts that share most stay together: those of a passage when it comes first, else of an item
-placed as (
+groups as (
     select
-        readable_pairs.passage_no,
-        readable_pairs.item_no,
-        readable_pairs.query_no,
-        readable_pairs.read_no,
-        readable_pairs.wording_no,
+        passage_counts.query_no,
         case
-            when getvariable('context_first') then readable_pairs.passage_rank
-            else readable_pairs.item_rank
-        end as group_rank,
-        case
-            when getvariable('context_first') then readable_pairs.item_rank
-            else readable_pairs.passage_rank
-        end as member_rank,
+            when getvariable('context_first') then passage_counts.n_passages
+            else item_counts.n_items
+        end as n_groups,
         case
             when getvariable('context_first') then item_counts.n_items
             else passage_counts.n_passages
         end as group_size
-    from readable_pairs
-    inner join passage_counts on readable_pairs.query_no = passage_counts.query_no
+    from passage_counts
     inner join item_counts on passage_counts.query_id = item_counts.query_id
 ),
 
--- whole groups to a chunk; a group larger than a chunk is divided
-bucketed as (
+sizes as (
     select
         *,
-        (group_rank - 1) // greatest(1, getvariable('chunk_pairs') // group_size) as group_bucket,
-        (member_rank - 1) // getvariable('chunk_pairs') as member_bucket
-    from placed
+        greatest(1, getvariable('chunk_pairs') // group_size) as groups_per_chunk,
+        cast(ceil(group_size / getvariable('chunk_pairs')) as bigint) as chunks_per_group
+    from groups
 )
 
 select
-    passage_no,
-    item_no,
     query_no,
-    read_no,
-    wording_no,
-    dense_rank() over (order by query_no, group_bucket, member_bucket) as chunk_no,
-    row_number() over (
-        order by query_no, group_bucket, member_bucket, group_rank, member_rank
-    ) as work_no
-from bucketed;
+    group_size,
+    groups_per_chunk,
+    chunks_per_group,
+    cast(coalesce(sum(n_groups * group_size) over before, 0) as bigint) as pairs_before,
+    -- at most as many chunks: numbers may be left out
+    cast(coalesce(sum(n_groups * chunks_per_group) over before, 0) as bigint) as chunks_before
+from sizes
+window before as (order by query_no rows between unbounded preceding and 1 preceding);
 
--- pairs whose very prompt was answered before, under another passage, item or query: their grade
--- is copied. Only texts and wordings that occur twice can have one.
-create or replace temp table plan_reusable as
+-- pairs without a grade. The numbers of work and chunks count all wanted pairs, not the missing
+-- ones, so that what is left after a crash falls into the same chunks. read_no tells what is read
+-- beside the item: the passage's text, or the answer to verify.
+create or replace temp table plan_missing as
 with
 
-repeated_texts as (
-    select text_no
+pairs as (
+    select
+        plan_passages.passage_no,
+        plan_items.item_no,
+        plan_passages.query_no,
+        plan_passages.text_no,
+        plan_items.wording_no,
+        plan_passages.text_repeats or plan_items.wording_repeats as may_repeat,
+        case
+            when getvariable('context_first') then plan_passages.passage_rank
+            else plan_items.item_rank
+        end as group_rank,
+        case
+            when getvariable('context_first') then plan_items.item_rank
+            else plan_passages.passage_rank
+        end as member_rank
     from plan_passages
-    group by text_no
-    having count(*) > 1
+    inner join plan_items on plan_passages.query_id = plan_items.query_id
+    anti join plan_graded
+        on
+            plan_passages.passage_no = plan_graded.passage_no
+            and plan_items.item_no = plan_graded.item_no
 ),
 
-repeated_wordings as (
-    select wording_no
-    from plan_items
-    group by wording_no
-    having count(*) > 1
-),
+readable_pairs as (
+    select
+        pairs.*,
+        pairs.text_no as read_no
+    from pairs
+    where getvariable('target') != 'verify'
+    union all
+    select
+        pairs.* replace (true as may_repeat),
+        plan_answers.answer_no as read_no
+    from pairs
+    inner join plan_answers
+        on
+            pairs.passage_no = plan_answers.passage_no
+            and pairs.item_no = plan_answers.item_no
+    where getvariable('target') = 'verify'
+)
+
+select
+    readable_pairs.passage_no,
+    readable_pairs.item_no,
+    readable_pairs.query_no,
+    readable_pairs.read_no,
+    readable_pairs.wording_no,
+    readable_pairs.may_repeat,
+    plan_layout.pairs_before
+    + (readable_pairs.group_rank - 1) * plan_layout.group_size
+    + readable_pairs.member_rank as work_no,
+    plan_layout.chunks_before
+    + (readable_pairs.group_rank - 1) // plan_layout.groups_per_chunk * plan_layout.chunks_per_group
+    + (readable_pairs.member_rank - 1) // getvariable('chunk_pairs') as chunk_no
+from readable_pairs
+inner join plan_layout on readable_pairs.query_no = plan_layout.query_no;
+
+-- pairs whose very prompt was answered before, under another passage, item or query: their grade
+-- is copied
+create or replace temp table plan_reusable as
+with
 
 graded_prompts as (
     select
@@ -268,12 +272,7 @@ graded_prompts as (
     where
         not plan_graded.is_failed
         and getvariable('target') != 'verify'
-        and (
-            plan_passages.text_no in (select repeated_texts.text_no from repeated_texts)
-            or plan_items.wording_no in (
-                select repeated_wordings.wording_no from repeated_wordings
-            )
-        )
+        and (plan_passages.text_repeats or plan_items.wording_repeats)
     group by all
 )
 
@@ -291,7 +290,8 @@ inner join graded_prompts
         and (
             graded_prompts.query_no is null
             or plan_missing.query_no = graded_prompts.query_no
-        );
+        )
+where plan_missing.may_repeat;
 
 -- what is left; of pairs with the very same prompt the first is answered, and the others go with
 -- it into its chunk
@@ -302,26 +302,50 @@ left_over as (
     select *
     from plan_missing
     anti join plan_reusable on plan_missing.work_no = plan_reusable.work_no
-    where plan_missing.work_no <= coalesce(getvariable('pairs_limit'), plan_missing.work_no)
+),
+
+first_ones as (
+    select work_no
+    from left_over
+    order by work_no
+    limit coalesce(getvariable('pairs_limit'), 0)
+),
+
+limited as (
+    select *
+    from left_over
+    where
+        getvariable('pairs_limit') is null
+        or work_no <= (select max(first_ones.work_no) from first_ones)
 ),
 
 led as (
     select
-        *,
+        passage_no,
+        item_no,
+        work_no,
         min(work_no) over prompt as leader_no,
-        min(chunk_no) over prompt as leader_chunk_no
-    from left_over
+        min(chunk_no) over prompt as chunk_no
+    from limited
+    where may_repeat
     window prompt as (
         partition by
             wording_no, read_no, case when getvariable('asks_query') then query_no end
     )
+),
+
+alone as (
+    select
+        passage_no,
+        item_no,
+        work_no,
+        work_no as leader_no,
+        chunk_no
+    from limited
+    where not may_repeat
 )
 
-select
-    leader_chunk_no as chunk_no,
-    work_no,
-    leader_no,
-    passage_no,
-    item_no
-from led
-order by leader_chunk_no, work_no;
+select * from led
+union all
+select * from alone
+order by chunk_no, work_no;

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,28 +41,50 @@ class Chunk:
 
     `pairs` has a row per pair: query_id, passage_id, passage_sha256, item_id, prompt_no (0-based;
     pairs with the same one get the same answer), is_leader (the first pair of its prompt).
-    `prompts` has the values of each prompt's slots, `gold_answers` those of its item.
+    `asks` has a row per prompt, in the order of prompt_no: query_id, text_no, item_no, answer.
+    `queries`, `passages` and `items` are the texts that these name; items with their gold answers.
     """
 
     id: str
     pairs: "pl.DataFrame"
-    prompts: list[dict[str, str]]
-    gold_answers: list[list[str] | None]
+    asks: "pl.DataFrame"
+    queries: Mapping[str, str]
+    passages: Mapping[int, str]
+    items: Mapping[int, tuple[str, list[str] | None]]
 
     def __len__(self) -> int:
         return self.pairs.height
+
+    @property
+    def prompts(self) -> list[dict[str, str]]:
+        """The values of each prompt's slots."""
+        rows = self.asks.select("query_id", "text_no", "item_no", "answer").iter_rows()
+        return [
+            {
+                "query": self.queries[query_id],
+                "passage": self.passages[text_no],
+                "item": self.items[item_no][0],
+                **({} if answer is None else {"answer": answer}),
+            }
+            for query_id, text_no, item_no, answer in rows
+        ]
+
+    @property
+    def gold_answers(self) -> list[list[str] | None]:
+        """Of each prompt's item."""
+        return [self.items[item_no][1] for item_no in self.asks["item_no"]]
 
     def halves(self) -> "tuple[Chunk, Chunk]":
         """The first half of the prompts with their pairs, and the rest."""
         import polars as pl
 
-        middle = len(self.prompts) // 2
+        middle = self.asks.height // 2
         is_first = pl.col("prompt_no") < middle
         first = self.pairs.filter(is_first)
-        second = self.pairs.filter(~is_first).with_columns(pl.col("prompt_no") - middle)
+        rest = self.pairs.filter(~is_first).with_columns(pl.col("prompt_no") - middle)
         return (
-            Chunk(f"{self.id}a", first, self.prompts[:middle], self.gold_answers[:middle]),
-            Chunk(f"{self.id}b", second, self.prompts[middle:], self.gold_answers[middle:]),
+            replace(self, id=f"{self.id}a", pairs=first, asks=self.asks.head(middle)),
+            replace(self, id=f"{self.id}b", pairs=rest, asks=self.asks.slice(middle)),
         )
 
 
@@ -140,7 +162,7 @@ class Plan:
                 (select count(*) from plan_graded where is_failed),
                 (select count(*) from plan_missing),
                 (select count(*) from plan_reusable),
-                (select count(distinct leader_no) from plan_work),
+                (select count(*) from plan_work where work_no = leader_no),
                 (select count(distinct chunk_no) from plan_work),
                 (
                     select count(distinct passage_id) from lake.intermediate.int_pool
@@ -211,7 +233,7 @@ class Plan:
                 first=window[0],
                 last=window[-1],
             )
-            texts = self._texts(work)
+            texts = self._texts(window[0], window[-1])
             for _, rows in work.group_by("chunk_no", maintain_order=True):
                 yield self._chunk(rows, *texts)
 
@@ -230,57 +252,57 @@ class Plan:
             """
         )
 
-    def _texts(self, work: "pl.DataFrame") -> tuple[Mapping, Mapping, Mapping]:
-        def mapped(query: str, column: str) -> dict:
-            return {
-                row[0]: row[1:] for row in self.lake.rows(query, work[column].unique().to_list())
-            }
+    def _texts(self, first: int, last: int) -> tuple[dict, dict, dict]:
+        """Queries, passages and items of these chunks."""
 
-        passages = mapped(
-            "select text_no, text from plan_texts where text_no in (select unnest(?))", "text_no"
-        )
-        items = mapped(
-            "select item_no, item_text, gold_answers from plan_items "
-            "where item_no in (select unnest(?))",
-            "item_no",
-        )
-        queries = mapped(
-            "select query_id, text from lake.raw.queries "
-            "where collection = getvariable('collection') and query_id in (select unnest(?))",
-            "query_id",
-        )
-        return passages, items, queries
+        def of_window(query: str) -> list[tuple]:
+            window = "from plan_work where chunk_no between $first and $last"
+            return self.lake.rows(query.format(window=window), first=first, last=last)
 
-    def _chunk(self, rows: "pl.DataFrame", passages, items, queries) -> Chunk:
+        queries = of_window(
+            """
+            select query_id, text from lake.raw.queries
+            where collection = getvariable('collection') and query_id in (
+                select query_id from plan_items where item_no in (select item_no {window})
+            )
+            """
+        )
+        passages = of_window(
+            """
+            select text_no, text from plan_texts where text_no in (
+                select text_no from plan_passages
+                where passage_no in (select passage_no {window})
+            )
+            """
+        )
+        items = of_window(
+            """
+            select item_no, item_text, gold_answers from plan_items
+            where item_no in (select item_no {window})
+            """
+        )
+        return dict(queries), dict(passages), {no: (text, gold) for no, text, gold in items}
+
+    def _chunk(self, rows: "pl.DataFrame", queries: dict, passages: dict, items: dict) -> Chunk:
         import polars as pl
 
-        grader = self.request.grader
-        content = hashlib.sha256(f"{grader.grader_id}\n{self.request.collection}\n".encode())
-        key = rows.select("query_id", "passage_id", "passage_sha256", "item_id")
-        content.update(key.write_csv(None, separator="\t").encode())
-        leaders = {
-            leader: n for n, leader in enumerate(rows["leader_no"].unique(maintain_order=True))
-        }
-        prompts, gold = [], []
-        first = rows.unique("leader_no", keep="first", maintain_order=True)
-        for query_id, text_no, item_no, answer in first.select(
-            "query_id", "text_no", "item_no", "answer"
-        ).iter_rows():
-            item_text, gold_answers = items[item_no]
-            values = {
-                "query": queries[query_id][0],
-                "item": item_text,
-                "passage": passages[text_no][0],
-            }
-            if answer is not None:
-                values["answer"] = answer
-            prompts.append(values)
-            gold.append(gold_answers)
-        pairs = key.with_columns(
-            rows["leader_no"].replace_strict(leaders, return_dtype=pl.Int64).alias("prompt_no"),
-            rows["is_leader"],
+        key = ("query_id", "passage_id", "passage_sha256", "item_id")
+        content = hashlib.sha256(
+            f"{self.request.grader.grader_id}\n{self.request.collection}\n".encode()
         )
-        return Chunk(content.hexdigest()[:32], pairs, prompts, gold)
+        content.update(rows.select(key).write_csv(None, separator="\t").encode())
+        # leaders come first, so counting them in order numbers the prompts
+        pairs = rows.select(*key, pl.col("leader_no").rank("dense").sub(1).cast(pl.UInt32).alias(
+            "prompt_no"), "is_leader")  # fmt: skip
+        asks = rows.filter("is_leader").select("query_id", "text_no", "item_no", "answer")
+        return Chunk(
+            content.hexdigest()[:32],
+            pairs,
+            asks,
+            {name: queries[name] for name in asks["query_id"].unique()},
+            {number: passages[number] for number in asks["text_no"].unique()},
+            {number: items[number] for number in asks["item_no"].unique()},
+        )
 
 
 def _check(lake: Lake, request: Request) -> None:

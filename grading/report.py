@@ -38,6 +38,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     for grader, totals in plans:
         seconds = _seconds(totals)
         about = "" if totals.tokens_measured or not totals.prompts else "about "
+        tokens = f"{about}{totals.prompt_tokens:,}"
         rows.append(
             (
                 grader.name,
@@ -46,7 +47,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
                 f"{totals.failed:,}",
                 f"{totals.missing:,}",
                 f"{totals.prompts:,}",
-                f"{about}{totals.prompt_tokens:,}",
+                tokens if grader.engine_class.needs_model else "none",
                 "no rate measured yet" if seconds is None else duration(seconds),
             )
         )
@@ -76,6 +77,8 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
         **run.counts,
         "workers": run.workers,
         "seconds": round(run.seconds, 3),
+        "plan_seconds": round(run.plan_seconds, 3),
+        "loading_seconds": round(run.loading_seconds, 3),
         "engine_seconds": round(run.engine_seconds, 3),
         "commit_seconds": round(run.commit_seconds, 3),
     }

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
     stopped: bool = False
     seconds: float = 0.0
+    plan_seconds: float = 0.0
+    loading_seconds: float = 0.0  # Ray, and engines until the first was ready
     engine_seconds: float = 0.0  # in the engine, summed over the workers
     commit_seconds: float = 0.0
     workers: int = 0
@@ -65,8 +68,11 @@ def grade(
         if recovered:
             tell(f"committed {recovered:,} pairs that an interrupted run had graded")
         retried = _forget_failed(lake, request) if retry_failed else 0
+        started = time.monotonic()
         plan = Plan(lake, request)
+        planned = time.monotonic() - started
         run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
+        run.plan_seconds = planned
         run.planned = plan.totals.missing
         if request.limit is not None:
             run.planned = min(run.planned, request.limit)
@@ -84,6 +90,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
         committer.reuse(plan.totals.reusable)
         if plan.totals.prompts:
             tell(f"starting workers for {committer.grader.name}")
+            started = time.monotonic()
             # Ray handles signals as well: ours have to come after
             with (
                 Crew(committer, project.grading.get("ray_address")) as crew,
@@ -98,6 +105,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
                         committer.commit_if_due()
                     on_progress(run, committer)
                 run.stopped = stop()
+                run.loading_seconds = (crew.ready_at or time.monotonic()) - started
         state = "stopped" if run.stopped and run.left else "done"
     finally:
         committer.finish(state)

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from grading.neutral import neutralise_tokens
 
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
 
     from grading.prompt import Prompt, Rendered
 
-# no tokenizer makes longer tokens out of a text; what lies beyond cannot fit
+# of text beyond this only a first look is saved: hardly any text has longer tokens
 LONGEST_TOKEN = 32  # characters
-_CONTENT = "\x1fcontent\x1f"
+# stands for the user's message in a chat template; no white space, which some templates strip
+_CONTENT = "\ue000content\ue000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +40,81 @@ class Fitter:
         self.tokenizer = tokenizer
         self.limit = limit
         self.chat = chat
-        tokens = [*tokenizer.all_special_tokens, *map(str, tokenizer.added_tokens_decoder.values())]
-        self.special = sorted({token for token in tokens if token.strip()}, key=len, reverse=True)
+        known = {
+            **dict(zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True)),
+            **{str(token): number for number, token in tokenizer.added_tokens_decoder.items()},
+        }
+        self.special = sorted((token for token in known if token.strip()), key=len, reverse=True)
         self._has_special = re.compile("|".join(map(re.escape, self.special)) or r"(?!)").search
+        # an unknown word has a special token of its own, and may stand anywhere
+        self._special_ids = {known[token] for token in self.special} - {tokenizer.unk_token_id}
         self._frame = lru_cache(maxsize=8)(self._make_frame)
+        self._n_own_special = lru_cache(maxsize=8)(self._count_own_special)
 
     def _make_frame(self, system: str | None) -> tuple[str, str]:
         if not self.chat:
             return (f"{system}\n\n" if system else "", "")
-        messages = [{"role": "user", "content": _CONTENT}]
+        from jinja2 import TemplateError
+
+        try:
+            framed = self._framed(system, _CONTENT)
+        except TemplateError:
+            if not system:
+                raise
+            framed = self._framed(None, f"{system}\n\n{_CONTENT}")  # models without a system role
+        head, found, tail = framed.partition(_CONTENT)
+        if not found:
+            raise ValueError("the model's chat template leaves the user's message out")
+        return head, tail
+
+    def _framed(self, system: str | None, content: str) -> str:
+        messages = [{"role": "user", "content": content}]
         if system:
             messages.insert(0, {"role": "system", "content": system})
-        framed = self.tokenizer.apply_chat_template(
+        return self.tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True
         )
-        head, _, tail = framed.partition(_CONTENT)
-        return head, tail
+
+    def _count_own_special(self, system: str | None) -> int:
+        """Special tokens of the prompt itself and of the frame around it."""
+        empty = self.prompt.render(dict.fromkeys(self.prompt.slots, ""))
+        return self._count_special(self._encode([self._text(replace(empty, system=system), "")])[0])
+
+    def _count_special(self, ids: list[int]) -> int:
+        return sum(map(self._special_ids.__contains__, ids))
 
     def fit(self, prompts: "Sequence[Rendered]") -> list[Fitted]:
         """Token ids of each prompt, in order."""
-        safe = [self._without_special(prompt) for prompt in prompts]
+        safe = [self.safe(prompt) for prompt in prompts]
         longest = self.limit * LONGEST_TOKEN
-        cut = [max(0, len(prompt.passage) - longest) for prompt in safe]
-        texts = [
-            self._text(prompt, prompt.passage[:longest] if n else prompt.passage)
-            for prompt, n in zip(safe, cut, strict=True)
-        ]
-        encoded = self._encode(texts)
-        return [
-            Fitted(ids) if len(ids) <= self.limit and not n else self._cut(prompt, ids)
-            for prompt, ids, n in zip(safe, encoded, cut, strict=True)
-        ]
+        encoded = self._encode([self._text(prompt, prompt.passage[:longest]) for prompt in safe])
+        return [self._fit(prompt, ids, longest) for prompt, ids in zip(safe, encoded, strict=True)]
 
-    def _without_special(self, prompt: "Rendered") -> "Rendered":
+    def _fit(self, prompt: "Rendered", ids: list[int], longest: int) -> Fitted:
+        """One prompt; `ids` are those with at most `longest` characters of the passage."""
+        if self._count_special(ids) > self._n_own_special(prompt.system):
+            # the tokenizer's own changes to characters made a special token of a look-alike
+            prompt = self.safe(self._normalised(prompt))
+            ids = self._encode([self._text(prompt, prompt.passage[:longest])])[0]
+            if self._count_special(ids) > self._n_own_special(prompt.system):
+                return Fitted([], error="the texts hold special tokens of the model")
+        passage = prompt.passage[:longest]
+        if len(ids) <= self.limit and len(passage) < len(prompt.passage):
+            passage = prompt.passage  # tokens are few: white space, or words unknown to the model
+            ids = self._encode([self._text(prompt, passage)])[0]
+        return Fitted(ids) if len(ids) <= self.limit else self._cut(prompt, passage)
+
+    def safe(self, prompt: "Rendered") -> "Rendered":
+        """The prompt with the tokenizer's special tokens broken in its texts."""
         if not any(map(self._has_special, prompt.values.values())):
             return prompt
         return self.prompt.render(
             {name: neutralise_tokens(v, self.special) for name, v in prompt.values.items()}
         )
+
+    def _normalised(self, prompt: "Rendered") -> "Rendered":
+        values = {name: normalize("NFKC", value) for name, value in prompt.values.items()}
+        return self.prompt.render(values)
 
     def _text(self, prompt: "Rendered", passage: str) -> str:
         head, tail = self._frame(prompt.system)
@@ -83,24 +122,30 @@ class Fitter:
 
     def _encode(self, texts: list[str]) -> list[list[int]]:
         # a chat template writes the model's first token itself
-        return self.tokenizer(texts, add_special_tokens=not self.chat)["input_ids"]
+        return self.tokenizer(texts, add_special_tokens=not self.chat, verbose=False)["input_ids"]
 
-    def _cut(self, prompt: "Rendered", ids: list[int]) -> Fitted:
-        bare = len(self._encode([self._text(prompt, "")])[0])
-        if bare > self.limit:
+    def _cut(self, prompt: "Rendered", passage: str) -> Fitted:
+        """The prompt with as many of the passage's first tokens as fit."""
+        ids = self._encode([self._text(prompt, "")])[0]
+        if len(ids) > self.limit:
             return Fitted(
-                [], error=f"without its passage the prompt has {bare} tokens already; "
+                [], error=f"without its passage the prompt has {len(ids)} tokens already; "
                 f"{self.limit} fit"
             )  # fmt: skip
-        passage = prompt.passage[: self.limit * LONGEST_TOKEN]
-        ends = self.tokenizer(passage, add_special_tokens=False, return_offsets_mapping=True)[
-            "offset_mapping"
-        ]
-        keep = min(len(ends), self.limit - bare)
-        while True:
-            kept = passage[: ends[keep - 1][1]] if keep > 0 else ""
-            ids = self._encode([self._text(prompt, kept)])[0]
-            if len(ids) <= self.limit:
-                return Fitted(ids, cut_characters=len(prompt.passage) - len(kept))
-            # where pieces meet, tokens may come out one or two more than counted apart
-            keep -= max(1, len(ids) - self.limit)
+        encoded = self.tokenizer(
+            passage, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        ends = [0, *(end for _, end in encoded["offset_mapping"])]
+
+        def with_tokens(n: int) -> list[int]:
+            return self._encode([self._text(prompt, passage[: ends[n]])])[0]
+
+        # where pieces meet, tokens come out one or two more or fewer than counted apart
+        keep = min(len(ends) - 1, self.limit - len(ids))
+        while keep > 0 and len(fitting := with_tokens(keep)) > self.limit:
+            keep -= max(1, len(fitting) - self.limit)
+        keep = max(0, keep)
+        fitting = with_tokens(keep)
+        while keep + 1 < len(ends) and len(longer := with_tokens(keep + 1)) <= self.limit:
+            keep, fitting = keep + 1, longer
+        return Fitted(fitting, cut_characters=len(prompt.passage) - ends[keep])

@@ -2,25 +2,18 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from grading import engine_finder
+from grading.asking import ask, expectation
 from grading.engines import EngineUnusable, Response
 from grading.grader import Grader
-from grading.parsers import PARSERS
 from grading.planner import Chunk
 from grading.reply import Reading, failed
 from sql.transaction import utc_now
-
-if TYPE_CHECKING:
-    from grading.prompt import Rendered
-
-TRIES = 3  # of a pair, before it is recorded as failed
 
 
 @dataclass
@@ -61,7 +54,7 @@ class Worker:
         """Grade a chunk and write its rows to the staging folder, whole or not at all."""
         started = time.perf_counter()
         try:
-            answered = self._answer(chunk)
+            answered = ask(self.grader, self.engine.score, chunk)
         except EngineUnusable as error:
             return Graded(chunk.id, unusable=(error.message, error.hint))
         seconds = time.perf_counter() - started
@@ -78,42 +71,6 @@ class Worker:
         else:
             graded.content = to_parquet(rows)
         return graded
-
-    def _answer(self, chunk: Chunk) -> list[tuple[Reading, Response]]:
-        """Reading and response of every prompt of the chunk."""
-        prompt, parser = self.grader.prompt, PARSERS[self.grader.parser]
-        if prompt.target == "verify":
-            return self._verify(chunk)
-        rendered = [prompt.render(values) for values in chunk.prompts]
-        responses = score_with_retries(self.engine.score, rendered)
-        return [
-            (_read(parser, response, prompt.scale, gold), response)
-            for response, gold in zip(responses, chunk.gold_answers, strict=True)
-        ]
-
-    def _verify(self, chunk: Chunk) -> list[tuple[Reading, Response]]:
-        """An answer is right when it equals any of the gold answers: one prompt for each."""
-        prompt, parser = self.grader.prompt, PARSERS[self.grader.parser]
-        owners, rendered = [], []
-        for number, (values, gold) in enumerate(
-            zip(chunk.prompts, chunk.gold_answers, strict=True)
-        ):
-            for answer in gold or []:
-                owners.append(number)
-                rendered.append(prompt.render({**values, "gold_answer": answer}))
-        best: dict[int, tuple[Reading, Response]] = {}
-        for owner, response in zip(
-            owners, score_with_retries(self.engine.score, rendered), strict=True
-        ):
-            reading = _read(parser, response, prompt.scale, None)
-            if known := best.get(owner):
-                reading = max(known[0], reading, key=lambda r: -1 if r.grade is None else r.grade)
-                response = _together(known[1], response)
-            best[owner] = (reading, response)
-        return [
-            (replace(best[n][0], answer=values["answer"]), best[n][1])
-            for n, values in enumerate(chunk.prompts)
-        ]
 
     def _rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
         words = list(self.grader.prompt.scale.words.values())
@@ -137,16 +94,14 @@ class Worker:
             pl.when("is_leader").then(pl.col(name)).otherwise(pl.lit(0)).alias(name)
             for name in ("prompt_tokens", "cached_tokens", "completion_tokens")
         ]
-        return (
-            chunk.pairs.with_columns(pl.col("prompt_no").cast(pl.UInt32))
-            .join(prompts, on="prompt_no", how="left", maintain_order="left")
-            .with_columns(
-                *free,
-                pl.lit(self.grader.grader_id).alias("grader_id"),
-                pl.lit(self.collection).alias("collection"),
-                pl.lit(self.batch_id).alias("batch_id"),
-                pl.lit(utc_now()).alias("graded_at"),
-            )
+        return chunk.pairs.join(
+            prompts, on="prompt_no", how="left", maintain_order="left"
+        ).with_columns(
+            *free,
+            pl.lit(self.grader.grader_id).alias("grader_id"),
+            pl.lit(self.collection).alias("collection"),
+            pl.lit(self.batch_id).alias("batch_id"),
+            pl.lit(utc_now()).alias("graded_at"),
         )
 
 
@@ -156,66 +111,7 @@ def died(
     """Record a chunk as failed, without an engine: it killed each one that tried."""
     nothing = (failed(reason), Response(error=reason))
     worker = Worker(grader, collection, staging, batch_id, engine=None)
-    return worker.write(chunk, [nothing] * len(chunk.prompts))
-
-
-def score_with_retries(
-    score: Callable[[Sequence["Rendered"]], list[Response]], prompts: Sequence["Rendered"]
-) -> list[Response]:
-    """Responses to all prompts; those with an error are asked three times in all.
-
-    When an engine raises, the prompts are asked one by one from then on, so that the one at fault
-    fails alone. `EngineUnusable` goes through.
-    """
-    responses: list[Response | None] = [None] * len(prompts)
-    pending, together = list(range(len(prompts))), True
-    for _ in range(TRIES):
-        groups = [pending] if together else [[n] for n in pending]
-        for group in groups:
-            try:
-                answers = score([prompts[n] for n in group])
-                if len(answers) != len(group):
-                    raise ValueError(f"{len(answers)} responses to {len(group)} prompts")
-            except EngineUnusable:
-                raise
-            except Exception as error:
-                together = False
-                answers = [Response(error=f"{type(error).__name__}: {error}")] * len(group)
-            for n, answer in zip(group, answers, strict=True):
-                responses[n] = answer
-        pending = [n for n in pending if responses[n].error is not None]
-        if not pending:
-            break
-    return responses
-
-
-def expectation(
-    probabilities: Sequence[float] | None, grades: Sequence[int]
-) -> tuple[float | None, float | None]:
-    """(mean grade under the probabilities of the scale's words, sum of those probabilities)."""
-    if probabilities is None:
-        return None, None
-    mass = sum(probabilities)
-    if not mass:
-        return None, 0.0
-    return sum(p * g for p, g in zip(probabilities, grades, strict=True)) / mass, mass
-
-
-def _read(parser, response: Response, scale, gold: list[str] | None) -> Reading:
-    if response.error is not None:
-        return failed(response.error)
-    return parser.read(response.text, scale, gold)
-
-
-def _together(one: Response, other: Response) -> Response:
-    """The last response, with the tokens of both."""
-    return replace(
-        other,
-        **{
-            name: (getattr(one, name) or 0) + (getattr(other, name) or 0)
-            for name in ("prompt_tokens", "cached_tokens", "completion_tokens")
-        },
-    )
+    return worker.write(chunk, [nothing] * chunk.asks.height)
 
 
 # --- files --------------------------------------------------------------------------------------

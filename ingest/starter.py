@@ -26,6 +26,13 @@ queries = "topics.tsv"            # query_id TAB text, or JSON lines
 # leave_out_near_duplicates = false
 # min_relevant = 2                # judgments at or above it count as relevant
 # default_pool_depth = 20
+
+# One table per grader: an engine, a model, a prompt. `gradelake prompts list` shows the prompts.
+# [graders.flan]
+# engine = "transformers"         # or vllm, openai; lexical needs no model
+# model = "google/flan-t5-large"  # a folder, or a name at its hub
+# prompt = "question_self_rating"
+# parser = "paper"
 """
 
 

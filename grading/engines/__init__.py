@@ -88,6 +88,8 @@ class Engine:
     targets: ClassVar[frozenset[str]] = frozenset(
         {"question", "nugget", "direct", "extract", "verify"}
     )
+    #: the decoding parameters it knows; None: all of them
+    decoding: ClassVar[frozenset[str] | None] = None
     #: pairs per chunk: what is graded, stored and, after a crash, repeated together
     chunk_pairs: ClassVar[int] = 320
 

@@ -1,19 +1,18 @@
 """The papers' own kinds of model, by transformers: FLAN-T5 (text to text), and extractive question
 answering in the manner of SQuAD2."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from grading.engines import Engine as Base
+from grading.extractor import Extractor
 from grading.tokens import Fitter
 from sql.errors import BadInput
 
 if TYPE_CHECKING:
     from grading.prompt import Rendered
-
-_STRIDE = 128  # tokens that two windows on a long passage share
-_LONGEST_ANSWER = 30  # tokens
 
 
 class Engine(Base):
@@ -26,6 +25,7 @@ class Engine(Base):
 
     needs = ("transformers", "torch")
     install = "pip install 'gradelake[transformers]'"
+    decoding: ClassVar[frozenset[str]] = frozenset({"temperature", "top_p", "max_tokens", "seed"})
     settings: ClassVar[Mapping[str, Setting]] = {
         "dtype": Setting(str, "float32", "float32, bfloat16 or float16"),
         "max_model_len": Setting(int, 512, "tokens of the prompt; longer passages are cut"),
@@ -36,20 +36,16 @@ class Engine(Base):
     def __init__(self, grader):
         super().__init__(grader)
         import torch
-        from transformers import AutoConfig, AutoTokenizer
 
         self.torch = torch
-        path = grader.model_path
         try:
-            config = AutoConfig.from_pretrained(path)
-            self.tokenizer = AutoTokenizer.from_pretrained(path)
-            self.extractive = any(
-                name.endswith("ForQuestionAnswering") for name in config.architectures or []
-            )
-            self.model = self._load(config, path)
-        except (OSError, ValueError) as error:
+            self._load(grader.model_path)
+        except (EngineUnusable, ImportError):
+            raise
+        except Exception as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
             raise EngineUnusable(
-                f"transformers cannot load {path}: {str(error).splitlines()[0]}",
+                f"transformers cannot load {grader.model_path}: {reason[0]}",
                 "Check the model's name or folder.",
             ) from error
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -60,11 +56,21 @@ class Engine(Base):
         if grader.prompt.output == "scale":
             self.words = self._word_tokens()
 
-    def _load(self, config, path: str):
-        from transformers import AutoModelForQuestionAnswering, AutoModelForSeq2SeqLM
+    def _load(self, path: str) -> None:
+        """Tokenizer and model. Raises what transformers raises, and `EngineUnusable`."""
+        from transformers import (
+            AutoConfig,
+            AutoModelForQuestionAnswering,
+            AutoModelForSeq2SeqLM,
+            AutoTokenizer,
+        )
 
-        target = self.grader.prompt.target
-        if self.extractive != (target == "extract") and self.extractive:
+        revision = {} if os.path.isdir(path) else {"revision": self.grader.revision or None}
+        config = AutoConfig.from_pretrained(path, **revision)
+        self.extractive = any(
+            name.endswith("ForQuestionAnswering") for name in config.architectures or []
+        )
+        if self.extractive and self.grader.prompt.target != "extract":
             raise EngineUnusable(
                 f"{path} extracts answers and cannot grade", "Use the prompt question_answer."
             )
@@ -73,9 +79,10 @@ class Engine(Base):
                 f"{path} is no text-to-text and no question-answering model",
                 "Use the vllm engine for it.",
             )
+        self.tokenizer = AutoTokenizer.from_pretrained(path, **revision)
         kind = AutoModelForQuestionAnswering if self.extractive else AutoModelForSeq2SeqLM
         dtype = getattr(self.torch, self.grader.settings["dtype"])
-        return kind.from_pretrained(path, dtype=dtype)
+        self.model = kind.from_pretrained(path, dtype=dtype, **revision)
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:
@@ -92,13 +99,28 @@ class Engine(Base):
     def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
         with self.torch.inference_mode():
             if self.extractive:
-                return [self._extract(prompt) for prompt in prompts]
+                extractor = Extractor(self.model, self.tokenizer, self.grader.settings)
+                return extractor.extract([self.fitter.safe(prompt) for prompt in prompts])
             return self._text_to_text(prompts)
 
     # --- text to text -----------------------------------------------------------------------------
 
     def _word_tokens(self) -> list[list[int]]:
-        return [self.tokenizer.encode(word, add_special_tokens=False) for word in self.scale.words]
+        """Tokens of each word; with the end mark where a longer word begins with them all."""
+        unknown = self.tokenizer.unk_token_id
+        found = [self.tokenizer.encode(word, add_special_tokens=False) for word in self.scale.words]
+        for word, tokens in zip(self.scale.words, found, strict=True):
+            if not tokens or unknown in tokens or found.count(tokens) > 1:
+                raise EngineUnusable(
+                    f"this model's tokenizer cannot write {word!r}",
+                    "Use a prompt with another scale, or `output: text`.",
+                )
+
+        def begins_another(tokens: list[int]) -> bool:
+            return any(other[: len(tokens)] == tokens for other in found if other is not tokens)
+
+        end = self.tokenizer.eos_token_id
+        return [[*tokens, end] if begins_another(tokens) else tokens for tokens in found]
 
     def _text_to_text(self, prompts: "Sequence[Rendered]") -> list[Response]:
         fitted = self.fitter.fit(prompts)
@@ -107,7 +129,9 @@ class Engine(Base):
         order = sorted(
             (n for n, one in enumerate(fitted) if not one.error), key=lambda n: len(fitted[n].ids)
         )
-        size = self.grader.settings["batch_size"]
+        # what is drawn for a prompt must not depend on those it is computed with
+        alone = self.grader.prompt.output == "text" and self.grader.decoding["temperature"] > 0
+        size = 1 if alone else self.grader.settings["batch_size"]
         answer = self._rate if self.grader.prompt.output == "scale" else self._generate
         for start in range(0, len(order), size):
             batch = order[start : start + size]
@@ -160,7 +184,7 @@ class Engine(Base):
         if decoding["temperature"] > 0:
             self.torch.manual_seed(decoding["seed"])
             options |= {"do_sample": True, "temperature": decoding["temperature"],
-                        "top_p": decoding["top_p"]}  # fmt: skip
+                        "top_p": decoding["top_p"], "top_k": 0}  # fmt: skip
         else:
             options["do_sample"] = False
         generated = self.model.generate(**inputs, **options)
@@ -168,44 +192,3 @@ class Engine(Base):
         texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)
         lengths = (generated[:, 1:] != padding).sum(dim=1).tolist()
         return [(text, None, n) for text, n in zip(texts, lengths, strict=True)]
-
-    # --- extractive -------------------------------------------------------------------------------
-
-    def _extract(self, prompt: "Rendered") -> Response:
-        """The passage's span with the highest start and end score, over windows of a long passage;
-        nothing when "no answer" scores higher (Devlin et al., BERT, NAACL 2019, section 4.3)."""
-        question, passage = prompt.values["item"], prompt.values["passage"]
-        length = min(self.grader.settings["max_model_len"], self.tokenizer.model_max_length)
-        encoded = self.tokenizer(
-            question, passage, truncation="only_second", max_length=length,
-            stride=min(_STRIDE, length // 4), return_overflowing_tokens=True,
-            return_offsets_mapping=True, padding=True, return_tensors="pt",
-        )  # fmt: skip
-        offsets = encoded.pop("offset_mapping")
-        encoded.pop("overflow_to_sample_mapping")
-        output = self.model(**encoded.to(self.device))
-        best, best_score, no_answer = (0, 0), float("-inf"), float("inf")
-        for window in range(offsets.shape[0]):
-            start, end = output.start_logits[window].float(), output.end_logits[window].float()
-            no_answer = min(no_answer, (start[0] + end[0]).item())
-            of_passage = self.torch.tensor(
-                [part == 1 for part in encoded.sequence_ids(window)], device=self.device
-            )
-            start = start.masked_fill(~of_passage, float("-inf"))
-            end = end.masked_fill(~of_passage, float("-inf"))
-            spans = start[:, None] + end[None, :]
-            allowed = self.torch.ones_like(spans, dtype=self.torch.bool)
-            allowed = allowed.triu().tril(_LONGEST_ANSWER - 1)  # ends after it starts, and soon
-            spans = spans.masked_fill(~allowed, float("-inf"))
-            top = spans.argmax().item()
-            score = spans.flatten()[top].item()
-            if score > best_score:
-                first, last = divmod(top, spans.shape[1])
-                best = (offsets[window][first][0].item(), offsets[window][last][1].item())
-                best_score = score
-        return Response(
-            text=passage[best[0] : best[1]] if best_score > no_answer else "",
-            prompt_tokens=int(encoded["attention_mask"].sum()),
-            cached_tokens=0,
-            completion_tokens=0,
-        )

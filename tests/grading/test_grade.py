@@ -16,7 +16,8 @@ from sql.errors import WorkFailed
 from tests.grading.project import QUESTIONS
 
 # An engine that answers 3, unless the passage holds a word that it stumbles over. Each stumbling
-# block can be taken away by writing the word to the file `mended`.
+# block can be taken away by writing the word to the file `mended`: the engine's own code is part of
+# the grader's id and may not change.
 STUMBLING = """
 import os, pathlib, time
 from grading.engines import Engine as Base, EngineUnusable, Response
@@ -302,7 +303,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
     assert 0 < kept < 12
     assert judged.rows("select state from lake.raw.grading_batches") == [("stopped",)]
     n_prompts = len(asked(judged))
-    judged.engine("stumbling", STUMBLING)
+    (judged.folder / "engines" / "mended").write_text("scatters landmarks home steel")
     done = judged.gradelake("grade", judged.name, "--grader", "judge")
     assert done.returncode == 0, done.stderr
     assert len(judged.grades("judge")) == 12

@@ -31,6 +31,18 @@ def test_the_same_settings_make_the_same_grader(judged):
     assert judged.grader().grader_id == judged.grader().grader_id
 
 
+def test_an_engine_without_a_model_is_the_same_wherever_the_command_is_given(
+    judged, tmp_path, monkeypatch
+):
+    judged.engine("own", "from grading.engines import Engine as Base\n\n\nclass Engine(Base):\n"
+                         "    needs_model = False\n")  # fmt: skip
+    own = {"engine": "own", "prompt": "thomas"}
+    before = judged.grader("own", **own).grader_id
+    (tmp_path / "notes.txt").write_text("nothing to do with it")
+    monkeypatch.chdir(tmp_path)
+    assert judged.grader("own", **own).grader_id == before
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -136,6 +148,11 @@ def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
         ({"actors": 0}, "no whole number above 0"),
         ({"chunk_pairs": True}, "no whole number above 0"),
         ({"prompt": "question_answer"}, "cannot answer the prompt"),
+        ({"answers_from": "lexical"}, "answers_from is for prompts that verify answers"),
+        (
+            {"engine": "transformers", "model": "m", "revision": "r", "prompt": "umbrela"},
+            "this engine has no frequency_penalty",
+        ),
         ({"engine": "vllm"}, "name a model"),
         ({"engine": "vllm", "model": "m", "revision": "r", "max_model_len": "x"}, "is no int"),
         ({"engine": "transformers", "model": "./nothing"}, "no such folder"),
@@ -179,6 +196,16 @@ def test_an_engine_that_is_not_installed_says_how_to_install_it(judged):
     said = refusal(judged, "mine", engine="rare", prompt="sun")
     assert "no_such_module" in said
     assert "pip install 'gradelake[rare]'" in said
+
+
+def test_the_code_of_an_engine_of_ones_own_is_part_of_its_graders(judged):
+    code = (
+        "from grading.engines import Engine as Base\nclass Engine(Base):\n    needs_model = False\n"
+    )
+    judged.engine("mine", code)
+    before = judged.grader("own", engine="mine", prompt="sun").grader_id
+    judged.engine("mine", code + "# better\n")
+    assert judged.grader("own").grader_id != before
 
 
 def test_an_engine_file_that_holds_no_engine_is_named(judged):

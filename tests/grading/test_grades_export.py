@@ -9,8 +9,8 @@ from datetime import datetime
 import polars as pl
 import pytest
 
-from grading.grades_export import export_grades
-from grading.workbench import GRADES
+from grading.exchange.grades_export import export_grades
+from grading.exchange.workbench import GRADES
 from sql.errors import BadInput
 from tests.grading.workbench_files import (
     RATED,

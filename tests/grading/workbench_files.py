@@ -2,7 +2,7 @@
 
 import json
 
-from grading.grades_import import Choices, import_grades
+from grading.exchange.grades_import import Choices, import_grades
 
 LLM = "google/flan-t5-large"
 RATED = {"prompt_class": "QuestionSelfRated", "prompt_style": "Can it be answered?",

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from sql import Lake, Project
+from sql.postgres import advisory_lock
 from tests.conftest import gradelake
 
 
@@ -54,6 +55,11 @@ def catalog(tmp_path_factory):
     shutil.rmtree(folder)
 
 
+def grader_id(folder: Path) -> str:
+    planned = gradelake(folder, "plan", "demo", "--grader", "lexical_direct", "--json")
+    return json.loads(planned.stdout)["plans"][0]["grader_id"]
+
+
 def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
@@ -81,6 +87,15 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     assert gradelake(folder, "sql", query, "--format", "csv", "--release", "r1").stdout == ours
     commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
     assert [c["release"] for c in commits if c["release"]] == ["r2", "r1"]
+
+    # a grader at work holds a lock of the database; its pairs land once
+    with advisory_lock(Project.read(config), name=f"grader {grader_id(folder)}"):
+        busy = gradelake(folder, "grade", "demo", "--grader", "lexical_direct", code=1)
+    assert "this grader is at work already" in busy.stderr
+    done = gradelake(folder, "grade", "demo", "--grader", "lexical_direct", "--json")
+    assert json.loads(done.stdout)["ok"] == 304
+    again = gradelake(folder, "grade", "demo", "--grader", "lexical_direct")
+    assert "nothing is missing" in again.stdout
     gradelake(folder, "doctor")
 
     # a second build waits for the first one's advisory lock

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from grading.workbench import (
+from grading.exchange.workbench import (
     GRADES,
     JUDGMENTS,
     PASSAGES,
@@ -18,8 +18,8 @@ from grading.workbench import (
     sha256,
     with_scales,
 )
-from grading.workbench_entry import Entries
-from grading.workbench_values import Fault, short, text_of, the, whole
+from grading.exchange.workbench_entry import Entries
+from grading.exchange.workbench_values import Fault, short, text_of, the, whole
 from sql import files
 from sql.problems import Problems, reject
 from sql.transaction import utc_now

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from grading.brought_along import Judgments, Rankings
-from grading.criteria import read_criteria
-from grading.imported import Imported
-from grading.workbench import Found
-from grading.workbench_read import read_graded
+from grading.exchange.brought_along import Judgments, Rankings
+from grading.exchange.criteria import read_criteria
+from grading.exchange.imported import Imported
+from grading.exchange.workbench import Found
+from grading.exchange.workbench_read import read_graded
 from sql import files
 from sql.errors import BadInput
 from sql.lake import Lake

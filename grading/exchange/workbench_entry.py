@@ -8,10 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from grading.parsers import PARSERS
-from grading.reply import Reading
-from grading.scale import Scale
-from grading.workbench import (
+from grading.exchange.workbench import (
     COMMON,
     GRADES,
     RATING_MAX,
@@ -19,7 +16,7 @@ from grading.workbench import (
     is_bare_digit,
     published_status,
 )
-from grading.workbench_values import (
+from grading.exchange.workbench_values import (
     answers_of,
     error_of,
     errors_of,
@@ -31,6 +28,9 @@ from grading.workbench_values import (
     the,
     whole,
 )
+from grading.parsers import PARSERS
+from grading.reply import Reading
+from grading.scale import Scale
 
 _COMMON_SCHEMA = {column: GRADES[column] for column in COMMON}
 

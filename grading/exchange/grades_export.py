@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from grading.workbench_write import GraderEntry, paragraph
+from grading.exchange.workbench_write import GraderEntry, paragraph
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import did_you_mean

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from grading.workbench import GRADER_COLUMNS, OF_ITEM, sha256
+from grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
 
 Row = dict[str, Any]
 

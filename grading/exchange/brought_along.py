@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from grading.workbench import once
+from grading.exchange.workbench import once
 from sql.errors import BadInput
 from sql.project import is_name
 from sql.transaction import utc_now
 
 if TYPE_CHECKING:
-    from grading.grades_import import Import
+    from grading.exchange.grades_import import Import
 
 
 class Judgments:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from grading.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
+from grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
 
 _INT32 = 1 << 31
 

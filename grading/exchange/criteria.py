@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from grading.workbench import GRADES, Found, imported_grader, with_scales
-from grading.workbench_values import Fault, short, whole
+from grading.exchange.workbench import GRADES, Found, imported_grader, with_scales
+from grading.exchange.workbench_values import Fault, short, whole
 from sql import files
 from sql.problems import Problems, reject
 from sql.transaction import utc_now

@@ -35,8 +35,8 @@ def import_grades(project, collection, file, rater, assessor, systems, name, as_
       gradelake import grades dl19 dl19-graded.jsonl.gz --rater both
       gradelake import grades dl19 4_prompts_dl2019.json.gz --name llama-3-8b
     """
-    from grading.grades_import import Choices
-    from grading.grades_import import import_grades as run_import
+    from grading.exchange.grades_import import Choices
+    from grading.exchange.grades_import import import_grades as run_import
 
     choices = Choices(rater, assessor, name, systems)
     with Lake.writer(project()) as lake:
@@ -95,7 +95,7 @@ def export_grades(project, collection, output, graders, release, live, as_json):
     Example:
       gradelake export grades dl19 --output dl19-graded.jsonl.gz --grader flan
     """
-    from grading.grades_export import export_grades as run_export
+    from grading.exchange.grades_export import export_grades as run_export
 
     if live and release:
         raise BadInput("--live and --release exclude each other")

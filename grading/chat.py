@@ -1,0 +1,185 @@
+"""OpenAI's chat API: what goes with every prompt, and what comes back, whatever it is."""
+
+import email.utils
+import json
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grading.engines import Response
+
+if TYPE_CHECKING:
+    from grading.grader import Grader
+
+CONSTRAINTS = ("choice", "json_schema", "none")
+_TOP_LOGPROBS = 20  # as many as servers give
+_JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
+_REASONING_TOKENS = 4096  # where no more than a bare answer has been allowed for
+_LONGEST_ERROR = 500  # characters of a server's words that are kept
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read the replies to what was asked.
+
+    `words` are the scale's, where their probabilities were asked for; `as_json` says that the
+    grade is in a JSON object.
+    """
+
+    words: tuple[str, ...] = ()
+    as_json: bool = False
+
+
+def chat_options(grader: "Grader") -> tuple[dict[str, Any], Reading]:
+    """What goes with every prompt of a grader, and how to read the replies."""
+    settings = grader.settings
+    on_scale = grader.prompt.output == "scale"
+    constrain = settings["constrain"] if on_scale else "none"
+    options: dict[str, Any] = {"model": grader.model, **grader.decoding}
+    words = tuple(grader.prompt.scale.words) if on_scale else ()
+    longest = max(map(len, words), default=0)
+    if constrain == "choice":
+        options["extra_body"] = {"structured_outputs": {"choice": words}}
+        options["max_tokens"] = max(options["max_tokens"], longest)
+    elif constrain == "json_schema":
+        schema = {
+            "type": "object",
+            "properties": {"grade": {"type": "string", "enum": words}},
+            "required": ["grade"],
+            "additionalProperties": False,
+        }
+        options["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "grade", "strict": True, "schema": schema},
+        }
+        options["max_tokens"] = max(options["max_tokens"], _JSON_TOKENS + longest)
+    with_probabilities = constrain == "choice" and not settings["reasoning"]
+    if with_probabilities:  # a word may begin with several tokens: "Y", "Yes"
+        options |= {"logprobs": True, "top_logprobs": min(_TOP_LOGPROBS, 2 * len(words))}
+    if settings["reasoning"]:
+        for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty"):
+            options.pop(name, None)
+        options["max_completion_tokens"] = options.pop("max_tokens")
+        if grader.decoding["max_tokens"] == 1:
+            options["max_completion_tokens"] = _REASONING_TOKENS
+    return options, Reading(words if with_probabilities else (), constrain == "json_schema")
+
+
+class Misshapen(ValueError):
+    """What came back is no chat completion; the message says what is wrong with it."""
+
+
+def response_of(completion, reading: Reading) -> Response:
+    """The answer in a completion.
+
+    Raises `Misshapen` for what is no completion; an empty reply, or one that the endpoint's filter
+    took away, is a Response with an `error`.
+    """
+    choices = getattr(completion, "choices", None)
+    if not isinstance(choices, list) or not choices:
+        raise Misshapen("the reply has no choices: is this address a chat API?")
+    choice = choices[0]
+    prompt_tokens, cached_tokens, completion_tokens = _usage(completion)
+    response = Response(
+        constrained_probabilities=True,
+        prompt_tokens=prompt_tokens,
+        cached_tokens=cached_tokens,
+        completion_tokens=completion_tokens,
+    )
+    text = getattr(getattr(choice, "message", None), "content", None)
+    finished = getattr(choice, "finish_reason", None)
+    if finished == "content_filter":
+        response.error = "the endpoint's content filter refused this prompt"
+    elif text is None:
+        response.error = (
+            "the reply is empty: max_tokens were used up before it began"
+            if finished == "length"
+            else "the reply is empty"
+        )
+    elif not isinstance(text, str):
+        raise Misshapen(f"the reply's content is no text: {text!r:.80}")
+    else:
+        response.text = _grade_in(text) if reading.as_json else text
+        response.probabilities = _probabilities(choice, reading.words) if reading.words else None
+    return response
+
+
+def _grade_in(text: str) -> str:
+    """The grade of a JSON reply; the reply itself when it is something else."""
+    try:
+        return str(json.loads(text)["grade"])
+    except (ValueError, TypeError, LookupError):
+        return text
+
+
+def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
+    """Of each word, from the reply's first token; None unless every word can be told by it.
+
+    The sum over the tokens that begin one word and no other: "Y" and "Yes" are both "Yes".
+    """
+    found: dict[str, float] = {}
+    try:
+        for token in choice.logprobs.content[0].top_logprobs:
+            start = token.token.strip()
+            meant = [word for word in words if start and word.startswith(start)]
+            if len(meant) == 1:
+                if not token.logprob <= 0.01:  # a little above 0 is rounding; NaN is not
+                    return None
+                found[meant[0]] = found.get(meant[0], 0.0) + math.exp(token.logprob)
+    except (AttributeError, LookupError, TypeError):
+        return None
+    return [found[word] for word in words] if len(found) == len(words) else None
+
+
+def _usage(completion) -> tuple[int | None, int | None, int | None]:
+    """(prompt, cached, completion) tokens; None for what is missing or cannot be."""
+    usage = getattr(completion, "usage", None)
+    details = getattr(usage, "prompt_tokens_details", None)
+    counts = (
+        getattr(usage, "prompt_tokens", None),
+        getattr(details, "cached_tokens", None),
+        getattr(usage, "completion_tokens", None),
+    )
+    return tuple(
+        n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
+        for n in counts
+    )
+
+
+def retry_after(headers) -> float | None:
+    """Seconds that a server asks to wait: a number, or a date (RFC 9110, section 10.2.3)."""
+    stated = headers.get("retry-after")
+    if not stated:
+        return None
+    try:
+        seconds = float(stated)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(stated).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return seconds if seconds > 0 else None
+
+
+def whole_text(error: Exception) -> str:
+    """All that a server said of an error: its message, its code, whatever else it sent."""
+    return f"{error} {getattr(error, 'body', None) or ''}"
+
+
+def told(error: Exception, key: str) -> str:
+    """What went wrong, on one line, without the key should the server have repeated it."""
+    if isinstance(error, Misshapen):
+        text = str(error)
+    elif isinstance(error, json.JSONDecodeError):
+        text = f"the reply is no JSON: {error}"
+    elif type(error).__name__ == "APIConnectionError":  # says no more than its name
+        text = f"no connection: {error.__cause__ or error}"
+    else:  # without a message in the usual place, what else the server sent
+        text = str(error) if " - " in str(error) else whole_text(error)
+        text = f"{type(error).__name__}: {text}"
+    if key:
+        text = text.replace(key, "***")
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."

@@ -1,0 +1,1 @@
+"""Grades in the forms of other tools: brought in, and written back."""

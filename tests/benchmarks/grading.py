@@ -1,0 +1,203 @@
+"""Grading: how fast work is planned and moved, and what the prefix cache saves a real model.
+
+Absolute times depend on the machine; the ratios and shares are the result.
+
+    python -m tests.benchmarks.grading [plan] [moving] [model]
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from grading.grader import Grader
+from grading.planner import ensure_views
+from sql import Lake, Project
+from tests.benchmarks.leaderboards import command
+from tests.grading import smollm
+from tests.grading.dl19_sample import make_sample
+from tests.places import missing_dl19
+
+QUERIES, PASSAGES, ITEMS = 1_000, 100, 110  # of each query; 11 million pairs
+ITEMS_GRADED = 100  # of each query: 10 million grades
+NOTHING = """
+from grading.engines import Engine as Base, Response
+
+class Engine(Base):
+    '''Answers at once.'''
+    needs_model = False
+    chunk_pairs = 4000
+
+    def score(self, prompts):
+        return [Response("3")] * len(prompts)
+"""
+CONFIG = """
+[grading]
+engines = "engines"
+
+[graders.lexical]
+engine = "lexical"
+prompt = "question_self_rating"
+parser = "strict"
+
+[graders.nothing]
+engine = "nothing"
+prompt = "question_self_rating"
+parser = "strict"
+"""
+console = Console(highlight=False, width=100)
+
+
+def make_big(folder: Path) -> None:
+    """A lake with ten million grades of `lexical`, and a million pairs it has not graded."""
+    (folder / "engines").mkdir(parents=True)
+    (folder / "engines" / "nothing.py").write_text(NOTHING)
+    (folder / "gradelake.toml").write_text(CONFIG)
+    project = Project.read(folder / "gradelake.toml")
+    Lake.create(project).close()
+    grader_id = Grader.named(project, "lexical").grader_id
+    with Lake.writer(project) as lake:
+        with lake.transaction("benchmark") as transaction:
+            for statement in MAKE:
+                transaction.run(
+                    statement.replace("GRADER", f"'{grader_id}'")
+                    .replace("QUERIES", str(QUERIES))
+                    .replace("PASSAGES", str(PASSAGES))
+                    .replace("ITEMS_GRADED", str(ITEMS_GRADED))
+                    .replace("ITEMS", str(ITEMS))
+                )
+        ensure_views(project, lake, lambda line: None)
+
+
+MAKE = (
+    "insert into {lake}.raw.collections values ('big', 'files', 2, 3, 20, false, now()::timestamp)",
+    "insert into {lake}.raw.queries "
+    "select 'big', 'q' || i, 'query number ' || i, null, null from range(QUERIES) t(i)",
+    """
+    insert into {lake}.raw.passages by name
+    select 'big' as collection, 'p' || i as passage_id, sha256(i::varchar) as text_sha256,
+        'the text of passage number ' || i || repeat(' and some more words', 15) as text,
+        'corpus' as origin
+    from range(QUERIES * PASSAGES) t(i)
+    """,
+    "insert into {lake}.raw.judgments "
+    "select 'big', 'nist', 'q' || (i // PASSAGES), 'p' || i, i % 4 "
+    "from range(QUERIES * PASSAGES) t(i)",
+    """
+    insert into {lake}.raw.rubric_items
+    select 'big', 'bank', 'q' || (i // ITEMS), '', 'q' || (i // ITEMS) || '/' || md5(i::varchar),
+        'question', 'What is said about number ' || i || '?', null, 1, 'imported', now()::timestamp
+    from range(QUERIES * ITEMS) t(i)
+    """,
+    """
+    insert into {lake}.raw.grades by name
+    select GRADER as grader_id, 'big' as collection, 'q' || q as query_id, 'p' || p as passage_id,
+        'q' || q || '/' || md5(i::varchar) as item_id, (p + i) % 6 as grade, 'ok' as status,
+        ((p + i) % 6)::varchar as response, 1.0 * ((p + i) % 6) as expected_grade,
+        200 as prompt_tokens, 150 as cached_tokens, 1 as completion_tokens, 'b' as batch_id,
+        now()::timestamp as graded_at, sha256(p::varchar) as passage_sha256
+    from (select p // PASSAGES as q, p from range(QUERIES * PASSAGES) t(p))
+    inner join (
+        select i // ITEMS as q, i from range(QUERIES * ITEMS) t(i) where i % ITEMS < ITEMS_GRADED
+    ) using (q)
+    """,
+)
+
+
+def measure_plan(folder: Path) -> None:
+    """Planning a million missing pairs against ten million grades, in a process of its own."""
+    program = (
+        "import json, resource, subprocess, sys, time\n"
+        "started = time.perf_counter()\n"
+        "done = subprocess.run([sys.executable, '-m', 'gradelake', 'plan', 'big', '--grader',"
+        " 'lexical', '--json'], capture_output=True, check=True, text=True)\n"
+        "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+        "print(json.dumps([time.perf_counter() - started, peak, json.loads(done.stdout)]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, check=True, capture_output=True, text=True
+    )
+    seconds, peak, told = json.loads(done.stdout)
+    plan = told["plans"][0]
+    console.print(
+        f"gradelake plan: {plan['missing_pairs']:,} pairs missing beside "
+        f"{plan['graded_pairs']:,} grades: {seconds:.1f} s, {peak / 1e6:.2f} GB at most"
+    )
+
+
+def measure_moving(folder: Path, limit: int = 400_000) -> None:
+    """An engine that answers at once: what remains is everything else."""
+    told = json.loads(
+        command(folder, "grade", "big", "--grader", "nothing", "--limit", str(limit), "--json")
+    )
+    working = told["seconds"] - told["plan_seconds"] - told["loading_seconds"]
+    console.print(
+        f"gradelake grade with an engine that does nothing: {told['pairs']:,} pairs, "
+        f"{told['pairs'] / working:,.0f} pairs/s once started "
+        f"(planning {told['plan_seconds']:.1f} s, starting Ray {told['loading_seconds']:.1f} s, "
+        f"working {working:.1f} s, of them committing {told['commit_seconds']:.1f} s)"
+    )
+
+
+def measure_model(folder: Path) -> None:
+    """600 real pairs through SmolLM2 in vLLM, two actors, grouped and plain."""
+    if reason := smollm.missing() or missing_dl19():
+        console.print(f"a real model: not measured, {reason}")
+        return
+    make_sample(folder)
+    variants = {
+        "plain: question first, no cache": ("question_self_rating", False),
+        "question first, prefix cache": ("question_self_rating", True),
+        "passage first, no cache": ("question_self_rating_context_first", False),
+        "passage first, grouped, prefix cache": ("question_self_rating_context_first", True),
+    }
+    with (folder / "gradelake.toml").open("a") as config:
+        for number, (prompt, cache) in enumerate(variants.values()):
+            config.write(
+                f'\n[graders.v{number}]\nengine = "vllm"\nmodel = "{smollm.model_folder()}"\n'
+                f'prompt = "{prompt}"\nparser = "strict"\nprefix_caching = {str(cache).lower()}\n'
+                # another length makes another grader, which has everything still to do
+                f"max_model_len = {2048 - number}\nkv_cache_mib = 256\nchunk_pairs = 50\nactors = 2\n"
+            )
+    command(folder, "plan", "dl19", "--grader", "v0")
+    table = Table(title="600 pairs of TREC DL 2019, SmolLM2-135M in vLLM on the CPU, 2 actors")
+    columns = ("what", "pairs/s", "ratio", "tokens cached", "all but the model")
+    for name in columns:
+        table.add_column(name, justify="left" if name == "what" else "right")
+    rates = []
+    for number, name in enumerate(variants):
+        told = json.loads(command(folder, "grade", "dl19", "--grader", f"v{number}", "--json"))
+        working = told["seconds"] - told["plan_seconds"] - told["loading_seconds"]
+        rates.append(told["pairs"] / working)
+        # the model is loaded and at work on one worker or the other; the rest of the time is ours
+        ours = told["plan_seconds"] + max(0.0, working - told["engine_seconds"] / told["workers"])
+        table.add_row(
+            name,
+            f"{rates[-1]:.1f}",
+            f"{rates[-1] / rates[0]:.1f}x",
+            f"{told['cached_tokens'] / told['prompt_tokens']:.0%}",
+            f"{ours / told['seconds']:.1%}",
+        )
+    console.print(table)
+
+
+def main() -> None:
+    parts = sys.argv[1:] if sys.argv[0].endswith("grading.py") else []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if not parts or {"plan", "moving"} & set(parts):
+            make_big(folder / "big")
+        if not parts or "plan" in parts:
+            measure_plan(folder / "big")
+        if not parts or "moving" in parts:
+            measure_moving(folder / "big")
+        if not parts or "model" in parts:
+            measure_model(folder / "model")
+
+
+if __name__ == "__main__":
+    main()

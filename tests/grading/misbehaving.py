@@ -1,0 +1,186 @@
+"""An HTTP server that speaks OpenAI's chat API, and misbehaves as it is told.
+
+    server.on("steel", refuse(500), answer("3"))    # first a 500, then grades
+
+Each prompt that holds the word gets the next reply of its script; the last one repeats. A reply
+may also be a function of the request, e.g. to look at its length.
+"""
+
+import itertools
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: when it came, what the user's message said, and all of it."""
+
+    at: float
+    text: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to send. `delay` comes before it; `drip` between its bytes; both in seconds."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+    delay: float = 0.0
+    drip: float = 0.0
+    stated_length: int | None = None  # more than there is: the body breaks off
+    hang_up: bool = False  # no reply at all
+
+
+Script = Reply | Callable[[Asked], Reply]
+
+
+def answer(content: Any = "3", delay: float = 0.0, usage: Any = None, logprobs: Any = None,
+           finish_reason: str = "stop") -> Reply:  # fmt: skip
+    """A chat completion; `logprobs` are (token, logprob) pairs of its first token."""
+    if isinstance(logprobs, list):
+        top = [{"token": token, "logprob": value, "bytes": None} for token, value in logprobs]
+        logprobs = {"content": [{**top[0], "top_logprobs": top}]}
+    choice = {"index": 0, "finish_reason": finish_reason, "logprobs": logprobs,
+              "message": {"role": "assistant", "content": content}}  # fmt: skip
+    if usage is None:
+        usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11,
+                 "prompt_tokens_details": {"cached_tokens": 4}}  # fmt: skip
+    return sent({"id": "1", "object": "chat.completion", "created": 1, "model": "m",
+                 "choices": [choice], "usage": usage}, delay=delay)  # fmt: skip
+
+
+def sent(content: Any, **options: Any) -> Reply:
+    """Anything, as JSON."""
+    return Reply(json.dumps(content).encode(), **options)
+
+
+def refuse(status: int, message: str = "it went wrong", code: str = "", **headers: str) -> Reply:
+    """An error as OpenAI words it; `Retry_After="3"` is a header."""
+    body = json.dumps({"error": {"message": message, "code": code}}).encode()
+    return Reply(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def echo(status: int) -> Callable[[Asked], Reply]:
+    """An error that repeats the key it was sent."""
+    return lambda asked: refuse(status, f"you sent {asked.headers.get('authorization')}")
+
+
+class Server:
+    """Listens on a free port of the loopback; `stop` and `start` keep the port."""
+
+    def __init__(self):
+        self.asked: list[Asked] = []
+        self.most_open = 0
+        self._open = 0
+        self._scripts: dict[str, list[Script]] = {}
+        self._lock = threading.Lock()
+        self._http: ThreadingHTTPServer | None = None
+        self.port = 0
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def on(self, word: str, *script: Script) -> None:
+        """What happens to prompts with this word; "" means all others."""
+        self._scripts[word] = list(script)
+
+    def about(self, word: str) -> list[Asked]:
+        """The requests whose message holds the word."""
+        return [asked for asked in self.asked if word in asked.text]
+
+    def gaps(self, word: str = "") -> list[float]:
+        """Seconds between one request and the next."""
+        times = [asked.at for asked in self.about(word)]
+        return [after - before for before, after in itertools.pairwise(times)]
+
+    def start(self) -> None:
+        self._http = _Http(("127.0.0.1", self.port), _handler(self))
+        self.port = self._http.server_address[1]
+        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def stop(self) -> None:
+        if self._http:
+            self._http.shutdown()
+            self._http.server_close()
+            self._http = None
+
+    def reply_to(self, asked: Asked) -> Reply:
+        with self._lock:
+            self.asked.append(asked)
+            word = next((word for word in self._scripts if word and word in asked.text), "")
+            script = self._scripts.get(word) or [answer()]
+            reply = script.pop(0) if len(script) > 1 else script[0]
+        return reply if isinstance(reply, Reply) else reply(asked)
+
+    @contextmanager
+    def counted(self):
+        """Counts how many requests are open at once."""
+        with self._lock:
+            self._open += 1
+            self.most_open = max(self.most_open, self._open)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open -= 1
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that gave up are part of the play."""
+
+
+def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            text = body["messages"][-1]["content"] if self.path.endswith("completions") else ""
+            with server.counted():
+                reply = server.reply_to(Asked(time.monotonic(), text, headers, body))
+                time.sleep(reply.delay)
+                self._send(reply)
+
+        def _send(self, reply: Reply) -> None:
+            if reply.hang_up:
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return
+            self.send_response(reply.status)
+            self.send_header("Content-Type", reply.kind)
+            self.send_header("Content-Length", str(reply.stated_length or len(reply.body)))
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if reply.drip:
+                for byte in reply.body:
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(reply.drip)
+            else:
+                self.wfile.write(reply.body)
+            if reply.stated_length:
+                self.close_connection = True
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Quiet."""
+
+    return Handler

@@ -1,0 +1,347 @@
+"""EXAM++ from end to end: answers are extracted, stored beside the ratings, and verified."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from grading.commands import _grader
+from grading.planner import Plan, Request
+from grading.run import grade
+from sql.errors import BadInput
+from tests.grading.project import copy_of
+from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph
+
+BLUE = "Why is the sky blue?"
+LIGHT = "What scatters light?"
+HOME = "How do bees find home?"
+REMEMBER = "What do bees remember?"
+SUN = "Do bees see the sun?"
+# gold answers of three of the five questions
+BANK = [
+    "query_id,kind,text,gold_answer",
+    f"q1,question,{BLUE},",
+    f"q1,question,{LIGHT},the air|dust",
+    f"q2,question,{HOME},by the sun",
+    f"q2,question,{REMEMBER},",
+    f"q2,question,{SUN},yes|they see it|true",
+]
+
+# An engine that extracts: the passage's last two words, or nothing where it speaks of steel.
+EXTRACTING = """
+from grading.engines import Engine as Base, Response, Setting
+
+class Engine(Base):
+    needs_model = False
+    settings = {"words": Setting(int, 2, "how many")}
+
+    def score(self, prompts):
+        return [self.answer(prompt.values["passage"]) for prompt in prompts]
+
+    def answer(self, passage):
+        words = passage.rstrip(".").split()[-self.grader.settings["words"]:]
+        return Response("" if "steel" in passage else " ".join(words), prompt_tokens=5,
+                        cached_tokens=0, completion_tokens=2)
+"""
+
+# An engine that verifies: yes when the words of the gold answer are in the answer. It writes down
+# what it is asked, and fails where the gold answer is in the file `failing`.
+VERIFYING = """
+import json, pathlib
+from grading.engines import Engine as Base, Response
+
+HERE = pathlib.Path(__file__).parent
+
+class Engine(Base):
+    needs_model = False
+
+    def score(self, prompts):
+        with (HERE / "asked").open("a") as asked:
+            for prompt in prompts:
+                asked.write(json.dumps(prompt.text) + "\\n")
+        return [self.verify(**prompt.values) for prompt in prompts]
+
+    def verify(self, gold_answer, answer, **others):
+        failing = HERE / "failing"
+        if failing.exists() and gold_answer == failing.read_text():
+            return Response(error="not now", prompt_tokens=3)
+        is_in = set(gold_answer.split()) <= set(answer.split())
+        return Response("yes" if is_in else "no", probabilities=[0.1, 0.7] if is_in else [0.6, 0.2],
+                        prompt_tokens=10, cached_tokens=4, completion_tokens=1)
+"""
+
+
+def with_graders(judged):
+    """The files of the collection with gold answers, and graders that extract and verify."""
+    judged.write("bank.csv", BANK)
+    judged.engine("extracting", EXTRACTING)
+    judged.engine("verifying", VERIFYING)
+    judged.grader("exam", engine="extracting", prompt="question_answer", actors=1)
+    judged.graders["verified"] = {
+        "engine": "verifying", "prompt": "verify_answer", "answers_from": "exam", "actors": 1
+    }  # fmt: skip
+    return judged
+
+
+@pytest.fixture(scope="module")
+def extracted_lake(tmp_path_factory, judged_lake, two_workers):
+    """A lake with gold answers and the answers of `exam`, made once and copied."""
+    project = with_graders(copy_of(judged_lake, tmp_path_factory.mktemp("extracted") / "project"))
+    with closing(project):
+        project.bank()
+        project.grade("exam")
+    return project.folder / "lake"
+
+
+@pytest.fixture
+def exam(tmp_path, extracted_lake):
+    """The collection with gold answers and extracted answers."""
+    with closing(with_graders(copy_of(extracted_lake, tmp_path / "project"))) as project:
+        yield project
+
+
+def plan_of(exam, name="verified"):
+    """The plan as the commands make it."""
+    return Plan(exam.lake, Request(exam.name, _grader(exam.project, exam.lake, name)))
+
+
+def grade_as_told(exam, name="verified"):
+    """Grade as the command does."""
+    project = exam.project
+    request = Request(exam.name, _grader(project, exam.lake, name))
+    return grade(project, request, lambda line: None)
+
+
+def asked(exam) -> list[str]:
+    file = exam.folder / "engines" / "asked"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+# --- extraction -----------------------------------------------------------------------------------
+
+
+def test_an_answer_stands_beside_the_rating_of_its_passage_and_item(exam):
+    exam.grader(actors=1)
+    exam.grade("lexical")
+    rows = exam.rows(
+        """
+        select rated.query_id, rated.passage_id, items.item_text, extracted.answer, rated.grade
+        from lake.raw.grades as rated
+        inner join lake.raw.graders as rater
+            on rated.grader_id = rater.grader_id and rater.name = 'lexical'
+        inner join lake.raw.grades as extracted
+            using (collection, query_id, passage_id, item_id)
+        inner join lake.raw.graders as extractor
+            on extracted.grader_id = extractor.grader_id and extractor.name = 'exam'
+        inner join lake.intermediate.int_rubric_items as items using (collection, query_id, item_id)
+        """
+    )
+    assert len(rows) == 12
+    beside = {row[:3]: row[3:] for row in rows}
+    ratings = exam.grades("lexical", "grade")
+    assert {pair: (rating,) for pair, (_, rating) in beside.items()} == ratings
+    answers = {passage: answer for (_, passage, _), (answer, _) in beside.items()}
+    assert answers == {"p1": "than red", "p2": "the sun", "p3": "the sun", "p4": "",
+                       "p5": "than red"}  # fmt: skip
+
+
+def test_an_answer_is_1_and_none_is_unanswerable(exam):
+    grades = exam.grades("exam", "grade, status, answer, response")
+    assert grades["q2", "p3", HOME] == (1, "ok", "the sun", "the sun")
+    assert grades["q2", "p4", HOME] == (0, "unanswerable", "", "")
+
+
+def test_an_answer_key_grades_by_rule_where_there_is_one(exam):
+    exam.grader("key", engine="extracting", prompt="question_answer", parser="answer_key",
+                actors=1)  # fmt: skip
+    assert exam.plan("key").totals.wanted == 3 * 1 + 2 * 2  # q1's light; q2's home and sun
+    exam.grade("key")
+    grades = exam.grades("key", "grade, status, answer")
+    assert grades == {
+        ("q1", "p1", LIGHT): (0, "ok", "than red"),
+        ("q1", "p2", LIGHT): (0, "ok", "the sun"),
+        ("q1", "p5", LIGHT): (0, "ok", "than red"),
+        # without stopwords "the sun" is "by the sun"
+        ("q2", "p3", HOME): (1, "ok", "the sun"),
+        ("q2", "p3", SUN): (0, "ok", "the sun"),
+        ("q2", "p4", HOME): (0, "unanswerable", ""),
+        ("q2", "p4", SUN): (0, "unanswerable", ""),
+    }
+
+
+# --- verification ---------------------------------------------------------------------------------
+
+
+def test_there_is_nothing_to_verify_before_answers_were_extracted(judged):
+    with_graders(judged).bank()
+    assert plan_of(judged).totals.wanted == 0
+    assert grade_as_told(judged).counts["pairs"] == 0
+
+
+def test_answers_are_verified_where_there_are_gold_answers(exam):
+    # q1: light in p1, p2, p5; q2: home and sun in p3 and p4
+    totals = plan_of(exam).totals
+    assert (totals.wanted, totals.missing) == (7, 7)
+    assert totals.prompts == 6  # p5 has p1's answer to the same question
+    grade_as_told(exam)
+    totals = plan_of(exam).totals
+    assert (totals.wanted, totals.graded, totals.missing) == (7, 7, 0)
+
+
+def test_where_nothing_was_answered_the_grade_is_0_and_nobody_is_asked(exam):
+    run = grade_as_told(exam)
+    grades = exam.grades("verified", "grade, status, answer, prompt_tokens")
+    assert grades["q2", "p4", HOME] == (0, "unanswerable", None, 0)
+    assert run.counts["unanswerable"] == 2
+    assert not [prompt for prompt in asked(exam) if 'Is ""' in prompt]
+
+
+def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
+    exam.grader("exam", words=3)  # "more than red", "see the sun", "by the sun"
+    exam.grade("exam")
+    run = grade_as_told(exam)
+    assert (run.counts["pairs"], run.counts["ok"], run.counts["unanswerable"]) == (7, 5, 2)
+
+    def question(item, gold, answer):
+        return (f'For the question "{item}" the correct answer is "{gold}". Is "{answer}" an '
+                "equally correct response to this question? Answer yes or no.")  # fmt: skip
+
+    assert sorted(asked(exam)) == sorted([
+        *(question(LIGHT, gold, answer) for gold in ("the air", "dust")
+          for answer in ("more than red", "see the sun")),
+        question(HOME, "by the sun", "by the sun"),
+        *(question(SUN, gold, "by the sun") for gold in ("yes", "they see it", "true")),
+    ])  # fmt: skip
+    assert exam.grades("verified", "grade, status, answer, response, error") == {
+        ("q1", "p1", LIGHT): (0, "ok", "more than red", "no", None),
+        ("q1", "p2", LIGHT): (0, "ok", "see the sun", "no", None),
+        ("q1", "p5", LIGHT): (0, "ok", "more than red", "no", None),
+        ("q2", "p3", HOME): (1, "ok", "by the sun", "yes", None),
+        ("q2", "p3", SUN): (0, "ok", "by the sun", "no", None),
+        ("q2", "p4", HOME): (0, "unanswerable", None, "", None),
+        ("q2", "p4", SUN): (0, "unanswerable", None, "", None),
+    }
+
+
+@pytest.mark.parametrize("order", ["the sun|a map", "a map|the sun"])
+def test_the_best_grade_keeps_its_own_reply_and_probabilities(exam, order):
+    exam.write("bank.csv", [BANK[0], f"q2,question,{HOME},{order}"])
+    exam.bank()
+    grade_as_told(exam)
+    columns = "grade, response, expected_grade, scale_mass"
+    row = exam.grades("verified", columns)["q2", "p3", HOME]
+    assert row[:2] == (1, "yes")
+    assert row[2:] == pytest.approx((0.7 / 0.8, 0.8))
+
+
+def test_the_tokens_of_all_gold_answers_are_summed(exam):
+    run = grade_as_told(exam)
+    tokens = exam.grades("verified", "prompt_tokens, cached_tokens, completion_tokens")
+    assert tokens["q2", "p3", HOME] == (10, 4, 1)
+    assert tokens["q2", "p3", SUN] == (30, 12, 3)
+    assert tokens["q1", "p1", LIGHT] == (20, 8, 2)
+    assert tokens["q1", "p5", LIGHT] == (0, 0, 0)  # asked with p1's
+    assert run.counts["prompt_tokens"] == 10 * len(asked(exam)) == 80
+
+
+def test_a_wrong_answer_is_only_known_when_every_gold_answer_was_asked_about(exam):
+    exam.write("engines/failing", "true")
+    run = grade_as_told(exam)
+    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (4, 1, 3)
+    grades = exam.grades("verified", "grade, status, error")
+    assert grades["q2", "p3", SUN] == (None, "failed", "not now")
+    exam.write("engines/failing", "a map")
+    exam.write("bank.csv", [BANK[0], f"q2,question,{HOME},a map|the sun"])
+    exam.bank()
+    exam.graders["verified"]["decoding"] = {"max_tokens": 2}  # another grader
+    grade_as_told(exam)
+    # right by the other one
+    assert exam.grades("verified", "grade, status")["q2", "p3", HOME] == (1, "ok")
+
+
+def test_another_extracting_grader_makes_another_verifying_one(exam):
+    grade_as_told(exam)
+    first = _grader(exam.project, exam.lake, "verified").grader_id
+    exam.grader("exam", words=3)
+    assert _grader(exam.project, exam.lake, "verified").grader_id != first
+    assert plan_of(exam).totals.wanted == 0  # its answers are not extracted yet
+    exam.grade("exam")
+    grade_as_told(exam)
+    assert exam.rows(
+        "select grade, answer from lake.raw.grades inner join lake.raw.graders using (grader_id) "
+        "where name = 'verified' and passage_id = 'p3' and grade = 1 order by graded_at"
+    ) == [(1, "by the sun")]
+    assert exam.rows(
+        "select count(*), count(distinct grader_id) from lake.raw.grades "
+        "inner join lake.raw.graders using (grader_id) where name = 'verified'"
+    ) == [(14, 2)]
+
+
+def test_answers_of_a_text_that_is_gone_are_not_verified(exam):
+    exam.write("passages.tsv", [
+        "p1\tThe sky is green.", "p2\tBees remember landmarks and see the sun.",
+        "p3\tBees find their way home by the sun.", "p4\tCars are made of steel.",
+        "p5\tThe sky is blue because air scatters blue light more than red.",
+    ])  # fmt: skip
+    exam.ingest()
+    assert plan_of(exam).totals.wanted == 6
+    exam.grade("exam")
+    assert plan_of(exam).totals.wanted == 7
+    grade_as_told(exam)
+    assert exam.grades("verified", "answer")["q1", "p1", LIGHT] == ("is green",)
+
+
+# --- whose answers --------------------------------------------------------------------------------
+
+
+def test_answers_from_nobody_are_refused(exam):
+    del exam.graders["verified"]["answers_from"]
+    with pytest.raises(BadInput, match="verifies answers, whose") as caught:
+        plan_of(exam)
+    assert "answers_from" in caught.value.hint
+
+
+def test_answers_from_an_unknown_grader_are_refused_with_the_nearest_name(exam):
+    exam.graders["verified"]["answers_from"] = "exma"
+    done = exam.gradelake("grade", "tiny", "--grader", "verified")
+    assert done.returncode == 2
+    assert "[graders.verified] answers_from: no grader 'exma' extracts answers" in done.stderr
+    assert "Did you mean 'exam'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("verified", "no grader 'verified' extracts answers"), (["exam"], "is no name")],
+)
+def test_answers_from_what_is_no_grader_of_answers_are_refused(exam, source, words):
+    exam.graders["verified"]["answers_from"] = source
+    with pytest.raises(BadInput, match=words):
+        plan_of(exam)
+
+
+def test_answers_from_a_grader_that_rates_are_refused(exam):
+    exam.graders["verified"]["answers_from"] = "lexical"
+    with pytest.raises(BadInput, match="'lexical' extracts no answers") as caught:
+        plan_of(exam)
+    assert "question_answer" in caught.value.hint
+
+
+def test_answers_that_others_extracted_are_verified(exam):
+    ids = dict(exam.rows("select item_text, item_id from lake.intermediate.int_rubric_items"))
+    answers = {ids[HOME]: "they fly home by the sun", ids[REMEMBER]: "landmarks", ids[SUN]: ""}
+    given = paragraph("p3", [extracted(answers, [ids[HOME], ids[REMEMBER]])])
+    given["text"] = "Bees find their way home by the sun."
+    exam.write("theirs.jsonl", lines(q2=[given]))
+    done = exam.gradelake("import", "grades", "tiny", "theirs.jsonl")
+    assert done.returncode == 0, done.stderr
+    (name,) = exam.rows("select name from lake.raw.graders where engine = 'imported'")[0]
+    assert EXTRACTED["prompt_class"] in name
+    exam.graders["verified"]["answers_from"] = name
+    done = exam.gradelake("grade", "tiny", "--grader", "verified", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ok"] == 1
+    # what bees remember has no gold answers
+    assert exam.grades("verified", "grade, status, answer") == {
+        ("q2", "p3", HOME): (1, "ok", "they fly home by the sun"),
+        ("q2", "p3", SUN): (0, "unanswerable", None),
+    }

@@ -1,0 +1,539 @@
+"""The engine `openai`, against a server that misbehaves in every way its replies could."""
+
+import math
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from grading.asking import expectation, score_with_retries
+from grading.engines import EngineUnusable
+from grading.engines.openai import Engine
+from sql.errors import BadInput, WorkFailed
+from tests.grading.misbehaving import Reply, Server, answer, refuse, sent
+from tests.grading.project import Judged
+
+# probabilities of 0 to 5: their mean is 0.1 x (0 + 1 + 2 + 4 + 5) + 0.5 x 3 = 2.7
+LOGPROBS = [(str(grade), math.log(0.5 if grade == 3 else 0.1)) for grade in range(6)]
+PROBES = "and nothing else."  # in what the endpoint is asked before a prompt is blamed
+QUICK = {"pause": 0.01, "timeout": 20.0}
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def engine(tmp_path, server):
+    """Makes an engine that asks the server."""
+    project = Judged(tmp_path / "project")
+
+    def make(prompt: str = "question_self_rating", **settings) -> Engine:
+        settings = {**QUICK, "base_url": server.url, "parser": "strict", **settings}
+        if prompt == "question_answer":
+            settings["parser"] = "answer"
+        grader = project.grader("gpt", engine="openai", model="m", prompt=prompt, **settings)
+        made.append(Engine(grader))
+        return made[-1]
+
+    made: list[Engine] = []
+    yield make
+    for one in made:
+        one.loop.run_until_complete(one.client.close())
+        one.loop.close()
+
+
+def ask(engine: Engine, *passages: str, tries: int = 1):
+    """Responses to a prompt on each passage, tried once or as often as a worker would."""
+    values = [
+        {"item": "What?", "query": "what", "passage": passage, "gold_answer": ""}
+        for passage in passages
+    ]
+    prompts = [engine.grader.prompt.render(value) for value in values]
+    responses = engine.score(prompts) if tries == 1 else score_with_retries(engine.score, prompts)
+    return responses if len(passages) > 1 else responses[0]
+
+
+def counted(response) -> tuple:
+    return response.prompt_tokens, response.cached_tokens, response.completion_tokens
+
+
+# --- the plain case -------------------------------------------------------------------------------
+
+
+def test_a_reply_comes_with_its_tokens(server, engine):
+    response = ask(engine(), "steel")
+    assert (response.text, response.error, response.cut_characters) == ("3", None, 0)
+    assert (response.prompt_tokens, response.cached_tokens, response.completion_tokens) == (
+        10,
+        4,
+        1,
+    )
+    (asked,) = server.asked
+    assert asked.text.startswith("Can the question be answered")
+    assert asked.text.endswith("Question: What? Context: steel")
+
+
+def test_replies_stay_with_their_prompts(server, engine):
+    for n in range(6):  # the first is the last to be answered
+        server.on(f"passage {n}", answer(str(n), delay=0.3 - n * 0.05))
+    responses = ask(engine(), *(f"passage {n}" for n in range(6)))
+    assert [response.text for response in responses] == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
+    server.on("", answer(delay=0.05))
+    ask(engine(concurrency=3), *(f"passage {n}" for n in range(15)))
+    assert (server.most_open, len(server.asked)) == (3, 15)
+
+
+# --- 429 ------------------------------------------------------------------------------------------
+
+
+def test_429_waits_as_many_seconds_as_the_server_asks(server, engine):
+    server.on("steel", refuse(429, Retry_After="1.2"), answer("4"))
+    assert ask(engine(), "steel").text == "4"
+    (gap,) = server.gaps()
+    assert 1.2 <= gap < 5
+
+
+def test_429_waits_until_the_date_that_the_server_names(server, engine):
+    def in_three_seconds(asked):
+        date = format_datetime(datetime.now(UTC) + timedelta(seconds=3), usegmt=True)
+        return refuse(429, Retry_After=date)
+
+    server.on("steel", in_three_seconds, answer("4"))
+    assert ask(engine(), "steel").text == "4"
+    (gap,) = server.gaps()
+    assert 1.9 <= gap < 7  # a date has no fractions of a second
+
+
+@pytest.mark.parametrize("header", [{}, {"Retry_After": "soon"}, {"Retry_After": "-5"}])
+def test_429_without_a_usable_time_waits_longer_each_time(server, engine, header):
+    server.on("steel", *[refuse(429, **header)] * 3, answer("4"))
+    assert ask(engine(pause=0.1), "steel").text == "4"
+    for gap, wanted in zip(server.gaps(), (0.2, 0.4, 0.8), strict=True):
+        assert wanted <= gap < wanted + 4
+
+
+def test_429_is_not_a_try(server, engine):
+    server.on("steel", *[refuse(429, Retry_After="0.01")] * 7, answer("4"))
+    assert ask(engine(), "steel").text == "4"
+    assert len(server.asked) == 8
+
+
+def test_nothing_but_429_stops_the_run_and_blames_no_prompt(server, engine):
+    server.on("", refuse(429, "slow down", Retry_After="0.2"))
+    with pytest.raises(EngineUnusable, match=r"asks for more patience \(1 s\): .*slow down") as e:
+        ask(engine(patience=1.0), "steel", tries=3)
+    assert "raise patience" in e.value.hint
+    assert 3 <= len(server.asked) <= 6
+
+
+def test_a_wait_beyond_all_patience_is_not_waited(server, engine):
+    server.on("", refuse(429, Retry_After="86400"))
+    started = time.monotonic()
+    with pytest.raises(EngineUnusable, match="asks for more patience"):
+        ask(engine(patience=60), "steel")
+    assert time.monotonic() - started < 20
+
+
+def test_patience_is_for_the_endpoint_and_not_for_one_prompt(server, engine):
+    """One prompt is refused for 1.5 s; as others are answered meanwhile, that is no end."""
+    server.on("steel", *[refuse(429, Retry_After="0.25")] * 6, answer("4"))
+    server.on("", answer(delay=0.3))
+    responses = ask(engine(patience=1.0, concurrency=2), "steel", *(f"{n}" for n in range(6)))
+    assert [response.text for response in responses] == ["4", *["3"] * 6]
+
+
+def test_a_used_up_quota_stops_the_run_at_once(server, engine):
+    server.on("", refuse(429, "You exceeded your current quota", "insufficient_quota"))
+    with pytest.raises(EngineUnusable, match="exceeded your current quota") as caught:
+        ask(engine(), "steel")
+    assert "quota is used up" in caught.value.hint
+    assert len(server.asked) == 1
+
+
+# --- errors of the server, and replies that are none ----------------------------------------------
+
+
+def test_a_500_is_forgotten_when_the_next_try_goes_well(server, engine):
+    server.on("steel", refuse(500), answer("2"))
+    steel, bees = ask(engine(), "steel", "bees", tries=3)
+    assert (steel.text, steel.error, bees.text) == ("2", None, "3")
+    assert (len(server.about("steel")), len(server.about("bees"))) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (refuse(500, "out of cheese"), "InternalServerError: .*out of cheese"),
+        (refuse(503), "InternalServerError"),
+        (sent({"detail": "worker lost"}, status=500), "worker lost"),
+        (Reply(b"<h1>Bad gateway</h1>", 502, kind="text/html"), "Bad gateway"),
+        (refuse(409), "ConflictError"),
+        (refuse(422, "cannot process"), "cannot process"),
+        (refuse(400, "invalid prompt"), "BadRequestError: .*invalid prompt"),
+        (refuse(403, "flagged as violence"), "flagged as violence"),
+        (Reply(b'{"choices": [{"mess', stated_length=400), "no connection: .*received 19 bytes"),
+        (Reply(b'{"choices": [{"mess'), "the reply is no JSON"),
+        (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "has no choices"),
+        (Reply(b"", kind="application/json"), "the reply is no JSON"),
+        (sent([1, 2]), "has no choices"),
+        (sent({"choices": []}), "has no choices"),
+        (sent({"choices": None}), "has no choices"),
+        (sent({"object": "list"}), "has no choices"),
+        (answer(5), "content is no text: 5"),
+        (answer([{"type": "text"}]), "content is no text"),
+        (Reply(hang_up=True), "no connection: Server disconnected"),
+    ],
+)  # fmt: skip
+def test_a_prompt_at_fault_is_tried_three_times_and_fails_alone(server, engine, reply, why):
+    server.on("steel", reply)
+    steel, bees = ask(engine(), "steel", "bees", tries=3)
+    assert (steel.text, bees.text) == ("", "3")
+    assert re.search(why, steel.error), steel.error
+    assert (len(server.about("steel")), len(server.about("bees"))) == (3, 1)
+
+
+def test_even_the_last_prompts_may_be_at_fault_together(server, engine):
+    """With nothing else to grade, a plain prompt tells bad prompts from a bad endpoint."""
+    server.on("steel", refuse(500))
+    both = ask(engine(), "steel 1", "steel 2", tries=3)
+    assert all("InternalServerError" in response.error for response in both)
+    assert (len(server.about("steel")), len(server.about(PROBES))) == (6, 3)
+
+
+@pytest.mark.parametrize("slow", [{"delay": 2.0}, {"drip": 0.02}])
+def test_a_reply_that_takes_too_long_is_not_waited_for(server, engine, slow):
+    server.on("steel", Reply(answer().body, **slow))
+    started = time.monotonic()
+    response = ask(engine(timeout=0.5), "steel", tries=3)
+    assert response.error == "no reply within 0.5 seconds"
+    assert len(server.about("steel")) == 3
+    assert time.monotonic() - started < 6
+
+
+def test_an_error_as_long_as_a_page_is_cut(server, engine):
+    server.on("steel", refuse(500, "very " * 1000))
+    assert 400 < len(ask(engine(), "steel").error) < 600
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (answer("3", finish_reason="content_filter"), "content filter refused"),
+        (answer(None), "the reply is empty"),
+        (answer(None, finish_reason="length"), "max_tokens were used up"),
+    ],
+)
+def test_a_reply_without_an_answer_says_why(server, engine, reply, why):
+    server.on("", reply)
+    response = ask(engine(), "steel", tries=3)
+    assert why in response.error
+    assert len(server.asked) == 3  # the endpoint did answer: nobody asks whether it can
+
+
+@pytest.mark.parametrize("n", [-1, "many", None, 2**40, 1.5, [3]])
+def test_a_token_count_that_cannot_be_is_none(server, engine, n):
+    usage = {
+        "prompt_tokens": n,
+        "completion_tokens": n,
+        "prompt_tokens_details": {"cached_tokens": n},
+    }
+    server.on("", answer("3", usage=usage))
+    response = ask(engine(), "steel")
+    assert (response.text, response.error) == ("3", None)
+    assert counted(response) == (None, None, None)
+
+
+@pytest.mark.parametrize("usage", ["none", 7, [], {"prompt_tokens_details": "x"}])
+def test_an_account_of_tokens_that_is_none_costs_no_grade(server, engine, usage):
+    server.on("", answer("3", usage=usage))
+    response = ask(engine(), "steel")
+    assert (response.text, response.error, response.prompt_tokens) == ("3", None, None)
+
+
+# --- passages that are too long -------------------------------------------------------------------
+
+
+def room_for(characters: int):
+    """As vLLM refuses a prompt that its model has no room for."""
+    message = "This model's maximum context length is 2048 tokens. However, your prompt contains"
+    return lambda asked: (
+        answer("3") if passage_length(asked) <= characters else refuse(400, f"{message} more")
+    )
+
+
+def passage_length(asked) -> int:
+    return len(asked.text.partition("Context: ")[2])
+
+
+def test_a_passage_is_halved_until_the_model_has_room(server, engine):
+    server.on("", room_for(700))
+    response = ask(engine(), "x" * 3000)
+    assert [passage_length(asked) for asked in server.asked] == [3000, 1500, 750, 375]
+    assert (response.text, response.cut_characters) == ("3", 3000 - 375)
+
+
+def test_nothing_is_left_to_cut_below_200_characters(server, engine):
+    server.on("x", room_for(50))
+    response = ask(engine(), "x" * 700)
+    assert "maximum context length" in response.error
+    assert [passage_length(asked) for asked in server.about("Context: x")] == [700, 350, 200]
+
+
+def test_passages_are_cut_to_the_most_characters_allowed(server, engine):
+    response = ask(engine(max_passage_characters=10), "0123456789abc")
+    assert server.asked[0].text.endswith("Context: 0123456789")
+    assert response.cut_characters == 3
+
+
+# --- endpoints that cannot work -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reply", "what", "hint"),
+    [
+        (refuse(401, "Incorrect API key"), "Incorrect API key", "OPENAI_API_KEY holds no key"),
+        (refuse(404, "The model `m` does not exist"), "does not exist", "base_url and model"),
+    ],
+)
+def test_a_wrong_key_or_model_stops_the_run_at_once(server, engine, monkeypatch, reply, what, hint):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server.on("", reply)
+    with pytest.raises(EngineUnusable, match=what) as caught:
+        ask(engine(concurrency=1), *(f"passage {n}" for n in range(8)), tries=3)
+    assert hint in caught.value.hint
+    assert server.url in caught.value.message
+    assert len(server.asked) <= 2  # the next may be on its way already
+
+
+@pytest.mark.parametrize(
+    ("reply", "what", "hint"),
+    [
+        (refuse(400, "unknown field structured_outputs"), "unknown field", "constrain"),
+        (refuse(402, "Insufficient Balance"), "Insufficient Balance", "goes on"),
+        (refuse(403, "not in your country"), "not in your country", "OPENAI_API_KEY"),
+        (refuse(500), "InternalServerError", "Is it running?"),
+        (answer(delay=1.0), "no reply within 0.2 seconds", "Raise timeout"),
+        (Reply(b"<html>Sign in</html>", kind="text/html"), "has no choices", "Is it running?"),
+    ],
+)  # fmt: skip
+def test_an_endpoint_that_answers_not_even_a_plain_prompt_stops_the_run(
+    server, engine, reply, what, hint
+):
+    server.on("", reply)
+    with pytest.raises(EngineUnusable, match=what) as caught:
+        ask(engine(timeout=0.2 if reply.delay else 20), "steel", "bees", tries=3)
+    assert hint in caught.value.hint
+    assert (len(server.about("Context: ")), len(server.about(PROBES))) == (2, 3)
+
+
+def test_nobody_there_stops_the_run_with_the_system_s_reason(server, engine):
+    gpt = engine()
+    server.stop()
+    with pytest.raises(EngineUnusable, match=r"does not answer: no connection: .*") as caught:
+        ask(gpt, "steel", "bees", tries=3)
+    assert caught.value.hint == "Is it running? What was graded is kept; the same command goes on."
+    server.start()
+    assert [response.text for response in ask(gpt, "steel", "bees")] == ["3", "3"]
+
+
+def test_an_endpoint_that_dies_on_the_way_is_not_the_prompts_fault(server, engine):
+    server.on("", answer(), answer(), Reply(hang_up=True))
+    with pytest.raises(EngineUnusable, match="does not answer"):
+        ask(engine(concurrency=1), *(f"passage {n}" for n in range(8)), tries=3)
+
+
+def test_a_hiccup_of_the_whole_endpoint_is_outlived(server, engine):
+    server.on("", refuse(502), refuse(502), refuse(502), answer("3"))
+    responses = ask(engine(concurrency=1), "steel", "bees", tries=3)
+    assert [response.text for response in responses] == ["3", "3"]
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def body_of(server, engine, *arguments, **settings) -> dict:
+    ask(engine(*arguments, **settings), "steel")
+    return server.asked[-1].body
+
+
+def test_choice_holds_replies_to_the_scale_and_asks_for_its_probabilities(server, engine):
+    body = body_of(server, engine)
+    assert body["structured_outputs"] == {"choice": ["0", "1", "2", "3", "4", "5"]}
+    assert (body["logprobs"], body["top_logprobs"] >= 6, body["max_tokens"]) == (True, True, 1)
+    assert (body["temperature"], body["model"]) == (0.0, "m")
+
+
+def test_json_schema_holds_replies_to_the_scale(server, engine):
+    server.on("", answer('{"grade": "4"}'))
+    response = ask(engine(constrain="json_schema"), "steel")
+    assert (response.text, response.probabilities) == ("4", None)
+    body = server.asked[0].body
+    schema = body["response_format"]["json_schema"]
+    assert schema["strict"] is True
+    assert schema["schema"]["properties"]["grade"]["enum"] == ["0", "1", "2", "3", "4", "5"]
+    assert body["max_tokens"] >= len('{"grade": "4"}')
+    assert not {"structured_outputs", "logprobs"} & set(body)
+
+
+@pytest.mark.parametrize("content", ["4", '{"grade"', '{"score": 4}', "[]", "null"])
+def test_a_reply_that_does_not_keep_to_the_schema_is_left_to_the_parser(server, engine, content):
+    server.on("", answer(content))
+    assert ask(engine(constrain="json_schema"), "steel").text == content
+
+
+@pytest.mark.parametrize("arguments", [{"constrain": "none"}, {"prompt": "question_answer"}])
+def test_free_replies_are_not_constrained(server, engine, arguments):
+    body = body_of(server, engine, **arguments)
+    assert not {"structured_outputs", "response_format", "logprobs", "top_logprobs"} & set(body)
+
+
+def test_a_reasoning_model_gets_room_to_think_and_no_temperature(server, engine):
+    body = body_of(server, engine, reasoning=True, constrain="json_schema")
+    assert body["max_completion_tokens"] == 4096  # one token, the default, is no room
+    assert not {"max_tokens", "temperature", "top_p"} & set(body)
+    body = body_of(server, engine, reasoning=True, decoding={"max_tokens": 900})
+    assert body["max_completion_tokens"] == 900
+    # its first token is a thought: that one's probabilities say nothing about grades
+    assert not {"logprobs", "top_logprobs"} & set(body)
+
+
+# --- probabilities --------------------------------------------------------------------------------
+
+
+def test_the_expected_grade_is_the_mean_over_the_scale(server, engine):
+    server.on("", answer("3", logprobs=[*LOGPROBS, ("<pad>", -9999.0)]))
+    response = ask(engine(), "steel")
+    assert response.probabilities == pytest.approx([0.1, 0.1, 0.1, 0.5, 0.1, 0.1])
+    expected, mass = expectation(response.probabilities, range(6))
+    assert (expected, mass) == (pytest.approx(2.7), pytest.approx(1.0))
+    assert response.constrained_probabilities
+
+
+def test_every_way_to_begin_a_word_counts(server, engine):
+    """Y + Yes = 0.5 + 0.2, N + No = 0.2 + 0.1."""
+    tokens = [("Y", 0.5), (" Yes", 0.2), ("N", 0.2), ("No", 0.1), ("Maybe", 1e-9), (" ", 1e-9)]
+    server.on("", answer("Yes", logprobs=[(token, math.log(p)) for token, p in tokens]))
+    response = ask(engine("faggioli_b"), "steel")
+    assert response.probabilities == pytest.approx([0.3, 0.7])  # No, Yes
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        None,
+        LOGPROBS[:5],  # one grade is missing
+        [*LOGPROBS[:5], ("5", 900.0)],
+        [*LOGPROBS[:5], ("5", "high")],
+        [*LOGPROBS[:5], ("5", math.nan)],
+        [*LOGPROBS[:5], (None, -1.0)],
+        {"content": []},
+        {"content": [{"token": "3"}]},
+        "no",
+    ],
+)
+def test_probabilities_that_cannot_be_cost_no_grade(server, engine, logprobs):
+    server.on("", answer("3", logprobs=logprobs))
+    response = ask(engine(), "steel")
+    assert (response.text, response.error, response.probabilities) == ("3", None, None)
+
+
+# --- keys and settings ----------------------------------------------------------------------------
+
+
+def test_the_key_comes_from_the_variable_that_is_named(server, engine, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-mine\n")  # as a file ends
+    ask(engine(api_key_env="MY_KEY"), "steel")
+    assert server.asked[0].headers["authorization"] == "Bearer sk-mine"
+
+
+@pytest.mark.parametrize("key", ["sk-\u2026cut", "sk-one\nsk-two"])
+def test_a_key_that_cannot_be_sent_is_named_by_its_variable_only(engine, monkeypatch, key):
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(EngineUnusable, match="the key in MY_KEY has characters") as caught:
+        engine(api_key_env="MY_KEY")
+    assert "sk-" not in str(caught.value.args)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"constrain": "regex"}, "constrain must be one of choice, json_schema, none"),
+        ({"base_url": "localhost:8000"}, "base_url is no address"),
+        ({"base_url": "https://me:secret@there/v1"}, "base_url holds more than an address"),
+        ({"base_url": "https://there/v1?key=secret"}, "base_url holds more than an address"),
+        ({"concurrency": 0}, "concurrency must be at least 1"),
+        ({"timeout": 0.0}, "timeout must be above 0"),
+        ({"patience": -1.0}, "patience must be above 0"),
+        ({"pause": -1.0}, "pause must be 0 seconds or more"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(engine, settings, why):
+    with pytest.raises(BadInput, match=why) as caught:
+        engine(**settings)
+    assert "secret" not in str(caught.value)
+
+
+# --- in the lake ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gpt(judged, server, two_workers):
+    """The collection and a grader that asks the server."""
+    judged.grader("gpt", engine="openai", model="m", prompt="question_self_rating",
+                  parser="strict", base_url=server.url, **QUICK)  # fmt: skip
+    return judged
+
+
+def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server):
+    gpt.grader("gpt", max_passage_characters=40)
+    server.on("landmarks", refuse(500), answer("7"))  # off the scale, whatever was asked
+    server.on("home by", refuse(429, Retry_After="0.1"), answer("5", usage="none"))
+    server.on("steel", refuse(500, "out of cheese"))
+    server.on("", answer("3", logprobs=LOGPROBS))
+    run = gpt.grade("gpt")
+    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (7, 5, 3)
+    columns = "grade, status, expected_grade, scale_mass, prompt_tokens, cut_characters"
+    grades = gpt.grades("gpt", columns)
+    # 62 characters, cut at 40
+    assert grades["q1", "p1", "What scatters light?"] == (
+        3, "ok", pytest.approx(2.7), None, 10, 62 - 40,
+    )  # fmt: skip
+    assert grades["q1", "p5", "What scatters light?"][4] == 0  # the same text, paid for once
+    assert grades["q2", "p3", "Do bees see the sun?"] == (5, "ok", None, None, None, 0)
+    texts = gpt.grades("gpt", "grade, status, response, error")
+    assert texts["q1", "p2", "What scatters light?"] == (
+        None, "failed", "7", "not one word of the scale 0-5",
+    )  # fmt: skip
+    grade, status, response, error = texts["q2", "p4", "Do bees see the sun?"]
+    assert (grade, status, response) == (None, "failed", None)
+    assert "out of cheese" in error
+    assert len(server.about("steel")) == 3 * 3  # three questions, three tries
+    (asked,) = {len(server.about(f"{question} Context: Bees find")) for question in (
+        "How do bees find home?", "What do bees remember?")}  # fmt: skip
+    assert asked in (1, 2)  # 429 came to one of the three
+
+
+def test_the_same_command_goes_on_when_the_endpoint_is_back(gpt, server):
+    server.stop()
+    with pytest.raises(WorkFailed, match="does not answer: no connection") as caught:
+        gpt.grade("gpt")
+    assert "the same command goes on" in caught.value.hint
+    server.start()
+    server.on("", refuse(404, "The model `m` does not exist"))
+    with pytest.raises(WorkFailed, match="does not exist"):
+        gpt.grade("gpt")
+    assert gpt.grades("gpt") == {}
+    states = "select state, failed from lake.raw.grading_batches"
+    assert gpt.rows(states) == [("failed", 0)] * 2
+    server.on("", answer("3"))
+    run = gpt.grade("gpt")
+    assert (run.counts["ok"], run.exit_code, len(gpt.grades("gpt"))) == (12, 0, 12)

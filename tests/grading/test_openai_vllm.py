@@ -1,0 +1,156 @@
+"""The engine `openai` and vLLM's own server, with a real model."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.grading import smollm
+
+pytestmark = pytest.mark.skipif(bool(smollm.missing()), reason=str(smollm.missing()))
+
+ROOM = 2048  # tokens of prompt and reply
+PATIENCE = 240  # seconds for the server's start: cores are few, and shared
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "OMP_NUM_THREADS": "1",
+    "GOMP_SPINCOUNT": "0",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """The server, in a process group of its own: its engine would outlive it otherwise."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path_factory.mktemp("vllm") / "log"
+    arguments = (
+        f"--model {smollm.model_folder()} --served-model-name smol --host 127.0.0.1 --port {port} "
+        f"--dtype bfloat16 --max-model-len {ROOM} --max-num-seqs 16 --block-size 32 "
+        "--enforce-eager --enable-prompt-tokens-details --api-server-count 1"
+    )
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments.split()],
+            env=os.environ | ENVIRONMENT, stdout=stream, stderr=stream, start_new_session=True,
+        )  # fmt: skip
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/health", process, log)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def _wait_for(address: str, process: subprocess.Popen, log) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.5)
+    pytest.fail(f"vLLM's server did not start:\n{log.read_text()[-3000:]}")
+
+
+@pytest.fixture
+def smol(judged, served, two_workers):
+    """Grades the collection; gives the named columns of the grades."""
+
+    def grade(columns: str, name: str = "smol", **settings) -> dict[tuple, tuple]:
+        judged.grader(name, engine="openai", model="smol", base_url=served,
+                      prompt="question_self_rating", parser="strict", **settings)  # fmt: skip
+        run = judged.grade(name)
+        assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (12, 0, 0)
+        return judged.grades(name, columns)
+
+    return grade
+
+
+def test_every_grade_is_on_the_scale_and_comes_with_its_expectation(smol, judged):
+    columns = "grade, expected_grade, prompt_tokens, completion_tokens, scale_mass"
+    grades = smol(columns)
+    assert len(grades) == 12
+    for grade, expected, prompt_tokens, completion_tokens, mass in grades.values():
+        assert grade in range(6)
+        assert 0 < expected < 5
+        assert prompt_tokens == 0 or 150 < prompt_tokens < 300  # 0: p5 shares p1's prompt
+        assert completion_tokens in (0, 1)
+        assert mass is None  # the server tells shares among the choices only
+    # of 12 prompts two are shared, and the instructions before the question are 130 tokens long
+    assert sum(row[2] == 0 for row in grades.values()) == 2
+    ((cached,),) = judged.rows("select cached_tokens from lake.raw.grading_batches")
+    assert cached > 0
+
+
+def test_the_same_pairs_get_much_the_same_grades_again(smol):
+    first = smol("grade, expected_grade")
+    second = smol("grade, expected_grade", "again", max_passage_characters=19_999)  # a new id
+    assert sum(first[pair][0] == second[pair][0] for pair in first) >= 9
+    # bfloat16 sums differ from batch to batch
+    assert all(second[pair][1] == pytest.approx(first[pair][1], abs=0.5) for pair in first)
+
+
+def test_a_json_schema_gives_grades_on_the_scale_too(smol):
+    grades = smol("grade, response, expected_grade", constrain="json_schema")
+    assert {grade for grade, _, _ in grades.values()} <= set(range(6))
+    assert all(response == str(grade) for grade, response, _ in grades.values())
+    assert {expected for _, _, expected in grades.values()} == {None}
+
+
+def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, served):
+    from grading.engines.openai import Engine
+
+    engine = Engine(judged.grader("smol", engine="openai", model="smol", base_url=served,
+                                  prompt="question_self_rating"))  # fmt: skip
+    short, long = (
+        engine.grader.prompt.render({"item": "Do bees fly?", "passage": "Bees fly. " * n})
+        for n in (3, 1800)
+    )  # "Bees fly. " is some 3 tokens: 18,000 characters are 5,400
+    responses = engine.score([short, long])
+    assert [response.cut_characters for response in responses] == [0, 18_000 - 4_500]
+    assert all(response.text in "012345" for response in responses)
+    assert 1000 < responses[1].prompt_tokens < ROOM
+
+
+def test_free_text_is_an_answer(judged, served, two_workers):
+    judged.grader("reader", engine="openai", model="smol", base_url=served,
+                  prompt="question_answer", decoding={"max_tokens": 20})  # fmt: skip
+    run = judged.grade("reader")
+    assert (run.counts["pairs"], run.counts["failed"]) == (12, 0)
+    columns = "answer, response, completion_tokens, expected_grade"
+    for answer, response, completion_tokens, expected in judged.grades("reader", columns).values():
+        assert answer
+        assert answer == response.strip()
+        assert completion_tokens <= 20
+        assert expected is None
+
+
+def test_a_model_that_the_server_does_not_have_stops_the_run(judged, served):
+    from grading.engines import EngineUnusable
+    from grading.engines.openai import Engine
+
+    engine = Engine(judged.grader("smol", engine="openai", model="smoll", base_url=served,
+                                  prompt="question_self_rating"))  # fmt: skip
+    with pytest.raises(EngineUnusable, match="`smoll` does not exist") as caught:
+        engine.score([engine.grader.prompt.render({"item": "What?", "passage": "Bees."})])
+    assert caught.value.hint == "Check base_url and model."

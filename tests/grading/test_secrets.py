@@ -1,0 +1,137 @@
+"""A key comes from the environment, goes to its endpoint, and appears nowhere else."""
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sql.errors import BadInput
+from tests.grading.misbehaving import Reply, Server, answer, echo
+
+KEY = "sk-planted-7f3a9c"
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def logs(monkeypatch):
+    """Where Ray writes its logs. Sockets are in there too, so the path has to be short."""
+    folder = Path(tempfile.mkdtemp(prefix="gl", dir="/tmp"))
+    monkeypatch.setenv("RAY_TMPDIR", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def gpt(judged, server, logs, monkeypatch):
+    """A project whose grader asks the server, with a planted key."""
+    judged.grader("gpt", engine="openai", model="m", prompt="question_self_rating",
+                  base_url=server.url, api_key_env="PLANTED_KEY", pause=0.01,
+                  timeout=1.0)  # fmt: skip
+    monkeypatch.setenv("PLANTED_KEY", KEY)
+    return judged
+
+
+def grade(judged, *options: str, before: tuple[str, ...] = ()):
+    return judged.gradelake(*before, "grade", "tiny", "--grader", "gpt", *options)
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """Every file below a folder: its bytes, and what Parquet and SQLite files hold, decoded."""
+    found = {}
+    for path in folder.rglob("*"):
+        if not path.is_file() or path.is_symlink():
+            continue
+        content = path.read_bytes()
+        found[str(path)] = content.decode("utf-8", "replace")
+        if content.startswith(b"PAR1"):
+            rows = duckdb.execute("select * from read_parquet(?)", [str(path)]).fetchall()
+            found[f"{path}, decoded"] = repr(rows)
+        elif content.startswith(b"SQLite format 3\0"):
+            found[f"{path}, decoded"] = _sqlite(path)
+    return found
+
+
+def _sqlite(path: Path) -> str:
+    connection = sqlite3.connect(path)
+    tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+    rows = [connection.execute(f'select * from "{name}"').fetchall() for (name,) in tables]
+    connection.close()
+    return repr(rows)
+
+
+def lake_text(judged) -> str:
+    """All that the raw tables hold, as SQL shows it."""
+    tables = judged.rows(
+        "select table_name from information_schema.tables "
+        "where table_catalog = 'lake' and table_schema = 'raw'"
+    )
+    return repr([judged.rows(f'select * from lake.raw."{name}"') for (name,) in tables])
+
+
+def where_it_is(word: str, judged, logs: Path, *done) -> list[str]:
+    """All places that hold a word: output, files of the project, Ray's logs, the lake."""
+    places = {f"output {n}": one.stdout + one.stderr for n, one in enumerate(done)}
+    places |= texts(judged.folder) | texts(logs) | {"the lake": lake_text(judged)}
+    return [place for place, text in places.items() if word in text]
+
+
+def test_the_key_is_nowhere_whatever_the_endpoint_does_with_it(gpt, server, logs):
+    server.on("", echo(401))
+    refused = grade(gpt, "--json", before=("--debug",))
+    server.on("", echo(500))
+    broken = grade(gpt)
+    server.on("steel", echo(500))
+    server.on("landmarks", Reply(answer().body, delay=3.0))
+    server.on("", answer("3"), answer(f"3, says {KEY}"), answer("3"))
+    mixed = grade(gpt, "--json")
+
+    assert [one.returncode for one in (refused, broken, mixed)] == [1, 1, 3], mixed.stderr
+    assert "Is the key in PLANTED_KEY right?" in refused.stderr
+    assert "you sent Bearer ***" in refused.stderr
+    assert "you sent Bearer ***" in broken.stderr
+    told = json.loads(mixed.stdout)
+    assert (told["pairs"], told["failed"]) == (12, 5)  # 3 echoed, 2 came too late
+    errors = {error for (error,) in gpt.grades("gpt", "error").values() if error}
+    assert any("you sent Bearer ***" in error for error in errors)
+    assert any("no reply within 1 second" in error for error in errors)
+    replies = {response for (response,) in gpt.grades("gpt", "response").values()}
+    assert "3, says ***" in replies
+    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
+
+    assert where_it_is(KEY, gpt, logs, refused, broken, mixed) == []
+    # and the search does find what is there
+    found = where_it_is("you sent Bearer", gpt, logs, refused, broken, mixed)
+    assert {"output 0", "output 1", "the lake"} <= set(found)
+    assert any(place.endswith("decoded") for place in found)
+    assert any("raylet" in place for place in texts(logs))
+
+
+def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
+    judged.graders["gpt"] = {"engine": "openai", "model": "m", "prompt": "question_self_rating",
+                             "api_key": KEY}  # fmt: skip
+    with pytest.raises(BadInput, match="a key does not belong into a file") as caught:
+        judged.grader("gpt")
+    assert "api_key_env" in caught.value.hint
+    done = judged.gradelake("grade", "tiny", "--grader", "gpt")
+    assert done.returncode == 2
+    assert "a key does not belong into a file" in done.stderr
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated(judged):
+    judged.graders["gpt"] = {"engine": "openai", "model": "m", "prompt": "question_self_rating",
+                             "base_url": f"https://me:{KEY}@there/v1"}  # fmt: skip
+    done = judged.gradelake("plan", "tiny", "--grader", "gpt", "--json")
+    assert done.returncode == 2
+    assert "base_url holds more than an address" in done.stderr
+    assert KEY not in done.stdout + done.stderr

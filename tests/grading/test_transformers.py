@@ -1,0 +1,400 @@
+"""The papers' own kinds of model: what the engine answers equals what is computed here by hand."""
+
+from contextlib import closing
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+
+from grading.asking import expectation
+from grading.engines import EngineUnusable
+from grading.engines.transformers import Engine
+from sql.errors import BadInput, WorkFailed
+from tests.grading import tiny_models
+from tests.grading.project import PASSAGES, QUESTIONS, copy_of
+
+LONG = " ".join(PASSAGES.values())
+ITEMS = [text for texts in QUESTIONS.values() for text in texts]
+PAIRS = [{"query": "the sky", "item": item, "passage": passage}
+         for item in ITEMS for passage in [*PASSAGES.values(), LONG]]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Folders of the tiny models."""
+    kinds = {
+        "t5": tiny_models.t5,
+        "bert": tiny_models.bert,
+        "undecided": lambda folder: tiny_models.bert(folder, no_answer=0.5),
+        "silent": lambda folder: tiny_models.bert(folder, no_answer=5),
+        "talkative": lambda folder: tiny_models.bert(folder, no_answer=-5),
+        "gpt2": tiny_models.gpt2,
+        "encoder": tiny_models.encoder,
+    }
+    return {name: make(tmp_path_factory.mktemp(name)) for name, make in kinds.items()}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, judged_lake):
+    with closing(copy_of(judged_lake, tmp_path_factory.mktemp("models") / "project")) as project:
+        yield project
+
+
+def grader(project, model, prompt="question_self_rating", **settings):
+    project.graders.pop("flan", None)
+    return project.grader("flan", engine="transformers", model=str(model), prompt=prompt,
+                          **settings)  # fmt: skip
+
+
+def score(project, model, pairs=PAIRS, **settings):
+    """The engine and its responses to the pairs, made into its prompt."""
+    made = grader(project, model, **settings)
+    engine = Engine(made)
+    return engine, engine.score([made.prompt.render(values) for values in pairs])
+
+
+def loaded(model, kind="AutoModelForSeq2SeqLM"):
+    """Tokenizer and model, as anyone loads them."""
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model)
+    return tokenizer, getattr(transformers, kind).from_pretrained(model, dtype=torch.float32).eval()
+
+
+def text_of(prompt, values) -> str:
+    return prompt.render(values).text
+
+
+# --- text to text: grades -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rated(project, models):
+    return score(project, models["t5"], max_model_len=2000)
+
+
+def first_token_probabilities(tokenizer, model, text):
+    """Of the reply's first token, as `generate` has them."""
+    generated = model.generate(**tokenizer(text, return_tensors="pt"), max_new_tokens=1,
+                               output_scores=True, return_dict_in_generate=True)  # fmt: skip
+    return generated.scores[0][0].softmax(dim=-1)
+
+
+def test_a_words_probability_is_that_of_its_token(rated, models):
+    engine, responses = rated
+    tokenizer, model = loaded(models["t5"])
+    for values, response in zip(PAIRS[:8], responses, strict=False):
+        expected = first_token_probabilities(
+            tokenizer, model, text_of(engine.grader.prompt, values)
+        )
+        for grade in (1, 2, 3, 4, 5):
+            (token,) = tokenizer.encode(str(grade), add_special_tokens=False)
+            assert response.probabilities[grade] == pytest.approx(
+                expected[token].item(), rel=1e-4, abs=0
+            )
+
+
+def test_a_word_of_two_tokens_has_the_product_of_theirs(rated, models):
+    engine, responses = rated
+    tokenizer, model = loaded(models["t5"])
+    first, second = tokenizer.encode("0", add_special_tokens=False)
+    for values, response in zip(PAIRS[:8], responses, strict=False):
+        inputs = tokenizer(text_of(engine.grader.prompt, values), return_tensors="pt")
+        start = torch.tensor([[0, first]])
+        logits = model(**inputs, decoder_input_ids=start).logits[0].softmax(dim=-1)
+        expected = (logits[0, first] * logits[1, second]).item()
+        assert response.probabilities[0] == pytest.approx(expected, rel=1e-4, abs=0)
+
+
+def test_the_grade_is_the_most_probable_word(rated):
+    _, responses = rated
+    for response in responses:
+        best = max(range(6), key=lambda grade: response.probabilities[grade])
+        assert response.text == str(best)
+        assert sum(response.probabilities) <= 1
+        assert not response.constrained_probabilities
+    assert len({response.text for response in responses}) > 1
+
+
+def test_tokens_are_counted(rated, models):
+    engine, responses = rated
+    tokenizer, _ = loaded(models["t5"])
+    for values, response in zip(PAIRS, responses, strict=True):
+        ids = tokenizer(text_of(engine.grader.prompt, values))["input_ids"]
+        assert (response.prompt_tokens, response.cached_tokens) == (len(ids), 0)
+        assert response.completion_tokens == (2 if response.text == "0" else 1)
+
+
+def test_grades_depend_neither_on_the_batch_nor_on_the_order(rated, project, models):
+    _, together = rated
+    _, alone = score(project, models["t5"], max_model_len=2000, batch_size=1)
+    _, reversed_ = score(project, models["t5"], PAIRS[::-1], max_model_len=2000, batch_size=7)
+    for one, other, third in zip(together, alone, reversed_[::-1], strict=True):
+        assert one.text == other.text == third.text
+        assert one.probabilities == pytest.approx(other.probabilities, rel=1e-3, abs=0)
+        assert one.probabilities == pytest.approx(third.probabilities, rel=1e-3, abs=0)
+
+
+def test_words_are_told_apart_when_one_begins_the_other(project, models):
+    project.prompt("begins", (
+        "name: begins\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+        "template: |\n  {query} {passage}\nscale: {N: 0, No: 1}\noutput: scale\nparser: strict\n"
+    ))  # fmt: skip
+    engine, (response, *_) = score(project, models["t5"], PAIRS[:1], prompt="begins")
+    tokenizer, model = loaded(models["t5"])
+    first, second = tokenizer.encode("No", add_special_tokens=False)
+    assert tokenizer.encode("N", add_special_tokens=False) == [first]
+    inputs = tokenizer(text_of(engine.grader.prompt, PAIRS[0]), return_tensors="pt")
+    logits = model(**inputs, decoder_input_ids=torch.tensor([[0, first]])).logits[0].softmax(-1)
+    ends, goes_on = (logits[1, token].item() for token in (tokenizer.eos_token_id, second))
+    start = logits[0, first].item()
+    assert response.probabilities == pytest.approx([start * ends, start * goes_on], rel=1e-4, abs=0)
+
+
+def test_a_word_that_the_model_cannot_write_is_refused(project, models):
+    project.prompt("foreign", (
+        "name: foreign\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+        "template: |\n  {query} {passage}\nscale: {\u5426: 0, \u662f: 1}\noutput: scale\n"
+        "parser: strict\n"
+    ))  # fmt: skip
+    with pytest.raises(EngineUnusable, match="cannot write '\u5426'") as caught:
+        score(project, models["t5"], prompt="foreign")
+    assert "output: text" in caught.value.hint
+
+
+# --- text to text: length -------------------------------------------------------------------------
+
+
+def test_a_long_passage_is_cut_at_its_end(project, models):
+    tokenizer, model = loaded(models["t5"])
+    values = PAIRS[0] | {"passage": LONG}
+    for context_first in ("", "_context_first"):
+        engine, (response,) = score(
+            project, models["t5"], [values], prompt=f"question_self_rating{context_first}",
+            max_model_len=360,
+        )  # fmt: skip
+        assert 0 < response.cut_characters < len(LONG)
+        kept = LONG[: len(LONG) - response.cut_characters]
+        text = text_of(engine.grader.prompt, values | {"passage": kept})
+        assert ITEMS[0] in text
+        assert response.prompt_tokens == len(tokenizer(text)["input_ids"]) <= 360
+        expected = first_token_probabilities(tokenizer, model, text)
+        (token,) = tokenizer.encode("5", add_special_tokens=False)
+        assert response.probabilities[5] == pytest.approx(expected[token].item(), rel=1e-4, abs=0)
+
+
+def test_a_prompt_too_long_without_its_passage_fails_alone_with_the_reason(project, models):
+    too_long = PAIRS[0] | {"item": "Why is the sky blue? " * 50}
+    _, responses = score(project, models["t5"], [PAIRS[0], too_long, PAIRS[1]], max_model_len=400)
+    assert [bool(response.error) for response in responses] == [False, True, False]
+    assert "without its passage the prompt has" in responses[1].error
+    assert "400 fit" in responses[1].error
+
+
+# --- text to text: text ---------------------------------------------------------------------------
+
+
+def test_text_is_what_the_model_generates(project, models):
+    engine, responses = score(
+        project, models["t5"], prompt="question_answer", decoding={"max_tokens": 8}, batch_size=3
+    )
+    tokenizer, model = loaded(models["t5"])
+    for values, response in zip(PAIRS, responses, strict=True):
+        inputs = tokenizer(text_of(engine.grader.prompt, values), return_tensors="pt")
+        ids = model.generate(**inputs, max_new_tokens=8, do_sample=False, num_beams=1)[0]
+        assert response.text == tokenizer.decode(ids, skip_special_tokens=True)
+        assert response.completion_tokens == (ids != tokenizer.pad_token_id).sum()
+        assert response.probabilities is None
+    assert len({response.text for response in responses}) > 1
+
+
+def test_what_is_drawn_depends_on_the_seed_and_the_prompt_only(project, models):
+    def drawn(seed, pairs=PAIRS[:6], **settings):
+        decoding = {"temperature": 1.5, "seed": seed, "max_tokens": 8}
+        _, responses = score(
+            project, models["t5"], pairs, prompt="question_answer", decoding=decoding, **settings
+        )
+        return [response.text for response in responses]
+
+    first = drawn(1)
+    assert drawn(1) == first
+    assert drawn(1, PAIRS[5::-1], batch_size=2) == first[::-1]
+    assert drawn(2) != first
+
+
+# --- extractive -----------------------------------------------------------------------------------
+
+
+def brute_force(model, values, length):
+    """(best span's text, or nothing; the number of its window): every span of all windows tried.
+
+    A window is [CLS] question [SEP] part of the passage [SEP]; the next begins 128 tokens, or half
+    a window, before the end of the last.
+    """
+    tokenizer, network = loaded(model, "AutoModelForQuestionAnswering")
+    question = tokenizer(values["item"], add_special_tokens=False)["input_ids"]
+    passage = tokenizer(values["passage"], add_special_tokens=False, return_offsets_mapping=True)
+    tokens, offsets = passage["input_ids"], passage["offset_mapping"]
+    room = length - len(question) - 3
+    step = room - min(128, room // 2)
+    best, answer, best_at, no_answer, at = float("-inf"), "", 0, float("inf"), 0
+    while True:
+        part = tokens[at : at + room]
+        ids = [2, *question, 3, *part, 3]
+        kinds = [0] * (len(question) + 2) + [1] * (len(part) + 1)
+        with torch.no_grad():
+            output = network(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([kinds]))
+        start, end = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+        no_answer = min(no_answer, start[0] + end[0])
+        offset = len(question) + 2
+        for first in range(len(part)):
+            for last in range(first, min(first + 30, len(part))):
+                total = start[offset + first] + end[offset + last]
+                if total > best:
+                    best, best_at = total, at // step
+                    answer = values["passage"][offsets[at + first][0] : offsets[at + last][1]]
+        if at + room >= len(tokens):
+            return (answer if best > no_answer else ""), best_at
+        at += step
+
+
+@pytest.mark.parametrize("model", ["bert", "undecided"])
+def test_the_answer_is_the_best_span(project, models, model):
+    _, responses = score(project, models[model], prompt="question_answer")
+    for values, response in zip(PAIRS, responses, strict=True):
+        assert response.text == brute_force(models[model], values, 128)[0]
+    assert len({response.text for response in responses}) > 5
+    n_answered = sum(bool(response.text) for response in responses)
+    assert (n_answered < len(PAIRS)) == (model == "undecided")
+
+
+@pytest.mark.parametrize("batch_size", [1, 16])
+def test_the_windows_of_a_long_passage_compete(project, models, batch_size):
+    pairs = [
+        {"query": "", "item": item, "passage": f"{LONG} {LONG} {passage}"}
+        for item in ITEMS for passage in PASSAGES.values()
+    ]  # fmt: skip
+    _, responses = score(
+        project, models["bert"], pairs, prompt="question_answer", max_model_len=64,
+        batch_size=batch_size,
+    )  # fmt: skip
+    windows = set()
+    for values, response in zip(pairs, responses, strict=True):
+        span, window = brute_force(models["bert"], values, 64)
+        assert response.text == span != ""
+        assert response.prompt_tokens > 2 * 64
+        windows.add(window)
+    assert len(windows) > 1  # not always the first
+
+
+def test_windows_are_no_longer_than_the_model_has_positions(project, models):
+    values = PAIRS[0] | {"passage": LONG * 3}
+    _, (response,) = score(project, models["bert"], [values], prompt="question_answer")
+    assert response.error is None  # 512 tokens are the default, the model has 128
+
+
+def test_no_answer_wins_when_its_score_is_higher(project, models):
+    _, silent = score(project, models["silent"], prompt="question_answer")
+    _, talkative = score(project, models["talkative"], prompt="question_answer")
+    assert {response.text for response in silent} == {""}
+    assert "" not in {response.text for response in talkative}
+    assert all(r.text in v["passage"] for v, r in zip(PAIRS, talkative, strict=True))
+
+
+def test_an_empty_passage_has_no_answer(project, models):
+    _, (response,) = score(
+        project, models["talkative"], [PAIRS[0] | {"passage": ""}], prompt="question_answer"
+    )
+    assert (response.text, response.error) == ("", None)
+
+
+def test_a_question_that_leaves_no_room_for_the_passage_fails_with_the_reason(project, models):
+    too_long = PAIRS[0] | {"item": "Why is the sky blue? " * 30}
+    _, responses = score(project, models["bert"], [PAIRS[0], too_long], prompt="question_answer")
+    assert responses[0].error is None
+    assert "without its passage the question has" in responses[1].error
+    assert "128 fit" in responses[1].error
+
+
+def test_marks_of_the_tokenizer_in_a_passage_are_text(project, models):
+    values = PAIRS[0] | {"passage": "The sky [SEP] [CLS] is [MASK] blue [PAD]"}
+    engine, (response,) = score(project, models["talkative"], [values], prompt="question_answer")
+    safe = engine.grader.prompt.render(values).values["passage"]
+    assert "[ SEP]" in safe
+    assert response.text in safe
+
+
+# --- models that do not go with it ----------------------------------------------------------------
+
+
+def test_an_extractive_model_cannot_grade(project, models):
+    with pytest.raises(EngineUnusable, match="extracts answers and cannot grade") as caught:
+        score(project, models["bert"])
+    assert "question_answer" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "encoder"])
+def test_other_kinds_of_model_are_refused(project, models, kind):
+    with pytest.raises(EngineUnusable, match="no text-to-text and no question") as caught:
+        score(project, models[kind])
+    assert "vllm" in caught.value.hint
+
+
+def test_a_folder_that_is_no_model_is_refused(project, tmp_path):
+    with pytest.raises(BadInput, match="holds no model"):
+        grader(project, tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(EngineUnusable, match=r"cannot load .*model_type") as caught:
+        score(project, tmp_path)
+    assert "Check the model's name or folder" in caught.value.hint
+    with pytest.raises(BadInput, match="no such folder"):
+        grader(project, tmp_path / "nowhere")
+
+
+def test_a_model_with_broken_weights_is_refused(project, tmp_path):
+    folder = tiny_models.t5(tmp_path)
+    (folder / "model.safetensors").write_bytes(b"not weights")
+    with pytest.raises(EngineUnusable, match="transformers cannot load"):
+        score(project, folder)
+
+
+def test_an_unknown_dtype_is_refused(project, models):
+    with pytest.raises(BadInput, match="dtype 'float8'"):
+        grader(project, models["t5"], dtype="float8")
+
+
+# --- through Ray ----------------------------------------------------------------------------------
+
+
+def test_a_collection_is_graded_by_a_text_to_text_model(judged, models, two_workers):
+    made = grader(judged, models["t5"])
+    run = judged.grade("flan")
+    assert (run.counts["pairs"], run.counts["ok"], run.exit_code) == (12, 12, 0)
+    grades = judged.grades("flan", "grade, expected_grade, scale_mass, prompt_tokens")
+    engine = Engine(made)
+    for (query_id, passage_id, item), row in grades.items():
+        values = {"query": query_id, "item": item, "passage": PASSAGES[passage_id]}
+        (response,) = engine.score([made.prompt.render(values)])
+        mass = sum(response.probabilities)
+        mean = sum(grade * p for grade, p in enumerate(response.probabilities)) / mass
+        assert row[0] == int(response.text)
+        assert row[1:3] == pytest.approx((mean, mass), rel=1e-3, abs=0)
+        assert expectation(response.probabilities, range(6)) == pytest.approx((mean, mass))
+        assert row[3] == (0 if passage_id == "p5" else response.prompt_tokens)  # p1's text
+
+
+def test_no_answer_is_recorded_as_unanswerable(judged, models, two_workers):
+    grader(judged, models["silent"], prompt="question_answer", actors=1)
+    run = judged.grade("flan")
+    assert (run.counts["unanswerable"], run.exit_code) == (12, 0)
+    assert set(judged.grades("flan", "grade, status").values()) == {(0, "unanswerable")}
+
+
+def test_a_model_that_cannot_be_used_stops_the_run(judged, models, two_workers):
+    grader(judged, models["gpt2"], actors=1)
+    with pytest.raises(WorkFailed, match="no text-to-text"):
+        judged.grade("flan")
+    assert judged.rows("select count(*) from lake.raw.grades") == [(0,)]
