@@ -161,7 +161,8 @@ def measure_model(folder: Path) -> None:
                 f'\n[graders.v{number}]\nengine = "vllm"\nmodel = "{smollm.model_folder()}"\n'
                 f'prompt = "{prompt}"\nparser = "strict"\nprefix_caching = {str(cache).lower()}\n'
                 # another length makes another grader, which has everything still to do
-                f"max_model_len = {2048 - number}\nkv_cache_mib = 256\nchunk_pairs = 50\nactors = 2\n"
+                f"max_model_len = {2048 - number}\nkv_cache_mib = 256\n"
+                "chunk_pairs = 50\nactors = 2\n"
             )
     command(folder, "plan", "dl19", "--grader", "v0")
     table = Table(title="600 pairs of TREC DL 2019, SmolLM2-135M in vLLM on the CPU, 2 actors")
