@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     Score = Callable[[Sequence["Rendered"]], list[Response]]
 
+
+class EngineBroken(Exception):
+    """The engine raises whatever it is asked; its process should make room for another."""
+
+
 TRIES = 3  # of a pair, before it is recorded as failed
 
 
@@ -86,12 +91,15 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
     """Responses to all prompts; those with an error are asked three times in all.
 
     When an engine raises, the prompts are asked one by one from then on, so that the one at fault
-    fails alone. `EngineUnusable` goes through.
+    fails alone. Raises `EngineBroken` when it then raises for all of them, or for a lone one three
+    times: perhaps no prompt is to blame.
+    `EngineUnusable` goes through.
     """
     responses: list[Response | None] = [None] * len(prompts)
-    pending, together = list(range(len(prompts))), True
-    for _ in range(TRIES):
-        groups = [pending] if together else [[n] for n in pending]
+    pending, one_by_one = list(range(len(prompts))), False
+    for attempt in range(TRIES):
+        groups = [[n] for n in pending] if one_by_one else [pending]
+        n_raised = 0
         for group in filter(None, groups):
             try:
                 answers = score([prompts[n] for n in group])
@@ -100,10 +108,14 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
             except EngineUnusable:
                 raise
             except Exception as error:
-                together = False
+                n_raised += 1
                 answers = [Response(error=f"{type(error).__name__}: {error}")] * len(group)
             for n, answer in zip(group, answers, strict=True):
                 responses[n] = answer
+        is_everything = n_raised == len(groups) and len(pending) == len(prompts)
+        if one_by_one and is_everything and (len(prompts) > 1 or attempt == TRIES - 1):
+            raise EngineBroken(responses[0].error)
+        one_by_one = one_by_one or n_raised > 0
         pending = [n for n in pending if responses[n].error is not None]
         if not pending:
             break

@@ -1,11 +1,12 @@
 """Commands that grade: plan and grade."""
 
+import os
 import sys
 from pathlib import Path
 
 import click
 
-from sql import console
+from sql import console, files
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import did_you_mean
@@ -49,9 +50,9 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     with Lake.writer(project) as lake:
         ensure_views(project, lake, console.warn)
         for name in names:
-            grader = _grader(project, lake, name)
-            request = Request(collection, grader, rubric_version, _query_ids(queries), limit)
             try:
+                grader = _grader(project, lake, name)
+                request = Request(collection, grader, rubric_version, _query_ids(queries), limit)
                 plans.append((grader, Plan(lake, request).totals))
             except BadInput as error:
                 if len(names) == 1:
@@ -154,9 +155,9 @@ def _query_ids(queries: str | None) -> tuple[str, ...] | None:
     """Ids from the command line, or the first column of a file."""
     if queries is None:
         return None
-    if (file := Path(queries)).is_file():
-        lines = file.read_text(encoding="utf-8").splitlines()
-        ids = [line.split()[0] for line in lines if line.strip()]
+    if os.path.isfile(queries):
+        lines = files.numbered_lines(files.read(Path(queries), queries))
+        ids = [line.split()[0] for _, line in lines]
     else:
         ids = [query_id.strip() for query_id in queries.split(",") if query_id.strip()]
     if not ids:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grading.asking import TRIES
-from grading.engines import Cluster, EngineUnusable
+from grading.engines import Cluster, EngineUnusable, Workers
 from grading.grader import Grader
 from grading.planner import Chunk
 from grading.staging import Committer
@@ -22,6 +22,8 @@ from sql.errors import WorkFailed
 QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
 TICK = 0.2  # seconds between looks at signals and the clock
 DEATHS_BEFORE_HALVING = 2
+# deaths in a row, with no chunk answered between, after which the engine is to blame
+PATIENCE_AT_FIRST, PATIENCE = 8, 30
 
 
 @dataclass(eq=False)
@@ -42,6 +44,9 @@ class Crew:
         self.ray_address = ray_address
         self.actors: list[_Actor] = []
         self.deaths: dict[str, int] = {}  # by chunk
+        self.deaths_in_a_row = 0
+        self.answered = False  # whether any chunk ever came back
+        self.suspects: deque[Chunk] = deque()  # chunks that were at work when an actor died
         self.failed_starts = 0
         self.ready_at: float | None = None  # when the first worker had loaded its engine
 
@@ -52,12 +57,15 @@ class Crew:
         resources = ray.cluster_resources()
         cluster = Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
         workers = self.grader.engine_class.workers(cluster, self.grader.settings)
-        self.count = self.grader.actors or workers.count
-        if not self.count:
+        room = sum(_room_for(workers, node["Resources"]) for node in ray.nodes() if node["Alive"])
+        if not room:
             raise WorkFailed(
-                f"the cluster has {cluster.gpus} GPUs, too few for one {self.grader.name}",
-                "Lower tensor_parallel_size.",
+                f"no machine has the {workers.cpus:g} cores and {workers.gpus:g} GPUs that one "
+                f"worker of {self.grader.name} asks for",
+                "Lower cpus_per_actor or tensor_parallel_size, or use a larger machine.",
             )
+        # a worker that finds no place would wait for ever
+        self.count = min(self.grader.actors or workers.count or 1, room)
         self.options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_restarts": 0}
         return self
 
@@ -73,7 +81,7 @@ class Crew:
         if not self.ray_address:
             options |= {"include_dashboard": False, "object_store_memory": 200 << 20}
         try:
-            ray.init(address=self.ray_address, **options)
+            ray.init(address=self.ray_address or "local", **options)
         except (ConnectionError, ValueError, RuntimeError) as error:
             where = self.ray_address or "here"
             raise WorkFailed(
@@ -100,7 +108,7 @@ class Crew:
         import ray
 
         waiting: deque[Chunk] = deque()
-        source = _Source(chunks, waiting)
+        source = _Source(chunks, waiting, self.suspects)
         stopping = False
         if source.peek() is None:
             return
@@ -129,7 +137,7 @@ class Crew:
     def _feed(self, source: "_Source") -> None:
         for depth in range(1, QUEUED + 1):
             for actor in self.actors:
-                if len(actor.work) < depth and (chunk := source.next()):
+                if actor.ready is None and len(actor.work) < depth and (chunk := source.next()):
                     actor.work.append((actor.handle.grade.remote(chunk), chunk))
 
     def _take_back(self, waiting: deque) -> None:
@@ -137,27 +145,28 @@ class Crew:
         import ray
 
         for actor in self.actors:
-            begun = 0 if actor.ready is not None else 1
+            actor.ready = None  # it need not finish loading
+            finished, _ = ray.wait([r for r, _ in actor.work], num_returns=len(actor.work),
+                                   timeout=0) if actor.work else ([], [])  # fmt: skip
+            begun = len(finished) + 1
             while len(actor.work) > begun:
                 reference, chunk = actor.work.pop()
                 ray.cancel(reference)
                 waiting.appendleft(chunk)
-            if actor.ready is not None:
-                actor.ready = None
 
     def _collect(self, actor, reference, waiting: deque, stopping: bool) -> Iterator[Graded]:
         import ray
 
         try:
             result = ray.get(reference)
-        except (ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError) as error:
-            yield from self._bury(actor, str(error), waiting, stopping)
-            return
         except ray.exceptions.RayTaskError as error:
             raise WorkFailed(
                 f"a worker failed: {error.cause or error}".splitlines()[0],
                 "What was committed stays. Run again with --debug for more.",
             ) from error
+        except ray.exceptions.RayError as error:  # its process, machine or result is gone
+            yield from self._bury(actor, str(error), waiting, stopping)
+            return
         if reference == actor.ready:
             actor.ready = None
             self.failed_starts = 0
@@ -165,15 +174,30 @@ class Crew:
                 raise WorkFailed(*result)
             self.ready_at = self.ready_at or time.monotonic()
             return
+        if result.broken:
+            yield from self._bury(actor, result.broken, waiting, stopping)
+            return
         actor.work = deque((r, chunk) for r, chunk in actor.work if r != reference)
         if result.unusable:
             raise WorkFailed(*result.unusable)
+        self.answered = True
+        self.deaths_in_a_row = 0
         yield result
 
     def _bury(self, actor, reason: str, waiting: deque, stopping: bool) -> Iterator[Graded]:
         """An actor died: its chunks go back, and another takes its place."""
+        import ray
+
         self.actors.remove(actor)
+        ray.kill(actor.handle)  # it may only have been out of reach
         chunks = [chunk for _, chunk in actor.work]
+        self.deaths_in_a_row += 1
+        if self.deaths_in_a_row >= (PATIENCE if self.answered else PATIENCE_AT_FIRST):
+            raise WorkFailed(
+                f"{self.deaths_in_a_row} workers gave up one after the other, whatever they were "
+                f"asked: {reason.splitlines()[0]}",
+                "What was committed stays. Is there memory enough? Try actors = 1.",
+            )
         if actor.ready is not None:
             self.failed_starts += 1
             if self.failed_starts >= TRIES:
@@ -183,7 +207,10 @@ class Crew:
                 )
         elif chunks:
             yield from self._suspect(chunks, reason)
-        waiting.extendleft(reversed(chunks))
+        # what may have killed it comes last: the rest should not wait for it
+        suspects = [chunk for chunk in chunks if chunk.id in self.deaths]
+        waiting.extendleft(chunk for chunk in reversed(chunks) if chunk.id not in self.deaths)
+        self.suspects.extend(suspects)
         if not stopping:
             self._hire()
 
@@ -192,7 +219,7 @@ class Crew:
         first = chunks[0]
         deaths = self.deaths[first.id] = self.deaths.get(first.id, 0) + 1
         if first.asks.height == 1 and deaths >= TRIES:
-            why = f"the engine's process died {TRIES} times over this pair"
+            why = f"{TRIES} workers gave up over this pair: {reason.splitlines()[0]}"
             chunks.pop(0)
             yield died(*self.worker_arguments, first, why)
         elif first.asks.height > 1 and deaths >= DEATHS_BEFORE_HALVING:
@@ -206,17 +233,30 @@ class Crew:
         self.actors.append(_Actor(handle, handle.start.remote(*self.worker_arguments)))
 
 
-class _Source:
-    """Chunks that came back first, then new ones."""
+def _room_for(workers: Workers, resources: dict[str, float]) -> int:
+    """How many workers a machine has room for."""
+    places = [
+        int(resources.get(name, 0) // needed)
+        for name, needed in (("CPU", workers.cpus), ("GPU", workers.gpus))
+        if needed
+    ]
+    return min(places, default=1_000)
 
-    def __init__(self, chunks: Iterator[Chunk], waiting: deque):
+
+class _Source:
+    """Chunks that came back first, then new ones, then those that may kill their worker."""
+
+    def __init__(self, chunks: Iterator[Chunk], waiting: deque, suspects: deque):
         self.chunks = chunks
         self.waiting = waiting
+        self.suspects = suspects
 
     def next(self) -> Chunk | None:
         if self.waiting:
             return self.waiting.popleft()
-        return next(self.chunks, None)
+        if chunk := next(self.chunks, None):
+            return chunk
+        return self.suspects.popleft() if self.suspects else None
 
     def peek(self, n: int = 0) -> Chunk | None:
         """The chunk after `n` others, without taking it."""

@@ -145,6 +145,9 @@ def _read(project: Project, name: str, table: dict, answers_from_id: str | None)
             f"whose target is {prompt.target!r}",
             f"It answers: {', '.join(sorted(engine.targets))}.",
         )
+    for key in ("model", "parser", "revision"):
+        if not isinstance(table.get(key, ""), str):
+            raise BadInput(f"{where}: {key} must be a string, in quotes")
     parser = table.get("parser", prompt.parser)
     if parser not in PARSERS:
         raise BadInput(f"{where}: there is no parser {parser!r}", did_you_mean(parser, PARSERS))
@@ -155,7 +158,7 @@ def _read(project: Project, name: str, table: dict, answers_from_id: str | None)
             f"Those that can: {', '.join(fitting)}.",
         )
     model = table.get("model", "")
-    if not isinstance(model, str) or (engine.needs_model and not model):
+    if engine.needs_model and not model:
         raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
     folder = project.folder / Path(model).expanduser() if model else None
     is_folder = bool(folder) and folder.is_dir()

@@ -8,7 +8,7 @@ from pathlib import Path
 from sql.errors import BadInput
 
 # what a change of a grade could come from; notes, pictures and other formats are left out
-_COUNTED = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".model", ".txt")
+_COUNTED = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".model", ".txt", ".py")
 
 
 def model_revision(model: str, where: str) -> str:

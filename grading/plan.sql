@@ -14,22 +14,34 @@
 
 -- the passages that can be graded: in the pool, with a text
 create or replace temp table plan_passages as
+with
+
+queries as (
+    select
+        query_id,
+        case when getvariable('asks_query') then sha256(text) end as query_sha256
+    from lake.raw.queries
+    where collection = getvariable('collection')
+)
+
 select
-    query_id,
-    passage_id,
-    text_sha256,
-    row_number() over (order by query_id, passage_id) as passage_no,
-    row_number() over (partition by query_id order by passage_id) as passage_rank,
-    dense_rank() over (order by text_sha256) as text_no,
-    count(*) over (partition by text_sha256) > 1 as text_repeats,
-    dense_rank() over (order by query_id) as query_no
-from lake.intermediate.int_pool
+    pool.query_id,
+    pool.passage_id,
+    pool.text_sha256,
+    queries.query_sha256,
+    row_number() over (order by pool.query_id, pool.passage_id) as passage_no,
+    row_number() over (partition by pool.query_id order by pool.passage_id) as passage_rank,
+    dense_rank() over (order by pool.text_sha256) as text_no,
+    count(*) over (partition by pool.text_sha256) > 1 as text_repeats,
+    dense_rank() over (order by pool.query_id) as query_no
+from lake.intermediate.int_pool as pool
+inner join queries on pool.query_id = queries.query_id
 where
-    collection = getvariable('collection')
-    and text_sha256 is not null
+    pool.collection = getvariable('collection')
+    and pool.text_sha256 is not null
     and (
         getvariable('query_ids') is null
-        or list_contains(getvariable('query_ids'), query_id)
+        or list_contains(getvariable('query_ids'), pool.query_id)
     );
 
 -- what is asked about each passage of a query; direct judges ask one thing, without an item
@@ -82,7 +94,7 @@ select
     count(*) over (partition by item_text, gold_answers) > 1 as wording_repeats
 from items;
 
--- grades in force: of the text that the passage has now
+-- grades in force: of the texts that the passage and, where it was asked, the query have now
 create or replace temp table plan_graded as
 select
     plan_passages.passage_no,
@@ -94,6 +106,7 @@ inner join plan_passages
         grades.query_id = plan_passages.query_id
         and grades.passage_id = plan_passages.passage_id
         and coalesce(grades.passage_sha256, plan_passages.text_sha256) = plan_passages.text_sha256
+        and grades.query_sha256 is not distinct from plan_passages.query_sha256
 inner join plan_items
     on
         grades.query_id = plan_items.query_id

@@ -39,8 +39,9 @@ class Request:
 class Chunk:
     """A few hundred pairs, graded, stored and, after a crash, repeated together.
 
-    `pairs` has a row per pair: query_id, passage_id, passage_sha256, item_id, prompt_no (0-based;
-    pairs with the same one get the same answer), is_leader (the first pair of its prompt).
+    `pairs` has a row per pair: query_id, passage_id, passage_sha256, query_sha256 (null where the
+    prompt does not name the query), item_id, prompt_no (0-based; pairs with the same one get the
+    same answer), is_leader (the first pair of its prompt).
     `asks` has a row per prompt, in the order of prompt_no: query_id, text_no, item_no, answer.
     `queries`, `passages` and `items` are the texts that these name; items with their gold answers.
     """
@@ -216,6 +217,7 @@ class Plan:
                     plan_passages.query_id,
                     plan_passages.passage_id,
                     plan_passages.text_sha256 as passage_sha256,
+                    plan_passages.query_sha256,
                     plan_items.item_id,
                     plan_passages.text_no,
                     plan_work.item_no,
@@ -246,6 +248,7 @@ class Plan:
             inner join lake.raw.passages on plan_passages.passage_id = passages.passage_id
             where
                 passages.collection = getvariable('collection')
+                and passages.text_sha256 = plan_passages.text_sha256
                 and plan_passages.passage_no in (select passage_no from plan_work)
             group by plan_passages.text_no
             order by plan_passages.text_no
@@ -286,7 +289,7 @@ class Plan:
     def _chunk(self, rows: "pl.DataFrame", queries: dict, passages: dict, items: dict) -> Chunk:
         import polars as pl
 
-        key = ("query_id", "passage_id", "passage_sha256", "item_id")
+        key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id")
         content = hashlib.sha256(
             f"{self.request.grader.grader_id}\n{self.request.collection}\n".encode()
         )

@@ -67,15 +67,18 @@ def grade(
         recovered = committer.recover()
         if recovered:
             tell(f"committed {recovered:,} pairs that an interrupted run had graded")
-        retried = _forget_failed(lake, request) if retry_failed else 0
         started = time.monotonic()
         plan = Plan(lake, request)
+        retried = plan.totals.failed if retry_failed else 0
+        if retried:
+            _forget_failed(lake, request)
+            plan = Plan(lake, request)
         planned = time.monotonic() - started
         run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
         run.plan_seconds = planned
         run.planned = plan.totals.missing
         if request.limit is not None:
-            run.planned = min(run.planned, request.limit)
+            run.planned = min(run.planned, request.limit + plan.totals.reusable)
         if run.planned:
             _work(project, plan, committer, run, tell, on_progress)
         run.seconds = committer.seconds
@@ -111,21 +114,29 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
         committer.finish(state)
 
 
-def _forget_failed(lake: Lake, request: Request) -> int:
-    """Take failed grades out of the present lake (its history keeps them). Returns how many."""
-    grader_id, collection = request.grader.grader_id, request.collection
-    with lake.transaction(f"grade {collection} {request.grader.name}: retry") as transaction:
-        n = lake.value(
-            "select count(grader_id) from lake.raw.grades "
-            "where grader_id = ? and collection = ? and status = 'failed'",
-            grader_id, collection,
-        )  # fmt: skip
-        if n:
-            transaction.delete(
-                "grades", grader_id=grader_id, collection=collection, status="failed"
-            )
-            transaction.say(failed_grades_to_retry=n)
-    return n
+def _forget_failed(lake: Lake, request: Request) -> None:
+    """Take the failed grades of a planned request out of the present lake; its history keeps
+    them."""
+    with lake.transaction(f"grade {request.collection} {request.grader.name}") as transaction:
+        transaction.run(
+            """
+            delete from {lake}.raw.grades
+            where
+                collection = getvariable('collection')
+                and grader_id = getvariable('grader_id')
+                and status = 'failed'
+                and (query_id, passage_id, item_id) in (
+                    select (plan_passages.query_id, plan_passages.passage_id, plan_items.item_id)
+                    from plan_graded
+                    inner join plan_passages on plan_graded.passage_no = plan_passages.passage_no
+                    inner join plan_items on plan_graded.item_no = plan_items.item_no
+                    where plan_graded.is_failed
+                )
+            """
+        )
+        transaction.say(
+            failed_grades_to_retry=lake.value("select count(*) from plan_graded where is_failed")
+        )
 
 
 @contextmanager

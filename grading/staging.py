@@ -10,6 +10,7 @@ import polars as pl
 from grading.grader import Grader
 from grading.worker import Graded, write_staged
 from sql.connection import grading_folder
+from sql.contracts import KEYS
 from sql.errors import WorkFailed
 from sql.lake import Lake
 from sql.transaction import Transaction, utc_now
@@ -67,6 +68,12 @@ class Committer:
         self.planned = planned
         with self.lake.transaction(f"grade {self.collection} {self.grader.name}") as transaction:
             self._register(transaction)
+            # the grader's lock is ours: what still says that it runs was killed
+            transaction.run(
+                "update {lake}.raw.grading_batches set state = 'failed' "
+                "where grader_id = ? and state = 'running'",
+                self.grader.grader_id,
+            )
             self._account(transaction, "running")
             transaction.say(planned_pairs=planned)
         self._began = True
@@ -92,6 +99,7 @@ class Committer:
                     known.* replace (
                         mine.passage_id as passage_id, my_item.item_id as item_id,
                         mine.query_id as query_id, mine.text_sha256 as passage_sha256,
+                        mine.query_sha256 as query_sha256,
                         0 as prompt_tokens, 0 as cached_tokens, 0 as completion_tokens,
                         $1 as batch_id, $2 as graded_at
                     )
@@ -107,6 +115,7 @@ class Committer:
                         other.query_id = known.query_id and other.passage_id = known.passage_id
                         and other_item.item_id = known.item_id
                         and coalesce(known.passage_sha256, other.text_sha256) = other.text_sha256
+                        and known.query_sha256 is not distinct from other.query_sha256
                 where
                     known.grader_id = getvariable('grader_id')
                     and known.collection = getvariable('collection')
@@ -160,20 +169,27 @@ class Committer:
 
     def _insert(self, transaction: Transaction, files: list[Path], careful: bool = False) -> int:
         """Insert the chunks that the ledger does not have, each with its row there."""
-        done = transaction.recorded_chunks([file.stem for file in files])
-        frames = []
+        contents = {}
         for file in files:
-            if file.stem in done:
-                continue
             content = file.read_bytes()
+            sha256 = hashlib.sha256(content).hexdigest()
+            # a chunk whose pairs failed may come again, with other content
+            contents[f"{file.stem}/{sha256[:16]}"] = (content, sha256)
+        done = transaction.recorded_chunks(list(contents))
+        frames = []
+        for name, (content, sha256) in contents.items():
+            if name in done:
+                continue
             rows = pl.read_parquet(content).drop("prompt_no", "is_leader")
-            transaction.record_chunk(file.stem, hashlib.sha256(content).hexdigest(), rows.height)
+            transaction.record_chunk(name, sha256, rows.height)
             frames.append(rows)
         if not frames:
             return 0
         rows = pl.concat(frames)
         if careful:
             self._register(transaction)
+            # a chunk that was halved may lie there beside its halves
+            rows = rows.unique(subset=KEYS["grades"], keep="first", maintain_order=True)
             rows = _not_in_the_lake(self.lake, rows)
         return transaction.insert("grades", rows)
 
@@ -217,6 +233,7 @@ def _not_in_the_lake(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
                     and staged_rows.passage_id = grades.passage_id
                     and staged_rows.item_id = grades.item_id
                     and staged_rows.passage_sha256 is not distinct from grades.passage_sha256
+                    and staged_rows.query_sha256 is not distinct from grades.query_sha256
             """
         )
     finally:

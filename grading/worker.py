@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from grading import engine_finder
-from grading.asking import ask, expectation
+from grading.asking import EngineBroken, ask, expectation
 from grading.engines import EngineUnusable, Response
 from grading.grader import Grader
 from grading.planner import Chunk
@@ -27,6 +27,7 @@ class Graded:
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0  # in the engine
     unusable: tuple[str, str] | None = None  # message and hint: the run has to stop
+    broken: str | None = None  # why another process should try: this one's engine always raises
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Worker:
             answered = ask(self.grader, self.engine.score, chunk)
         except EngineUnusable as error:
             return Graded(chunk.id, unusable=(error.message, error.hint))
+        except EngineBroken as error:
+            return Graded(chunk.id, broken=str(error))
         seconds = time.perf_counter() - started
         return self.write(chunk, answered, seconds)
 

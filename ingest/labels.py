@@ -81,8 +81,8 @@ def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: 
         for name, dtype in {
             "answer": pl.String, "response": pl.String, "expected_grade": pl.Float64,
             "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64, "completion_tokens": pl.Int64,
-            "passage_sha256": pl.String, "scale_mass": pl.Float64, "cut_characters": pl.Int64,
-            "error": pl.String,
+            "passage_sha256": pl.String, "query_sha256": pl.String, "scale_mass": pl.Float64,
+            "cut_characters": pl.Int64, "error": pl.String,
         }.items()
     }  # fmt: skip
     grades = frame.select(

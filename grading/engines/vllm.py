@@ -143,7 +143,7 @@ def _load(grader):
         compiled = settings["compiled"]
         return LLM(
             model=grader.model_path,
-            revision=None if os.path.isdir(grader.model_path) else grader.revision or None,
+            revision=_revision(grader),
             dtype=settings["dtype"],
             quantization=settings["quantization"],
             max_model_len=_length(grader),
@@ -163,12 +163,19 @@ def _load(grader):
         ) from error
 
 
+def _revision(grader) -> str | None:
+    """What to ask a hub for; a folder has no revisions."""
+    return None if os.path.isdir(grader.model_path) else grader.revision
+
+
 def _length(grader) -> int:
     """The length asked for, or the model's own where that is shorter."""
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(
-        grader.model_path, trust_remote_code=grader.settings["trust_remote_code"]
+        grader.model_path,
+        revision=_revision(grader),
+        trust_remote_code=grader.settings["trust_remote_code"],
     )
     config = config.get_text_config()
     own = getattr(config, "max_position_embeddings", None) or grader.settings["max_model_len"]

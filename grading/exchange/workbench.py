@@ -30,7 +30,8 @@ GRADES = {
     "grade": pl.Int64, "status": pl.String, "answer": pl.String, "response": pl.String,
     "error": pl.String, "passage_sha256": pl.String, "expected_grade": pl.Float64,
     "scale_mass": pl.Float64, "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64,
-    "completion_tokens": pl.Int64, "cut_characters": pl.Int64, "graded_at": pl.Datetime("us"),
+    "completion_tokens": pl.Int64, "cut_characters": pl.Int64, "query_sha256": pl.String,
+    "graded_at": pl.Datetime("us"),
 }  # fmt: skip
 # those that every grade of a file has; the others come from an entry's `gradelake` object
 COMMON = tuple(GRADES)[:10]

@@ -3,6 +3,8 @@
 -- hash of the text that was graded: a passage whose text changes is graded again. Null: unknown,
 -- the grade counts whatever the text
 alter table raw.grades add column passage_sha256 varchar;
+-- hash of the query's text, where the prompt names the query; null elsewhere
+alter table raw.grades add column query_sha256 varchar;
 -- probability the model itself gave to all words of the scale together
 alter table raw.grades add column scale_mass double;
 -- how much of the passage's end did not fit the model; 0: it was read whole

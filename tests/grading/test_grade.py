@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grading.staging import Committer
+from grading.worker import died
 from sql.connection import grader_lock
 from sql.errors import WorkFailed
 from tests.grading.project import QUESTIONS
@@ -163,7 +164,8 @@ def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
     run = stumbling.grade("judge")
     assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
     errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
-    assert errors == {"the engine's process died 3 times over this pair"}
+    (error,) = errors
+    assert error.startswith("3 workers gave up over this pair: The actor died")
 
 
 def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
@@ -356,3 +358,88 @@ def test_adding_an_engine_takes_one_file(judged, two_workers):
     # p1 has 63 characters, p3 has 37
     assert judged.grades("long", "grade")["q1", "p1", ""] == (2,)
     assert judged.grades("long", "grade")["q2", "p3", ""] == (1,)
+
+
+# --- found by looking for trouble -----------------------------------------------------------------
+
+
+def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
+    stumble(stumbling, scatters="error", landmarks="error", home="error", steel="error")
+    assert stumbling.grade("judge").counts["failed"] == 12
+    (stumbling.folder / "engines" / "mended").write_text("scatters landmarks home steel")
+    run = stumbling.grade("judge", retry_failed=True)
+    assert (run.retried, run.counts["ok"]) == (12, 12)
+    assert {status for _, status in stumbling.grades("judge").values()} == {"ok"}
+    assert len(stumbling.grades("judge")) == 12
+
+
+def test_only_the_failed_pairs_that_are_asked_for_are_tried_again(stumbling):
+    stumble(stumbling, steel="error", landmarks="error")
+    stumbling.grade("judge")
+    (stumbling.folder / "engines" / "mended").write_text("steel landmarks")
+    run = stumbling.grade("judge", retry_failed=True, query_ids=("q2",))
+    assert (run.retried, run.counts["ok"]) == (3, 3)
+    statuses = [status for _, status in stumbling.grades("judge").values()]
+    assert (len(statuses), statuses.count("failed")) == (12, 2)
+
+
+def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_workers):
+    judged.grader(actors=9)
+    run = judged.grade()
+    assert run.workers <= 2
+    assert run.counts["ok"] == 12
+
+
+def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
+    judged.engine("wide", (
+        "from grading.engines import Engine as Base, Workers\n"
+        "class Engine(Base):\n"
+        "    needs_model = False\n"
+        "    @classmethod\n"
+        "    def workers(cls, cluster, settings):\n"
+        "        return Workers(count=1, cpus=64)\n"
+    ))  # fmt: skip
+    judged.grader("wide", engine="wide", prompt="question_self_rating")
+    with pytest.raises(WorkFailed, match="no machine has the 64 cores"):
+        judged.grade("wide")
+
+
+def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling):
+    stumble(stumbling, scatters="exception", landmarks="exception", home="exception",
+            steel="exception")  # fmt: skip
+    with pytest.raises(WorkFailed, match="8 workers gave up one after the other"):
+        stumbling.grade("judge")
+    assert stumbling.grades("judge") == {}
+
+
+def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
+    judge = stumbling.grader("judge")
+    (chunk, *_) = stumbling.plan("judge").chunks()
+    staging = stumbling.folder / "lake" / "grading" / judge.grader_id
+    staging.mkdir(parents=True)
+    for part in (chunk, *chunk.halves()):
+        died(judge, stumbling.name, staging, "b", part, "for the test")
+    run = stumbling.grade("judge")
+    assert run.recovered == len(chunk)
+    assert len(stumbling.grades("judge")) == 12
+
+
+def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Committer, "finish", lambda self, state: None)  # as if killed before it
+        stumbling.grade("judge", limit=2)
+    assert stumbling.rows("select state from lake.raw.grading_batches") == [("running",)]
+    stumbling.grade("judge")
+    states = stumbling.rows("select state from lake.raw.grading_batches order by started_at")
+    assert states == [("failed",), ("done",)]
+
+
+def test_a_limit_counts_what_is_asked_not_what_is_copied(judged, two_workers):
+    judged.grade()
+    judged.write("passages.tsv", [
+        "p6\tBees find their way home by the sun.", "p7\tBees dance for each other."
+    ])  # fmt: skip
+    judged.write("nist.qrels", ["q2 0 p6 1", "q2 0 p7 1"])
+    judged.ingest()
+    run = judged.grade(limit=1)  # p6 has p3's text: three copies
+    assert (run.counts["reused"], run.counts["pairs"], run.left) == (3, 4, 0)

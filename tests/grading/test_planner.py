@@ -173,3 +173,19 @@ def test_a_prompt_may_not_show_judgments_of_the_collection_it_grades(judged):
     judged.grader("few", engine="lexical", prompt="shown")
     with pytest.raises(BadInput, match="worked examples of the prompt 'shown' come from 'tiny'"):
         judged.plan("few")
+
+
+def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(judged, two_workers):
+    judged.grader("direct", engine="lexical", prompt="thomas", parser="strict")
+    judged.grade("direct")
+    judged.grade()
+    judged.write("topics.tsv", ["q1\twhat are cars made of", "q2\thow do bees find home"])
+    judged.ingest()
+    assert judged.plan("direct").totals.missing == 3
+    assert judged.plan().totals.missing == 0  # its prompt names the item alone
+    judged.grade("direct")
+    assert judged.plan("direct").totals.missing == 0
+    in_force = judged.rows(
+        "select count(*) from lake.intermediate.int_grades where item_id = '' and query_id = 'q1'"
+    )
+    assert in_force == [(3,)]

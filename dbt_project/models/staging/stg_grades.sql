@@ -15,6 +15,7 @@ select
     batch_id,
     graded_at,
     passage_sha256,
+    query_sha256,
     scale_mass,
     cut_characters,
     error
