@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from grading.engines import EngineUnusable, Response
 from grading.grader import Grader
 from grading.parsers import PARSERS
-from grading.planner import Chunk
 from grading.reply import Reading, failed
+from grading.work import Chunk
 
 if TYPE_CHECKING:
     from grading.prompt import Rendered

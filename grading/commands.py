@@ -37,8 +37,9 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     Example:
       gradelake plan dl19 --grader flan
     """
-    from grading.planner import Plan, Request, ensure_views
+    from grading.planner import Plan, ensure_views
     from grading.report import plan_as_object, print_plans
+    from grading.work import Request
 
     project = project()
     names = names or tuple(project.graders)
@@ -84,9 +85,10 @@ def grade(
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
     """
     from grading import run as runs
-    from grading.planner import Plan, Request, ensure_views
+    from grading.planner import Plan, ensure_views
     from grading.progress import Progress
     from grading.report import plan_as_object, print_plans, print_run, run_as_object
+    from grading.work import Request
 
     project = project()
     with Lake.writer(project) as lake:

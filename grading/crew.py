@@ -14,8 +14,8 @@ from typing import Any
 from grading.asking import TRIES
 from grading.engines import Cluster, EngineUnusable, Workers
 from grading.grader import Grader
-from grading.planner import Chunk
 from grading.staging import Committer
+from grading.work import Chunk
 from grading.worker import Graded, Worker, died
 from sql.errors import WorkFailed
 

@@ -14,7 +14,8 @@ from sql.project import Project, did_you_mean
 
 def shipped() -> list[str]:
     """Names of the engines that come with Gradelake."""
-    return sorted(module.name for module in pkgutil.iter_modules(grading.engines.__path__))
+    names = (module.name for module in pkgutil.iter_modules(grading.engines.__path__))
+    return sorted(name for name in names if not name.startswith("_"))
 
 
 def own_files(project: Project) -> dict[str, Path]:

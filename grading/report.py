@@ -3,9 +3,9 @@
 from typing import Any
 
 from grading.grader import Grader
-from grading.planner import Request, Totals
 from grading.progress import duration, rates
 from grading.run import Run
+from grading.work import Request, Totals
 from sql import console
 
 

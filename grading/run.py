@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from grading.crew import Crew
-from grading.planner import Plan, Request, Totals, ensure_views
+from grading.planner import Plan, ensure_views
 from grading.staging import Committer
+from grading.work import Request, Totals
 from sql.connection import grader_lock
 from sql.lake import Lake
 from sql.project import Project

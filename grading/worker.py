@@ -11,8 +11,8 @@ from grading import engine_finder
 from grading.asking import EngineBroken, ask, expectation
 from grading.engines import EngineUnusable, Response
 from grading.grader import Grader
-from grading.planner import Chunk
 from grading.reply import Reading, failed
+from grading.work import Chunk
 from sql.transaction import utc_now
 
 

@@ -8,9 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from grading.chat import CONSTRAINTS, chat_options, response_of, retry_after, told, whole_text
 from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from grading.engines import Engine as Base
+from grading.engines._chat import (
+    CONSTRAINTS,
+    chat_options,
+    response_of,
+    retry_after,
+    told,
+    whole_text,
+)
 from grading.prompt import Rendered
 from sql.errors import BadInput
 

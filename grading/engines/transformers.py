@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from grading.engines import Engine as Base
-from grading.extractor import Extractor
-from grading.tokens import Fitter
+from grading.engines._extractor import Extractor
+from grading.engines._tokens import Fitter
 from sql.errors import BadInput
 
 if TYPE_CHECKING:

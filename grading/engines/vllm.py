@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from grading.engines import Engine as Base
-from grading.tokens import Fitted, Fitter
+from grading.engines._tokens import Fitted, Fitter
 
 if TYPE_CHECKING:
     from grading.prompt import Rendered

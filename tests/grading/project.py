@@ -5,7 +5,8 @@ from pathlib import Path
 
 from grading import run as runs
 from grading.grader import Grader
-from grading.planner import Plan, Request
+from grading.planner import Plan
+from grading.work import Request
 from ingest.banks import import_bank
 from sql.lake import Lake
 from sql.project import Project

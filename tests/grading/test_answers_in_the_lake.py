@@ -6,8 +6,9 @@ from contextlib import closing
 import pytest
 
 from grading.commands import _grader
-from grading.planner import Plan, Request
+from grading.planner import Plan
 from grading.run import grade
+from grading.work import Request
 from sql.errors import BadInput
 from tests.grading.project import copy_of
 from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph

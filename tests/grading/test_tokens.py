@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("transformers")
 
+from grading.engines._tokens import Fitter
 from grading.prompt import Prompt
 from grading.prompt_file import shipped_prompts
 from grading.scale import Scale
-from grading.tokens import Fitter
 from tests.grading import smollm, tiny_models
 from tests.grading.project import PASSAGES
 

@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 
 from grading.grader import Grader
-from grading.planner import Plan, Request, ensure_views
+from grading.planner import Plan, ensure_views
 from grading.run import grade
+from grading.work import Request
 from sql.lake import Lake
 from sql.project import Project
 from tests.grading.dl19_sample import make_sample

@@ -252,3 +252,38 @@ def test_times_in_the_lake_are_utc_without_a_zone():
     now = utc_now()
     assert now.tzinfo is None
     assert abs(now.timestamp() - time.mktime(time.gmtime())) < 5
+
+
+def test_a_lake_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_has(
+    project, monkeypatch, tmp_path
+):
+    from sql import migrate
+
+    first = Project.read(write_config(tmp_path / "old"))
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "migrations", lambda: migrations()[:1])
+        with Lake.create(first) as lake, lake.transaction("made then") as transaction:
+            transaction.run(
+                "insert into {lake}.raw.graders values ('g', 'Sun', 'imported', '', '', '', '', "
+                "0, 1, '{{}}', 'qrels', now()::timestamp)"
+            )
+            transaction.run(
+                "insert into {lake}.raw.grades by name select 'g' as grader_id, 'c' as collection, "
+                "'q' as query_id, 'p' as passage_id, '' as item_id, 1 as grade, 'ok' as status, "
+                "'b' as batch_id, now()::timestamp as graded_at"
+            )
+    with Lake.writer(first) as lake:
+        assert lake.rows("select name, target, prompt_text from lake.raw.graders") == [
+            ("Sun", "direct", None)
+        ]
+        assert lake.rows("select grade, passage_sha256, error from lake.raw.grades") == [
+            (1, None, None)
+        ]
+        assert applied(lake) == migrations()[-1][0]
+
+
+def write_config(folder):
+    folder.mkdir()
+    file = folder / "gradelake.toml"
+    file.write_text("")
+    return file
