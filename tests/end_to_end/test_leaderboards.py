@@ -194,7 +194,10 @@ def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder)
     config = folder / "gradelake.toml"
-    config.write_text(config.read_text() + "leave_out_near_duplicates = true\n")
+    relevant = "min_relevant = 2\n"
+    assert relevant in config.read_text()
+    setting = f"{relevant}leave_out_near_duplicates = true\n"
+    config.write_text(config.read_text().replace(relevant, setting))
     gradelake(folder, "ingest", "demo")
     gradelake(folder, "build")
     left_out = {

@@ -61,7 +61,7 @@ class Engine(Base):
         return Response("as an AI language model")
 
     def slow(self, word):
-        time.sleep(1)
+        time.sleep(0.5)
         return self.fine(word)
 """
 

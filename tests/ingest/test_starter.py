@@ -1,7 +1,11 @@
 """`gradelake init`: a starter configuration, or the demo collection, and never over one's work."""
 
+import dataclasses
+import re
+
 import pytest
 
+from grading.grader import Grader
 from ingest import starter
 from ingest.collection import Collection
 from ingest.pipeline import ingest
@@ -19,12 +23,17 @@ def test_the_starter_is_a_configuration_that_can_be_read(tmp_path):
 def test_every_setting_the_starter_shows_is_a_known_one(tmp_path):
     file = starter.write_starter(tmp_path)
     head, shown = file.read_text().split("[collections.mine]\n")
-    file.write_text(f"{head}[collections.mine]\n" + shown.replace("\n# ", "\n").lstrip("# "))
-    collection = Collection.named(Project.read(file), "mine")
+    settings = re.sub(r"^# (?=\w+ = |\[)", "", shown, flags=re.MULTILINE)
+    file.write_text(f"{head}[collections.mine]\n{settings}")
+    project = Project.read(file)
+    collection = Collection.named(project, "mine")
     assert collection.ir_dataset == "msmarco-passage/trec-dl-2019/judged"
     assert collection.judgments == {"nist": "qrels.txt"}
     assert collection.runs == ("runs/*.run.gz",)
     assert collection.min_relevant == 2
+    flan = project.graders["flan"] | {"revision": "so that no hub is asked"}
+    with_revision = dataclasses.replace(project, graders={"flan": flan})
+    assert Grader.named(with_revision, "flan").prompt.name == "question_self_rating"
 
 
 @pytest.mark.parametrize("make", [starter.write_starter, starter.copy_demo])
