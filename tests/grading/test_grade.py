@@ -242,10 +242,12 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
     staged = list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
     assert staged
     run = stumbling.grade("judge")
-    assert run.recovered in (6, 12)  # the pairs of q1, perhaps those of q2 as well
+    assert run.recovered > 0
+    assert run.planned == run.counts["pairs"] == 12 - run.recovered
     assert f"committed {run.recovered} pairs" in stumbling.told[0]
     assert len(stumbling.grades("judge")) == 12
-    assert asked(stumbling).count("Bees remember landma") == len(QUESTIONS["q1"])
+    batches = stumbling.grades("judge", "batch_id").values()
+    assert len([batch for (batch,) in batches if batch == run.batch_id]) == 12 - run.recovered
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
 
 

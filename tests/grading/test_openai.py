@@ -517,9 +517,8 @@ def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server
     assert (grade, status, response) == (None, "failed", None)
     assert "out of cheese" in error
     assert len(server.about("steel")) == 3 * 3  # three questions, three tries
-    (asked,) = {len(server.about(f"{question} Context: Bees find")) for question in (
-        "How do bees find home?", "What do bees remember?")}  # fmt: skip
-    assert asked in (1, 2)  # 429 came to one of the three
+    # three questions about p3, one of them twice because of the 429
+    assert len(server.about("Context: Bees find")) == 3 + 1
 
 
 def test_the_same_command_goes_on_when_the_endpoint_is_back(gpt, server):
