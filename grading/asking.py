@@ -92,8 +92,7 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
 
     When an engine raises, the prompts are asked one by one from then on, so that the one at fault
     fails alone. Raises `EngineBroken` when it then raises for all of them, or for a lone one three
-    times: perhaps no prompt is to blame.
-    `EngineUnusable` goes through.
+    times: perhaps no prompt is to blame. `EngineUnusable` goes through.
     """
     responses: list[Response | None] = [None] * len(prompts)
     pending, one_by_one = list(range(len(prompts))), False

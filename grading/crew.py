@@ -14,9 +14,8 @@ from typing import Any
 from grading.asking import TRIES
 from grading.engines import Cluster, EngineUnusable, Workers
 from grading.grader import Grader
-from grading.staging import Committer
 from grading.work import Chunk
-from grading.worker import Graded, Worker, died
+from grading.worker import Graded, Worker
 from sql.errors import WorkFailed
 
 QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
@@ -36,11 +35,12 @@ class _Actor:
 class Crew:
     """The workers of one run. Use as a context manager: leaving it ends the actors."""
 
-    def __init__(self, committer: Committer, ray_address: str | None = None):
-        self.grader: Grader = committer.grader
-        self.worker_arguments = (
-            committer.grader, committer.collection, committer.staging, committer.batch_id
-        )  # fmt: skip
+    def __init__(self, source: Any, ray_address: str | None = None, worker: type = Worker):
+        """`source` has the `grader` and all else that a worker is started with; `worker` is a
+        class like `grading.worker.Worker`."""
+        self.grader: Grader = source.grader
+        self.worker = worker
+        self.worker_arguments = worker.arguments_of(source)
         self.ray_address = ray_address
         self.actors: list[_Actor] = []
         self.deaths: dict[str, int] = {}  # by chunk
@@ -117,7 +117,7 @@ class Crew:
         while True:
             if not stopping and stop():
                 stopping = True
-                self._take_back(waiting)
+                self._cancel_queued()
             if not stopping:
                 self._feed(source)
             references = {
@@ -137,11 +137,15 @@ class Crew:
     def _feed(self, source: "_Source") -> None:
         for depth in range(1, QUEUED + 1):
             for actor in self.actors:
+                # suspects are given out alone: an answer still on its way dies with its actor, and
+                # the wrong one would be blamed
+                if actor.work and source.peek() is None:
+                    continue
                 if actor.ready is None and len(actor.work) < depth and (chunk := source.next()):
                     actor.work.append((actor.handle.grade.remote(chunk), chunk))
 
-    def _take_back(self, waiting: deque) -> None:
-        """Chunks that no actor has begun."""
+    def _cancel_queued(self) -> None:
+        """Chunks that no actor has begun stay undone; the next run plans them again."""
         import ray
 
         for actor in self.actors:
@@ -150,9 +154,8 @@ class Crew:
                                    timeout=0) if actor.work else ([], [])  # fmt: skip
             begun = len(finished) + 1
             while len(actor.work) > begun:
-                reference, chunk = actor.work.pop()
+                reference, _ = actor.work.pop()
                 ray.cancel(reference)
-                waiting.appendleft(chunk)
 
     def _collect(self, actor, reference, waiting: deque, stopping: bool) -> Iterator[Graded]:
         import ray
@@ -218,11 +221,11 @@ class Crew:
         """The first chunk was at work when its actor died. Changes the list in place."""
         first = chunks[0]
         deaths = self.deaths[first.id] = self.deaths.get(first.id, 0) + 1
-        if first.asks.height == 1 and deaths >= TRIES:
+        if first.n_prompts == 1 and deaths >= TRIES:
             why = f"{TRIES} workers gave up over this pair: {reason.splitlines()[0]}"
             chunks.pop(0)
-            yield died(*self.worker_arguments, first, why)
-        elif first.asks.height > 1 and deaths >= DEATHS_BEFORE_HALVING:
+            yield self.worker.died(*self.worker_arguments, first, why)
+        elif first.n_prompts > 1 and deaths >= DEATHS_BEFORE_HALVING:
             halves = first.halves()
             for half in halves:  # a half has one death on its account already
                 self.deaths[half.id] = 1
@@ -230,7 +233,7 @@ class Crew:
 
     def _hire(self) -> None:
         handle = _actor_class().options(**self.options).remote()
-        self.actors.append(_Actor(handle, handle.start.remote(*self.worker_arguments)))
+        self.actors.append(_Actor(handle, handle.start.remote(self.worker, *self.worker_arguments)))
 
 
 def _room_for(workers: Workers, resources: dict[str, float]) -> int:
@@ -272,10 +275,10 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, *arguments) -> tuple[str, str] | None:
+        def start(self, worker: type, *arguments) -> tuple[str, str] | None:
             """Load the engine; message and hint when that cannot be done."""
             try:
-                self.worker = Worker.start(*arguments)
+                self.worker = worker.start(*arguments)
             except EngineUnusable as error:
                 return error.message, error.hint
             return None

@@ -5,11 +5,15 @@ import importlib.util
 import pkgutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import grading.engines
-from grading.engines import Engine
+from grading.engines import Engine, EngineUnusable
 from sql.errors import BadInput
 from sql.project import Project, did_you_mean
+
+if TYPE_CHECKING:
+    from grading.grader import Grader
 
 
 def shipped() -> list[str]:
@@ -65,6 +69,14 @@ def load(name: str, file: str | None) -> type[Engine]:
             f"{file}: holds no engine", "Write `class Engine(grading.engines.Engine)` in it."
         )
     return engine
+
+
+def started(grader: "Grader") -> Engine:
+    """A grader's engine, loaded. Raises `EngineUnusable` when that cannot be done."""
+    try:
+        return load(grader.engine, grader.engine_file)(grader)
+    except ImportError as error:
+        raise EngineUnusable(f"{grader.engine}: {error}", grader.engine_class.install) from error
 
 
 def require_installed(engine: type[Engine], name: str) -> None:

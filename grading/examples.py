@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from grading.judged_pairs import check_assessor
 from grading.prompt import Example
 from grading.scale import Scale
 from sql import files
@@ -62,21 +63,7 @@ def sample(
             f"judgments do not say which word of the scale {scale} is meant",
             "Sample for a numeric scale, or for one of two words.",
         )
-    known = [name for (name,) in lake.rows("select collection from lake.raw.collections")]
-    if collection not in known:
-        raise BadInput(
-            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-        )
-    assessors = [
-        name
-        for (name,) in lake.rows(
-            "select distinct assessor from lake.raw.judgments where collection = ?", collection
-        )
-    ]
-    if assessor not in assessors:
-        raise BadInput(
-            f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, assessors)
-        )
+    check_assessor(lake, collection, assessor)
     rows = lake.rows(
         _SAMPLE, collection=collection, assessor=assessor, per_label=per_label, seed=str(seed),
         numeric=scale.is_numeric, grades=list(scale.words.values()),

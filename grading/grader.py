@@ -6,20 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grading import engine_finder
 from grading.engines import Engine, Setting
+from grading.grader_prompt import parser_of, prompt_of
 from grading.model_revision import model_revision
 from grading.neutral import RENDERING
-from grading.parsers import PARSERS
-from grading.prompt import Prompt, find_prompt
+from grading.prompt import WRITING, Prompt
 from sql.errors import BadInput
 from sql.project import Project, check_keys, did_you_mean
 
+if TYPE_CHECKING:
+    from grading.label_rubrics import LabelRubric
+
 # settings of every grader; engines add their own
 COMMON = ("engine", "model", "revision", "prompt", "parser", "decoding", "actors", "chunk_pairs",
-          "answers_from")  # fmt: skip
+          "answers_from", "examples", "label_rubrics")  # fmt: skip
 # name -> (type, lowest, highest): what models are told about choosing tokens
 DECODING: dict[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 2),
@@ -31,6 +34,7 @@ DECODING: dict[str, tuple[type, float, float]] = {
 }
 GREEDY = {"temperature": 0.0, "top_p": 1.0}
 MAX_TOKENS_OF_TEXT = 512
+MAX_TOKENS_OF_JSON = 1024  # ten questions take about 300, an explanation or a rubric 400
 
 
 @dataclass(frozen=True)
@@ -48,26 +52,35 @@ class Grader:
     decoding: Mapping[str, float | int]
     settings: Mapping[str, Any]  # the engine's
     answers_from: str | None = None  # grader_id whose answers are verified
+    label_rubric_id: str | None = None  # of the rubric in its prompt
     actors: int | None = None
     chunk_pairs: int = 320
 
     @classmethod
-    def named(cls, project: Project, name: str, answers_from_id: str | None = None) -> "Grader":
+    def named(
+        cls,
+        project: Project,
+        name: str,
+        answers_from_id: str | None = None,
+        rubric: "LabelRubric | None" = None,
+    ) -> "Grader":
         """Read and check the settings of a grader.
 
-        `answers_from_id` is the id of the grader whose answers are verified, once looked up in
-        the lake. Raises `BadInput` naming what is wrong; nothing is loaded yet.
+        `answers_from_id` is the id of the grader whose answers are verified, `rubric` what
+        `label_rubrics` names, both once looked up in the lake (`grading.configured`). Raises
+        `BadInput` naming what is wrong; nothing is loaded yet.
         """
         if name not in project.graders:
             raise BadInput(
                 f"{project.file}: no [graders.{name}]", did_you_mean(name, project.graders)
             )
-        return _read(project, name, project.graders[name], answers_from_id)
+        return _read(project, name, project.graders[name], answers_from_id, rubric)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """What the id is made of; also stored, so that a grade can be traced to all of it."""
         known = self.engine_class.settings
+        rubric = {"label_rubric_id": self.label_rubric_id} if self.label_rubric_id else {}
         return {
             "engine": self.engine,
             "engine_sha256": self._engine_sha256,
@@ -82,6 +95,7 @@ class Grader:
             },
             "rendering": RENDERING,
             "answers_from": self.answers_from,
+            **rubric,
         }
 
     @cached_property
@@ -117,14 +131,21 @@ class Grader:
             "prompt": self.prompt.name,
             "prompt_sha256": self.prompt.sha256,
             "prompt_text": self.prompt.text,
-            "scale_min": self.prompt.scale.min,
-            "scale_max": self.prompt.scale.max,
+            "scale_min": self.prompt.scale.min if self.prompt.scale else 0,
+            "scale_max": self.prompt.scale.max if self.prompt.scale else 0,
             "decoding": json.dumps(recorded, sort_keys=True),
             "parser": self.parser,
+            "label_rubric_id": self.label_rubric_id,
         }
 
 
-def _read(project: Project, name: str, table: dict, answers_from_id: str | None) -> Grader:
+def _read(
+    project: Project,
+    name: str,
+    table: dict,
+    answers_from_id: str | None,
+    rubric: "LabelRubric | None",
+) -> Grader:
     where = f"{project.file}: [graders.{name}]"
     if "api_key" in table:
         raise BadInput(
@@ -138,25 +159,19 @@ def _read(project: Project, name: str, table: dict, answers_from_id: str | None)
     engine_name = table["engine"]
     engine, engine_file = engine_finder.find(project, engine_name, where)
     check_keys(table, [*COMMON, *engine.settings], where)
-    prompt = find_prompt(project, table["prompt"])
-    if prompt.target not in engine.targets:
+    prompt = prompt_of(project, table, rubric, where)
+    writes = prompt.target in WRITING
+    if ("generate" if writes else prompt.target) not in engine.targets:
         raise BadInput(
             f"{where}: the engine {engine_name!r} cannot answer the prompt {prompt.name!r}, "
             f"whose target is {prompt.target!r}",
-            f"It answers: {', '.join(sorted(engine.targets))}.",
-        )
+            f"It answers: {', '.join(sorted(engine.targets))}."
+            + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
+        )  # fmt: skip
     for key in ("model", "parser", "revision"):
         if not isinstance(table.get(key, ""), str):
             raise BadInput(f"{where}: {key} must be a string, in quotes")
-    parser = table.get("parser", prompt.parser)
-    if parser not in PARSERS:
-        raise BadInput(f"{where}: there is no parser {parser!r}", did_you_mean(parser, PARSERS))
-    if prompt.target not in PARSERS[parser].targets:
-        fitting = [name for name, known in PARSERS.items() if prompt.target in known.targets]
-        raise BadInput(
-            f"{where}: the parser {parser!r} cannot read replies to {prompt.name!r}",
-            f"Those that can: {', '.join(fitting)}.",
-        )
+    parser = parser_of(table, prompt, where)
     model = table.get("model", "")
     if engine.needs_model and not model:
         raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
@@ -195,6 +210,7 @@ def _read(project: Project, name: str, table: dict, answers_from_id: str | None)
         decoding=_decoding(engine, prompt, table.get("decoding", {}), where),
         settings=settings,
         answers_from=answers_from_id,
+        label_rubric_id=rubric.rubric_id if rubric else None,
         actors=_positive(table, "actors", where),
         chunk_pairs=_positive(table, "chunk_pairs", where) or engine.chunk_pairs,
     )
@@ -225,6 +241,8 @@ def _decoding(
         raise BadInput(f"{where}: decoding must be a table", "decoding = { temperature = 0 }")
     check_keys(stated, DECODING, f"{where}: decoding")
     max_tokens = 1 if prompt.output == "scale" else MAX_TOKENS_OF_TEXT
+    if prompt.target in WRITING:
+        max_tokens = MAX_TOKENS_OF_JSON
     values = GREEDY | {"max_tokens": max_tokens} | dict(prompt.decoding) | stated
     for key, value in values.items():
         if key not in DECODING:

@@ -1,7 +1,7 @@
 """Reads a grade out of what a model replied. Only its final output counts, never its reasoning.
 
 `paper` and `answer` follow Farzi & Dietz, "Pencils Down!", ICTIR 2024, section 4.2.1 (RUBRIC), and
-"EXAM++", LLM4Eval 2024, section 4.2; `strict` and `lenient` are ours.
+"EXAM++", LLM4Eval 2024, section 4.2; `strict`, `lenient` and `final_score` are ours.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from grading import answers
-from grading.reply import Reading, failed, find_grade, graded, lone_word
+from grading.reply import Reading, failed, find_final_score, find_grade, graded, lone_word
 from grading.scale import Scale
 
 # expressions of unanswerability, as printed in RUBRIC and EXAM++
@@ -101,6 +101,10 @@ def _lenient(text: str, scale: Scale, _gold: object) -> Reading:
     return failed(f"no grade of the scale {scale} in it")
 
 
+def _final_score(text: str, scale: Scale, _gold: object) -> Reading:
+    return find_final_score(text, scale) if text else failed("the reply is empty")
+
+
 def _paper(text: str, scale: Scale, _gold: object) -> Reading:
     grade = lone_word(text, scale)
     if grade is not None:
@@ -134,6 +138,8 @@ PARSERS: dict[str, Parser] = {
         Parser("strict", "one word of the scale and nothing else, or failed", _GRADED, _strict),
         Parser("lenient", "a grade stated in words, as JSON or first; else failed", _GRADED,
                _lenient),
+        Parser("final_score", 'what "##final score:" says, or one word of the scale; else failed',
+               _GRADED, _final_score),
         Parser("paper", "one word of the scale; unanswerable: the lowest grade; else 1 (numbers) "
                "or the lowest grade (words)", _GRADED, _paper),
         Parser("answer", "an answer is 1, none or an ill-formed one 0", _EXTRACTED, _answer,

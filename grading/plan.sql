@@ -61,6 +61,7 @@ rubric_items as (
         collection = getvariable('collection')
         and rubric_version = getvariable('rubric_version')
         and kind = getvariable('kind')
+        and item_text is not null
         and query_id in (select plan_passages.query_id from plan_passages)
     group by query_id, item_id
 ),
@@ -124,7 +125,7 @@ answers as (
         plan_passages.passage_no,
         plan_items.item_no,
         coalesce(min(trim(grades.answer)) filter (where grades.status = 'ok'), '') as answer
-    from lake.intermediate.int_grades as grades
+    from lake.intermediate.int_grades_in_force as grades
     inner join plan_passages
         on
             grades.query_id = plan_passages.query_id

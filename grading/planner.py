@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from grading.configured import require_judge
 from grading.parsers import PARSERS
 from grading.work import Chunk, Request, Totals
 from sql.errors import BadInput
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 PLAN = Path(__file__).with_name("plan.sql")
 # views of dbt that say what is wanted; they are always as new as the raw tables
-VIEWS = ("int_pool", "int_rubric_items", "int_grades")
+VIEWS = ("int_pool", "int_rubric_items", "int_grades_in_force")
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
 _WINDOW = 32  # chunks fetched at a time
 
@@ -35,6 +36,7 @@ class Plan:
         self.request = request
         self.prompt = request.grader.prompt
         _check(lake, request)
+        self.rubric_version = self._rubric_version()
         for name, (kind, value) in self._variables().items():
             lake.connection.execute(f"set variable {name} = $value::{kind}", {"value": value})
         lake.connection.execute(PLAN.read_text(encoding="utf-8"))
@@ -47,7 +49,7 @@ class Plan:
         return {
             "collection": ("varchar", request.collection),
             "grader_id": ("varchar", grader.grader_id),
-            "rubric_version": ("integer", request.rubric_version),
+            "rubric_version": ("integer", self.rubric_version),
             "target": ("varchar", prompt.target),
             "kind": ("varchar", prompt.items),
             "needs_key": ("boolean", needs_key),
@@ -58,6 +60,17 @@ class Plan:
             "answers_from": ("varchar", grader.answers_from),
             "pairs_limit": ("bigint", request.limit),
         }
+
+    def _rubric_version(self) -> int:
+        """The version asked for, or the newest: what people want to be graded now."""
+        if self.request.rubric_version is not None:
+            return self.request.rubric_version
+        newest = self.lake.value(
+            "select max(rubric_version) from lake.intermediate.int_rubric_items "
+            "where collection = ?",
+            self.request.collection,
+        )
+        return newest or 0
 
     def _totals(self) -> Totals:
         counts = self.lake.rows(
@@ -225,24 +238,27 @@ class Plan:
         )
 
 
-def _check(lake: Lake, request: Request) -> None:
+def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None) -> None:
+    """Raise `BadInput` for a collection, or a query of it, that the lake does not have."""
     known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
-    if request.collection not in known:
+    if collection not in known:
         raise BadInput(
-            f"the lake has no collection {request.collection!r}",
-            did_you_mean(request.collection, known),
+            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
         )
     queries = {
         row[0]
-        for row in lake.rows(
-            "select query_id from lake.raw.queries where collection = ?", request.collection
-        )
-    }
-    for query_id in request.query_ids or ():
+        for row in lake.rows("select query_id from lake.raw.queries where collection = ?",
+                             collection)
+    }  # fmt: skip
+    for query_id in query_ids or ():
         if query_id not in queries:
-            raise BadInput(
-                f"{request.collection} has no query {query_id!r}", did_you_mean(query_id, queries)
-            )
+            raise BadInput(f"{collection} has no query {query_id!r}",
+                           did_you_mean(query_id, queries))  # fmt: skip
+
+
+def _check(lake: Lake, request: Request) -> None:
+    require_judge(request.grader)
+    check_queries(lake, request.collection, request.query_ids)
     prompt = request.grader.prompt
     if request.collection in prompt.example_collections:
         raise BadInput(
@@ -256,7 +272,7 @@ def _check(lake: Lake, request: Request) -> None:
 def _check_items(lake: Lake, request: Request, kind: str) -> None:
     versions = dict(
         lake.rows(
-            "select rubric_version, count(*) filter (where kind = ?) "
+            "select rubric_version, count(*) filter (where kind = ? and item_text is not null) "
             "from lake.intermediate.int_rubric_items where collection = ? group by 1",
             kind,
             request.collection,
@@ -267,12 +283,13 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
             f"{request.collection} has no rubric",
             f"Bring one in: gradelake import bank {request.collection} FILE --name NAME",
         )
-    if request.rubric_version not in versions:
+    version = max(versions) if request.rubric_version is None else request.rubric_version
+    if version not in versions:
         raise BadInput(
-            f"{request.collection} has no rubric version {request.rubric_version}",
+            f"{request.collection} has no rubric version {version}",
             f"Known: {', '.join(map(str, sorted(versions)))}.",
         )
-    if not versions[request.rubric_version]:
+    if not versions[version]:
         raise BadInput(
             f"the rubric of {request.collection} has no {kind}s",
             f"The prompt {request.grader.prompt.name!r} asks about {kind}s: take another prompt, "
@@ -281,13 +298,24 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
 
 
 def ensure_views(project: Project, lake: Lake, tell) -> None:
-    """Make dbt's views of what is wanted where they are missing (before the first build)."""
+    """Make dbt's views of what is wanted where they are missing, or know not all edits yet.
+
+    Raises `BadInput` naming the rows when the file of rubric edits has wrong ones.
+    """
+    from sql import seeds
+
     try:
         for view in VIEWS:
             lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
+        reason = "bringing the rubric up to date with its edits (dbt)"
+        current = seeds.edits_are_applied(lake, seeds.gather(project))
     except duckdb.Error:
+        reason, current = "making the lake's views (dbt)", False
+    if not current:
         from sql.build import build
 
-        tell("making the lake's views (dbt)")
-        select = ["--select", *(f"+{view}" for view in VIEWS), "--exclude-resource-type", "test"]
+        tell(reason)
+        # with the tests of the seeds, whose wrong rows must reach no plan
+        select = ["--select", *(f"+{view}" for view in VIEWS), "--exclude", "test_type:generic",
+                  "--indirect-selection", "cautious"]  # fmt: skip
         build(project, select, ["(views for grading)"])

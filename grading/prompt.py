@@ -16,14 +16,20 @@ if TYPE_CHECKING:
     from sql.project import Project
 
 SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# how the papers' prompts show a worked example
+EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
+# targets of prompts that ask for a text to be used, not for a grade
+WRITING = ("generate", "explain", "distil")
+# slots whose texts may be long: an engine cuts the end of the one a prompt has
+LONG = ("passage", "explanations")
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """One prompt with its texts put in.
 
-    The passage is kept apart, so that an engine can cut its end; without a passage slot
-    everything is in `before`. `values` are the texts, neutralised.
+    The passage (or whatever `LONG` slot there is) is kept apart, so that an engine can cut its
+    end; without one everything is in `before`. `values` are the texts, neutralised.
     """
 
     system: str | None
@@ -55,9 +61,11 @@ class Example:
 class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
-    `target` says what it asks about: question, nugget, direct, extract, verify or generate;
-    `items` the kind of rubric item (None for direct). `output` is `scale` when one word of the
-    scale is asked for, `text` for free text. `parser` and `scale` are None for generate.
+    `target` says what it asks about: question, nugget, direct, extract, verify; generate, explain
+    and distil ask for texts. `items` is the kind of rubric item (None where there is none).
+    `output` is `scale` when one word of the scale is asked for, `text` for free text. `parser` and
+    `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
+    holds, once a grader has filled it; `example` is how a worked example is shown.
     """
 
     name: str
@@ -75,21 +83,26 @@ class Prompt:
     file: Path
     decoding: Mapping[str, float] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    example: str = EXAMPLE
+    label_rubrics: str | None = None
 
     @cached_property
     def sha256(self) -> str:
         """Hash of everything that changes what the model reads, or may answer."""
         words = self.scale and list(self.scale.words.items())
         content = [self.system, self.template, self.examples_text, words, self.output]
+        if self.label_rubrics is not None:
+            content.append(self.label_rubrics)
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     @cached_property
     def examples_text(self) -> str:
         """The worked examples as the model reads them, in the papers' order; empty without any."""
         return "\n\n".join(
-            f"Passage: {_line(example.passage)}\n"
-            f"Question: {_line(example.query)}\n"
-            f"Answer: {example.label}"
+            "".join(
+                literal + (_line(getattr(example, slot)) if slot else "")
+                for literal, slot in split_template(self.example)
+            )
             for example in self.examples
         )
 
@@ -101,8 +114,9 @@ class Prompt:
     @cached_property
     def text(self) -> str:
         """What the model reads, with slots still in the places of a pair's texts."""
+        filled = {"examples": self.examples_text, **self._fixed, None: ""}
         template = "".join(
-            literal + (self.examples_text if slot == "examples" else f"{{{slot}}}" if slot else "")
+            literal + filled.get(slot, f"{{{slot}}}")
             for literal, slot in split_template(self.template)
         )
         return f"{self.system}\n\n{template}" if self.system else template
@@ -111,37 +125,51 @@ class Prompt:
     def slots(self) -> tuple[str, ...]:
         """The slots to be filled, each once, in the order of the template."""
         found = (slot for _, slot in split_template(self.template) if slot)
-        return tuple(dict.fromkeys(slot for slot in found if slot != "examples"))
+        filled = ("examples", *self._fixed)
+        return tuple(dict.fromkeys(slot for slot in found if slot not in filled))
+
+    @cached_property
+    def _fixed(self) -> dict[str, str]:
+        """Texts that are the same in every prompt of a grader. They are put in as the others are,
+        because models wrote them: an engine breaks its own special tokens in them too."""
+        if self.label_rubrics is None:
+            return {}
+        return {"label_rubrics": neutralise(self.label_rubrics)}
+
+    @property
+    def frame(self) -> Rendered:
+        """The prompt with nothing in its slots."""
+        return self.render(dict.fromkeys((*self.slots, *self._fixed), ""))
 
     def render(self, values: Mapping[str, str]) -> Rendered:
         """Put the values into the template, in one pass and made harmless.
 
         All `slots` must be among the values; others are only passed on. Raises `KeyError`.
         """
-        clean = {name: neutralise(value) for name, value in values.items()}
-        before, before_slots, passage, after, after_slots = self._plan
+        clean = self._fixed | {name: neutralise(value) for name, value in values.items()}
+        before, before_slots, long, after, after_slots = self._plan
         return Rendered(
             self.system,
             before % tuple([clean[slot] for slot in before_slots]),
-            clean["passage"] if passage else "",
+            clean[long] if long else "",
             after % tuple([clean[slot] for slot in after_slots]),
             clean,
         )
 
     @cached_property
-    def _plan(self) -> tuple[str, tuple[str, ...], bool, str, tuple[str, ...]]:
-        """The template around its passage, as two printf formats and the slots of each."""
-        formats, slots, side = ["", ""], ([], []), 0
+    def _plan(self) -> tuple[str, tuple[str, ...], str | None, str, tuple[str, ...]]:
+        """The template around its long slot, as two printf formats and the slots of each."""
+        formats, slots, side, long = ["", ""], ([], []), 0, None
         for literal, slot in split_template(self.template):
             formats[side] += literal.replace("%", "%%")
-            if slot == "passage":
-                side = 1
+            if slot in LONG and long is None:
+                side, long = 1, slot
             elif slot == "examples":
                 formats[side] += self.examples_text.replace("%", "%%")
             elif slot:
                 formats[side] += "%s"
                 slots[side].append(slot)
-        return formats[0], tuple(slots[0]), side == 1, formats[1], tuple(slots[1])
+        return formats[0], tuple(slots[0]), long, formats[1], tuple(slots[1])
 
 
 def split_template(template: str) -> list[tuple[str, str | None]]:

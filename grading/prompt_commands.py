@@ -71,6 +71,11 @@ def show(project, name):
 @click.option("--gold-answer", help="The answer that counts as correct.")
 @click.option("--answer", help="The answer to verify.")
 @click.option("--subtopic", help="The query's subtopic.")
+@click.option("--label", help="The label to explain, or to write a rubric for.")
+@click.option("--max-label", help="The highest label.")
+@click.option("--rubrics", help="The rubrics of the labels so far.")
+@click.option("--explanations", help="Explanations of a label.")
+@click.option("--label-rubrics", help="The rubrics to judge by.")
 @click.pass_obj
 def render(project, name, passage_file, **texts):
     """Print a prompt exactly as a model would read it, with your texts put in.

@@ -9,7 +9,7 @@ import yaml
 from grading import prompt_yaml
 from grading.examples import read_examples
 from grading.parsers import PARSERS
-from grading.prompt import SLOT, Prompt
+from grading.prompt import EXAMPLE, LONG, SLOT, WRITING, Prompt
 from grading.prompt_yaml import YamlFile
 from grading.scale import Scale
 from sql.errors import BadInput
@@ -22,10 +22,13 @@ SLOTS = {
     "question": (("item", "passage"), ("query", "examples")),
     "nugget": (("item", "passage"), ("query", "examples")),
     "extract": (("item", "passage"), ("query",)),
-    "direct": (("query", "passage"), ("examples",)),
+    "direct": (("query", "passage"), ("examples", "label_rubrics")),
     "verify": (("item", "gold_answer", "answer"), ("query",)),
     "generate": (("query",), ("subtopic",)),
+    "explain": (("query", "passage", "label"), ("max_label",)),
+    "distil": (("label", "rubrics", "explanations"), ("max_label",)),
 }
+OF_AN_EXAMPLE = ("query", "passage", "label")
 ITEMS = ("question", "nugget")
 OUTPUTS = ("scale", "text")
 
@@ -70,7 +73,9 @@ def read_prompt(file: Path, shown: str) -> Prompt:
     content = YamlFile(file, shown, HINT)
     prompt = _keys(content, file)
     examples = content.optional("examples", prompt_yaml.text)
-    content.refuse_unread(tuple(key for key in Prompt.__dataclass_fields__ if key != "file"))
+    content.refuse_unread(
+        tuple(key for key in Prompt.__dataclass_fields__ if key not in ("file", "label_rubrics"))
+    )
     if prompt["template"]:
         _check_slots(content, prompt, examples)
     path = file.parent / examples if examples else file
@@ -110,12 +115,13 @@ def _keys(content: YamlFile, file: Path) -> dict[str, Any]:
         "parser": _parser(content, target),
         "context_first": bool(content.optional("context_first", prompt_yaml.switch)),
         "decoding": content.optional("decoding", prompt_yaml.numbers) or {},
+        "example": content.optional("example", _example) or EXAMPLE,
     }
 
 
 def _items(content: YamlFile, target: str | None) -> str | None:
-    if target == "direct":
-        content.forbid("items", "a prompt with target direct asks about no items")
+    if target in ("direct", "explain", "distil"):
+        content.forbid("items", f"a prompt with target {target} asks about no items")
         return None
     if target not in ITEMS:
         return content.word("items", ITEMS)
@@ -131,11 +137,23 @@ def _system(node: yaml.Node) -> str:
     return system
 
 
+def _example(node: yaml.Node) -> str:
+    example = prompt_yaml.text(node)
+    slots = SLOT.findall(example)
+    for slot in OF_AN_EXAMPLE:
+        if slot not in slots:
+            raise ValueError(f"the slot {{{slot}}} is missing")
+    for slot in slots:
+        if slot not in OF_AN_EXAMPLE:
+            raise ValueError(f"{{{slot}}} is no slot of an example")
+    return example
+
+
 def _scale(content: YamlFile, target: str | None, output: str | None) -> Scale | None:
-    if target == "generate":
-        content.forbid("scale", "a prompt with target generate has none")
+    if target in WRITING:
+        content.forbid("scale", f"a prompt with target {target} has none")
         if output == "scale":
-            content.add("output", "a prompt with target generate asks for text")
+            content.add("output", f"a prompt with target {target} asks for text")
         return None
     if output == "scale" and "scale" not in content.nodes:
         content.add("output", "scale: which one? The key `scale` is missing")
@@ -144,8 +162,8 @@ def _scale(content: YamlFile, target: str | None, output: str | None) -> Scale |
 
 
 def _parser(content: YamlFile, target: str | None) -> str | None:
-    if target == "generate":
-        content.forbid("parser", "a prompt with target generate has none")
+    if target in WRITING:
+        content.forbid("parser", f"a prompt with target {target} has none")
         return None
     name = content.word("parser", tuple(PARSERS))
     if name and target and target not in PARSERS[name].targets:
@@ -171,10 +189,13 @@ def _check_slots(content: YamlFile, prompt: dict[str, Any], examples: str | None
     for slot in required:
         if slot not in slots:
             content.add("template", f"the slot {{{slot}}} is missing")
-    if slots.count("passage") > 1:
-        content.add("template", "{passage} may stand there only once")
+    for slot in LONG:
+        if slots.count(slot) > 1:
+            content.add("template", f"{{{slot}}} may stand there only once")
     if examples and "examples" not in slots:
         content.add("examples", "the template has no slot {examples}")
+    if "example" in content.nodes and "examples" not in slots:
+        content.add("example", "the template has no slot {examples}")
     if "examples" in slots and "examples" not in content.nodes:
         content.add("template", "{examples} needs the key `examples`, which names a JSONL file")
     about = next((slot for slot in slots if slot in ("item", "query")), None)

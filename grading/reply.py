@@ -45,6 +45,7 @@ _MAX_OBJECTS = 50  # `{` tried in a reply
 _LIST_LINE = re.compile(r"^[^\w\n]{0,8}\d+ ?[.:)=]", re.MULTILINE)
 # a label's value is no grade when it goes on like this: 3.5, 3-4, 3 to 5, 2/3 of another scale
 _RANGE = r"(?!\w|[.,:]\d|\s*(?:-|\u2013|\u2014|to|or|through|and)\s*\d|\s*%)"
+_ENDS = re.compile(_RANGE)
 _OUT_OF = r"\s*(?:/|out of)\s*(?P<top>\d+(?:\.\d+)?)"
 # how a reply goes on after the grade it begins with: "4: mostly", "4 because", "Yes, it does"
 _REASON = (
@@ -79,6 +80,27 @@ def find_grade(text: str, scale: Scale) -> Reading | None:
         if found is not None:
             return found
     return None
+
+
+def find_final_score(text: str, scale: Scale) -> Reading:
+    """The grade a reply states as its final one; `failed` when it states none.
+
+    In this order: a lone word; what follows the last "##final score:"; the last "final score:"
+    without the mark; the last "O:", as the published prompt abbreviates it. Other numbers, of an
+    explanation or of the aspects before, are never read, and no part of a number is.
+    """
+    grade = lone_word(text, scale)
+    if grade is not None:
+        return graded(grade)
+    pattern = _final_pattern(tuple(scale.words), scale.is_numeric)
+    found = list(pattern.finditer(text))
+    if not found:
+        return failed(f"no final score of the scale {scale} in it")
+    marked = [match for match in found if match["mark"] and match["final"]]
+    match = (marked or [match for match in found if match["final"]] or found)[-1]
+    if not _ENDS.match(text, match.end("word")):
+        return failed(f"{text[match.start() : match.end() + 10]!r:.80} is not one score")
+    return _grade_of(match, scale)
 
 
 def _in_json(text: str, scale: Scale) -> Reading | None:
@@ -157,8 +179,7 @@ def _patterns(words: tuple[str, ...], numeric: bool) -> tuple[re.Pattern[str], r
     else:
         label = r"score|grade|rating|label|category|relevance|relevant|answer|verdict|decision"
         label += r"|judge?ment|(?-i:O)"
-        # "Yes or No" and "Yes/No" repeat the question
-        value = rf"(?:{known})\b(?![\"'*_`]*\s*(?:/|or\b|and\b))"
+        value = _one_of(known)
     labelled = (
         rf"(?<!confidence )(?<![^\W_])(?P<final>final[ _]|overall[ _])?(?:relevance[ _])?"
         rf"(?P<label>{label})(?![^\W_])\)?[*_`\"']*(?:\s?\([^()]{{0,40}}\))?[*_`\"']*"
@@ -168,3 +189,23 @@ def _patterns(words: tuple[str, ...], numeric: bool) -> tuple[re.Pattern[str], r
     leading = rf"[\"'`*_(\[#]{{0,6}}(?P<word>{known if numeric else value}){_RANGE}"
     leading += rf"(?:{_OUT_OF}|{_REASON})"
     return re.compile(labelled, re.IGNORECASE), re.compile(leading, re.IGNORECASE)
+
+
+def _one_of(words: str) -> str:
+    """A word of the scale, but not of "Yes or No" and "Yes/No", which repeat the question."""
+    return rf"(?:{words})\b(?![\"'*_`]*\s*(?:/|or\b|and\b))"
+
+
+@lru_cache(maxsize=64)
+def _final_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
+    """How a scale's words stand after "final score:"."""
+    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    value = r"[-+]?\d+(?:[.,]\d+)?" if numeric else _one_of(known)
+    return re.compile(
+        rf"(?P<mark>##\s{{0,3}}[*_]{{0,3}})?(?<![^\W_])"
+        rf"(?:(?P<final>final[ _](?:relevance[ _])?(?:score|grade|label))|(?-i:O))(?![^\W_])"
+        rf"\)?[*_`\"']*(?:\s?\([^()]{{0,40}}\))?[*_`\"']*"
+        rf"\s{{0,3}}(?::|=+>?|->|\u2192|\u2013|\bis\b|-(?=\s))\s{{0,3}}[*_`\"'#(\[{{<]{{0,6}}\s?"
+        rf"(?P<word>{value})(?:{_OUT_OF})?",
+        re.IGNORECASE,
+    )

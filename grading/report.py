@@ -74,6 +74,7 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
         "recovered": run.recovered,
         "retried": run.retried,
         "stopped": run.stopped,
+        "out_of_time": run.out_of_time,
         **run.counts,
         "workers": run.workers,
         "seconds": round(run.seconds, 3),

@@ -27,6 +27,7 @@ class Run:
     planned: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     stopped: bool = False
+    out_of_time: bool = False  # some chunks were not begun
     seconds: float = 0.0
     plan_seconds: float = 0.0
     loading_seconds: float = 0.0  # Ray, and engines until the first was ready
@@ -53,12 +54,14 @@ def grade(
     tell: Callable[[str], None],
     on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
     retry_failed: bool = False,
+    max_seconds: float | None = None,
 ) -> Run:
     """Grade what is missing and commit it chunk by chunk.
 
-    `tell` gets a line at each step; `on_progress` is called several times a second. Raises
-    `BadInput` for a request that cannot be met, and `WorkFailed` when the engine cannot work, or
-    when another process is at work with this grader; what was committed stays.
+    `tell` gets a line at each step; `on_progress` is called several times a second. After
+    `max_seconds` no further chunk is begun; those at work are finished. Raises `BadInput` for a
+    request that cannot be met, and `WorkFailed` when the engine cannot work, or when another
+    process is at work with this grader; what was committed stays.
     """
     grader = request.grader
     purpose = f"gradelake grade {request.collection} --grader {grader.name}"
@@ -81,13 +84,18 @@ def grade(
         if request.limit is not None:
             run.planned = min(run.planned, request.limit + plan.totals.reusable)
         if run.planned:
-            _work(project, plan, committer, run, tell, on_progress)
+            deadline = None if max_seconds is None else started + max_seconds
+            _work(project, plan, committer, run, tell, on_progress, deadline)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
         return run
 
 
-def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress) -> None:
+def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress, deadline) -> None:
+    def is_over() -> bool:
+        run.out_of_time = deadline is not None and time.monotonic() >= deadline
+        return run.out_of_time
+
     committer.begin(run.planned)
     state = "failed"
     try:
@@ -101,7 +109,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
                 stop_signals(tell) as stop,
             ):
                 run.workers = crew.count
-                for graded in crew.run(plan.chunks(), stop):
+                for graded in crew.run(plan.chunks(), lambda: stop() or is_over()):
                     if graded:
                         committer.add(graded)
                         run.engine_seconds += graded.seconds
@@ -110,7 +118,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
                     on_progress(run, committer)
                 run.stopped = stop()
                 run.loading_seconds = (crew.ready_at or time.monotonic()) - started
-        state = "stopped" if run.stopped and run.left else "done"
+        state = "stopped" if (run.stopped or run.out_of_time) and run.left else "done"
     finally:
         committer.finish(state)
 

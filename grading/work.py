@@ -16,7 +16,7 @@ class Request:
 
     collection: str
     grader: Grader
-    rubric_version: int = 0
+    rubric_version: int | None = None  # None: the newest
     query_ids: tuple[str, ...] | None = None  # None: all
     limit: int | None = None  # pairs; None: all
 
@@ -41,6 +41,10 @@ class Chunk:
 
     def __len__(self) -> int:
         return self.pairs.height
+
+    @property
+    def n_prompts(self) -> int:
+        return self.asks.height
 
     @property
     def prompts(self) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,6 +15,9 @@ from grading.grader import Grader
 from grading.reply import Reading, failed
 from grading.work import Chunk
 from sql.transaction import utc_now
+
+if TYPE_CHECKING:
+    from grading.staging import Committer
 
 
 @dataclass
@@ -43,13 +47,18 @@ class Worker:
     @classmethod
     def start(cls, grader: Grader, collection: str, staging: Path, batch_id: str) -> "Worker":
         """Load the engine. Raises `EngineUnusable` when that cannot be done."""
-        try:
-            engine = engine_finder.load(grader.engine, grader.engine_file)(grader)
-        except ImportError as error:
-            raise EngineUnusable(
-                f"{grader.engine}: {error}", grader.engine_class.install
-            ) from error
-        return cls(grader, collection, staging, batch_id, engine)
+        return cls(grader, collection, staging, batch_id, engine_finder.started(grader))
+
+    @staticmethod
+    def arguments_of(source: "Committer") -> tuple[Grader, str, Path, str]:
+        """What `start` needs."""
+        return source.grader, source.collection, source.staging, source.batch_id
+
+    @staticmethod
+    def died(grader: Grader, collection: str, staging: Path, batch_id: str, chunk: Chunk,
+             reason: str) -> Graded:  # fmt: skip
+        """Record a chunk as failed, without an engine: it killed each one that tried."""
+        return died(grader, collection, staging, batch_id, chunk, reason)
 
     def grade(self, chunk: Chunk) -> Graded:
         """Grade a chunk and write its rows to the staging folder, whole or not at all."""

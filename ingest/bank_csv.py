@@ -18,7 +18,7 @@ _HINT = f"The first line names the columns: {', '.join(REQUIRED)}, and any of " 
 
 def is_bank(data: bytes) -> bool:
     """Whether the first line is the header of a bank."""
-    return _separator(data) is not None
+    return separator(data, REQUIRED) is not None
 
 
 def read(data: bytes, shown: str, findings: Findings) -> Iterator[Draft]:
@@ -29,10 +29,10 @@ def read(data: bytes, shown: str, findings: Findings) -> Iterator[Draft]:
     or tabs, as spreadsheets in some languages do.
     """
     text = io.StringIO(data.decode(), newline="")
-    reader = csv.reader(text, strict=True, delimiter=_separator(data) or ",")
-    rows = _numbered(reader, shown)
+    reader = csv.reader(text, strict=True, delimiter=separator(data, REQUIRED) or ",")
+    rows = numbered_rows(reader, shown)
     line, header = next(rows)
-    names = _names(header)
+    names = column_names(header)
     if missing := [name for name in REQUIRED if name not in names]:
         raise reject(shown, line, f"no column {' and no column '.join(missing)}", _HINT)
     if len(set(names)) < len(names):
@@ -89,20 +89,21 @@ def join_answers(answers: Sequence[str]) -> str:
     return "|".join(answer.replace("\\", "\\\\").replace("|", "\\|") for answer in answers)
 
 
-def _separator(data: bytes) -> str | None:
-    """What separates the columns of a bank's header; None when it is none."""
+def separator(data: bytes, required: Iterable[str]) -> str | None:
+    """What separates the columns of a header that names these; None when it does not."""
     first = re.split("[\r\n]", data.decode().lstrip(), maxsplit=1)[0]
-    for separator in ",;\t":
-        if set(REQUIRED) <= set(_names(next(csv.reader([first], delimiter=separator), []))):
-            return separator
+    for mark in ",;\t":
+        if set(required) <= set(column_names(next(csv.reader([first], delimiter=mark), []))):
+            return mark
     return None
 
 
-def _names(header: Sequence[str]) -> list[str]:
+def column_names(header: Sequence[str]) -> list[str]:
+    """A header's names, whatever their case and the spaces around them."""
     return [name.strip().lower() for name in header]
 
 
-def _numbered(reader, shown: str) -> Iterator[tuple[int, list[str]]]:
+def numbered_rows(reader, shown: str) -> Iterator[tuple[int, list[str]]]:
     """(first line, cells) of every row that is not blank."""
     while True:
         line = reader.line_num + 1

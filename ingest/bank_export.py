@@ -1,9 +1,7 @@
 """`gradelake export bank`: a rubric bank as a file that `import bank` and the workbench read."""
 
-import gzip
 import io
 import json
-import os
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from sql import console
-from sql.errors import BadInput, WorkFailed
+from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import did_you_mean
+from sql.whole_file import whole_file
 
 if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
     from ingest.bank_items import Item
@@ -41,10 +40,8 @@ def export_bank(project, collection, name, format_, output, release, live, as_js
     Example:
       gradelake export bank dl19 --name questions --output questions.jsonl.gz
     """
-    if live and release:
-        raise BadInput("--live and --release exclude each other")
     project = project()
-    with Lake.live(project) if live else Lake.published(project, release) as lake:
+    with Lake.reading(project, release, live) as lake:
         n_items = write_bank(lake, collection, name, format_, output)
     if as_json:
         console.print_json({"bank": name, "items": n_items, "output": str(output)})
@@ -57,7 +54,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
 
     `workbench`: JSON lines, one object per query, facet and kind; weights other than 1 are an
     extra key, which the workbench passes over. The same bank gives the same bytes. Raises
-    `BadInput` for an unknown bank, `WorkFailed` when the file cannot be written.
+    `BadInput` for an unknown bank, and when the file cannot be written.
     """
     from ingest import bank_csv
     from ingest.bank_items import Item
@@ -88,7 +85,8 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
             "select query_id, text from lake.raw.queries where collection = ?", collection
         )
         text = _workbench(items, dict(queries), collection)
-    _write_file(output, text.encode())
+    with whole_file(output) as stream:
+        stream.write(text.encode())
     return len(items)
 
 
@@ -118,19 +116,3 @@ def _workbench_item(item: "Item", kind: str, facet: dict[str, str]) -> dict:
         **({"gold_answers": item.gold_answers} if item.gold_answers else {}),
         **({"weight": item.weight} if item.weight != 1 else {}),
     }
-
-
-def _write_file(output: Path, data: bytes) -> None:
-    """Write beside the file, then rename: a reader never sees half of it."""
-    if output.name.endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
-    fresh = output.with_name(output.name + ".writing")
-    try:
-        fresh.write_bytes(data)
-        os.replace(fresh, output)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise WorkFailed(
-            f"{output}: cannot be written: {error.strerror or error}",
-            "Does the folder exist, and may you write there?",
-        ) from error

@@ -1,12 +1,12 @@
 """A rubric bank's items: what a file says of one, what becomes of it, and what is odd about it."""
 
-import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sql.problems import SHOWN, Problem
+from sql.rubric_items import item_id_of
 
 KINDS = ("question", "nugget")
 
@@ -72,12 +72,6 @@ class Findings:
             yield from map(str, ordered[:SHOWN])
             if len(ordered) > SHOWN:
                 yield f"{self.file}: and {len(ordered) - SHOWN:,} more like these"
-
-
-def item_id_of(query_id: str, facet_id: str, text: str) -> str:
-    """`query_id[/facet_id]/md5(stripped text)`: the RUBRIC workbench's published scheme."""
-    parts = [query_id, facet_id, hashlib.md5(text.strip().encode()).hexdigest()]
-    return "/".join(part for part in parts if part)
 
 
 def settle(draft: Draft, findings: Findings) -> Item | None:

@@ -9,6 +9,7 @@ from sql.errors import BadInput
 from sql.project import Project, check_keys, check_name, did_you_mean
 
 DEFAULT_POOL_DEPTH = 20
+Groups = dict[str, dict[str, tuple[str, ...]]]  # grouping -> group -> patterns of systems
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Collection:
     scoreddocs: str = "scoreddocs"
     responses: tuple[str, ...] = ()
     official_ranks: dict[str, str] = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
     near_duplicates: str | None = None
     leave_out_near_duplicates: bool = False
     min_relevant: int = 1
@@ -88,7 +90,8 @@ _NUMBERS = {"min_relevant", "max_relevance", "default_pool_depth"}
 
 
 def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
-    known = {*_STRINGS, *_LISTS, *_TABLES, *_NUMBERS, "passages_for", "leave_out_near_duplicates"}
+    known = {*_STRINGS, *_LISTS, *_TABLES, *_NUMBERS, "passages_for", "leave_out_near_duplicates",
+             "groups"}  # fmt: skip
     check_keys(table, known, where)
     all_are_near = "passages" in table or "ir_dataset" not in table
     settings: dict[str, Any] = {"passages_for": "all" if all_are_near else "pool"}
@@ -101,6 +104,8 @@ def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
             raise BadInput(f"{where}: default_pool_depth must be at least 1")
         if key == "leave_out_near_duplicates" and not isinstance(value, bool):
             raise BadInput(f"{where}: {key} must be true or false")
+        if key == "groups":
+            value = _groups(value, f"{where}: groups")
         if key == "passages_for" and value not in ("all", "pool"):
             raise BadInput(f'{where}: passages_for must be "all" or "pool"')
         if key in _LISTS:
@@ -118,3 +123,23 @@ def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
             check_name(value, f"{where}: {key}")
         settings[key] = value
     return settings
+
+
+def _groups(value: Any, where: str) -> Groups:
+    if not isinstance(value, dict) or not all(
+        isinstance(groups, dict) for groups in value.values()
+    ):
+        raise BadInput(
+            f"{where} must hold a table for each grouping",
+            'For example: [collections.NAME.groups.family] with bert = ["bert_*"].',
+        )
+    found: Groups = {}
+    for grouping, groups in value.items():
+        check_name(grouping, where)
+        for group, patterns in groups.items():
+            check_name(group, f"{where}.{grouping}")
+            patterns = [patterns] if isinstance(patterns, str) else patterns
+            if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
+                raise BadInput(f"{where}.{grouping}: {group} must be a list of system names")
+            found.setdefault(grouping, {})[group] = tuple(patterns)
+    return found

@@ -46,6 +46,10 @@ def ingest(project, collection, as_json):
     Unchanged files are skipped. A file with a fault lands nothing, is reported by line, and does
     not stop the others. Exit code 3 means that some input was rejected, 2 that nothing could land.
 
+    What has arrived in the collection's inbox (inbox = "FOLDER" in gradelake.toml) is read too and
+    moved to FOLDER/accepted, or with a reason to FOLDER/quarantine. A file that changed within the
+    last minute waits, unless FILE.done says that it is whole.
+
     \b
     Example:
       gradelake ingest dl19
@@ -73,6 +77,7 @@ def _as_object(outcome, seconds: float) -> dict:
         "unchanged": outcome.unchanged,
         "snapshot": outcome.snapshot,
         "seconds": round(seconds, 3),
+        "inbox": outcome.inbox.as_object(),
         "warnings": outcome.warnings,
         "rejected": [
             {
@@ -92,6 +97,9 @@ def _print_outcome(outcome, seconds: float) -> None:
             console.warn(line)
     for warning in outcome.warnings:
         console.warn(f"note: {warning}")
+    for became, shown in outcome.inbox.as_object().items():
+        if shown:
+            console.say(f"inbox: {became} {', '.join(shown)}")
     if outcome.counts:
         what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in outcome.counts.items())
         console.say(f"{outcome.collection}: wrote {what} in {seconds:.1f} s")
@@ -178,3 +186,43 @@ def import_bank(project, collection, file, name, format_, as_json):
     else:
         done.print(name, collection)
     sys.exit(done.exit_code)
+
+
+@import_.command("judgments")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--assessor", required=True, help="Name of the person or group that judged.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def import_judgments(project, collection, file, assessor, as_json):
+    """Store the judgments filled into a CSV: label set `assessor:NAME`, once built.
+
+    The CSV is one that `gradelake export sample` wrote, or any with the columns query_id,
+    passage_id and judgment. Rows with an empty judgment are not judged yet: they are counted and
+    skipped, and the same file filled further replaces what it brought before.
+
+    \b
+    Example:
+      gradelake import judgments dl19 sample.csv --assessor ann
+    """
+    from ingest.judgments import import_judgments as run_import
+
+    with Lake.writer(project()) as lake:
+        done = run_import(lake, collection, file, assessor, sys.argv[1:])
+    if as_json:
+        console.print_json({
+            "assessor": assessor, "sample": done.sample, "written": done.judged,
+            "not_judged_yet": done.empty, "changed": done.changed, "snapshot": done.snapshot,
+            "warnings": done.warnings,
+        })  # fmt: skip
+        return
+    for warning in done.warnings:
+        console.warn(f"note: {warning}")
+    if done.snapshot is None:
+        console.say(f"{file}: unchanged, nothing to do")
+        return
+    console.say(f"assessor {assessor}: wrote {done.judged:,} judgments for {collection}")
+    if done.changed:
+        console.say(f"{done.changed:,} of the pairs had another judgment before")
+    if done.empty:
+        console.say(f"{done.empty:,} rows have no judgment yet")

@@ -4,13 +4,16 @@ Unchanged inputs are skipped, changed ones replaced, faulty ones reported and le
 them. Either the whole command lands, or nothing of it.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
-from ingest import datasets, passages, texts, trec
+from ingest import datasets, groups, passages, texts, trec
+from ingest import inbox as inboxes
 from ingest.collection import Collection
+from ingest.judgments import imported_mark
 from ingest.systems import Systems
 from ingest.targets import Outcome, Targets, hash_of
 from sql.lake import Lake
@@ -24,9 +27,12 @@ def ingest(
     """Bring a collection's new and changed inputs into the lake.
 
     `progress(what, iterable, total)` wraps loops that take long. Raises `BadInput` for unusable
-    settings; unusable files are in the outcome's `rejected`.
+    settings; unusable files are in the outcome's `rejected`. What has arrived in the collection's
+    inbox is read with the rest, and put away once it was committed.
     """
-    outcome = Outcome(collection.name)
+    outcome = Outcome(collection.name, inbox=inboxes.look(collection))
+    collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
+    outcome.rejected.extend(strange)
     with lake.transaction(f"ingest {collection.name}") as transaction:
         _Ingest(Targets(transaction, collection, outcome), progress).run()
         transaction.say(**outcome.counts)
@@ -34,6 +40,7 @@ def ingest(
             transaction.finish_run(arguments)
     if transaction.dirty:
         outcome.snapshot = lake.newest_snapshot()
+    inboxes.put_away(outcome.inbox, outcome.rejected)
     return outcome
 
 
@@ -56,8 +63,10 @@ class _Ingest:
         systems = Systems(into, self.progress)
         systems.runs()
         systems.responses()
+        into.outcome.inbox.was_read = True
         for leaderboard, shown in into.collection.official_ranks.items():
             into.guarded(lambda: self._official_ranks(leaderboard, shown))  # noqa: B023
+        into.guarded(lambda: groups.write(into))
         into.guarded(lambda: passages.add_corpus(into))
         self._collection_row()
         self._warn_of_what_is_kept(systems)
@@ -109,7 +118,7 @@ class _Ingest:
             "Keep these topics; to start over, use another collection name.",
         )
         for query_id in sorted(self.into.known("queries", "query_id") - kept):
-            for table in ("judgments", "run_entries", "grades", "rubric_items"):
+            for table in ("judgments", "review_samples", "run_entries", "grades", "rubric_items"):
                 n = self.into.transaction.lake.value(
                     f"select count(*) from lake.raw.{table} where collection = ? and query_id = ?",
                     self.into.name, query_id,
@@ -127,6 +136,13 @@ class _Ingest:
 
     def _judgments(self, assessor: str, shown: str | None) -> None:
         target = self.into.target(f"judgments/{assessor}")
+        by_people = self.into.transaction.recorded(imported_mark(self.into.name, assessor))
+        if by_people and by_people == self.into.transaction.recorded(target):
+            raise reject(
+                shown or self.into.dataset_id, None,
+                f"assessor {assessor!r} has judgments from `gradelake import judgments`",
+                "Choose another name in gradelake.toml; nobody's judgments are replaced.",
+            )  # fmt: skip
         if shown is None:
             shown = self.into.dataset_id
             found = self.into.from_dataset("qrels", lambda: self.into.dataset.qrels_iter())
@@ -172,20 +188,37 @@ class _Ingest:
     def _warn_of_what_is_kept(self, systems: Systems) -> None:
         """Say which inputs the settings no longer name; what is in the lake stays."""
         into, kept = self.into, []
+        imported = {
+            assessor
+            for assessor in into.known("judgments", "assessor")
+            if into.transaction.recorded(imported_mark(into.name, assessor))
+        }
+        by_inbox = {"systems": self._systems_of_the_inbox()}
         for table, column, named in (
-            ("judgments", "assessor", set(self._judgment_sources())),
+            ("judgments", "assessor", imported | set(self._judgment_sources())),
             ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
             ("systems", "system", systems.claimed),
         ):
             if table == "systems" and into.outcome.rejected:
                 continue  # a file that could not be read may hold them
-            if names := sorted(into.known(table, column) - named):
+            if names := sorted(into.known(table, column) - named - by_inbox.get(table, set())):
                 kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")
                 kept[-1] += f" and {len(names) - 5} more" if len(names) > 5 else ""
         if kept:
             into.outcome.warnings.append(
                 f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
             )
+
+    def _systems_of_the_inbox(self) -> set[str]:
+        """Systems whose files came through the inbox, where no setting names them any more."""
+        if self.into.collection.inbox is None:
+            return set()
+        rows = self.into.transaction.lake.rows(
+            "select system from lake.raw.systems "
+            "where collection = ? and starts_with(source_file, ?)",
+            self.into.name, os.path.join(self.into.collection.inbox, ""),
+        )  # fmt: skip
+        return {system for (system,) in rows}
 
     def _official_ranks(self, leaderboard: str, shown: str) -> None:
         target, sha256 = (

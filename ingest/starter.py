@@ -26,6 +26,8 @@ queries = "topics.tsv"            # query_id TAB text, or JSON lines
 # leave_out_near_duplicates = false
 # min_relevant = 2                # judgments at or above it count as relevant
 # default_pool_depth = 20
+# [collections.mine.groups.family]   # does a judge favour systems of one kind?
+# bm25 = ["bm25*"]                # patterns of systems' names
 
 # One table per grader: an engine, a model, a prompt. `gradelake prompts list` shows the prompts.
 # [graders.flan]

@@ -10,6 +10,7 @@ from pandera.errors import SchemaErrors
 
 from ingest import datasets
 from ingest.collection import Collection
+from ingest.inbox import Inbox
 from sql import files
 from sql.contracts import CONTRACTS, KEYS
 from sql.problems import Rejected, from_contract, reject
@@ -26,6 +27,7 @@ class Outcome:
     rejected: list[Rejected] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     snapshot: int | None = None
+    inbox: Inbox = field(default_factory=Inbox)
 
     @property
     def exit_code(self) -> int:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sql import releases
+from sql import releases, seeds, unchanged
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
 from sql.project import Project, is_name
@@ -40,7 +40,8 @@ def build(
 
     `on_node(name, status, seconds)` is called as each model, seed and test finishes. Unit tests
     check the models, not the data: `make test` runs them, a build does not. Raises `WorkFailed`
-    with dbt's own words when a model or a data test fails: readers then keep the last release.
+    with dbt's own words when a model or a data test fails, and `BadInput` naming the rows when a
+    seed is wrong: readers then keep the last release.
     """
     if name is not None and not is_name(name):
         raise BadInput(
@@ -51,12 +52,26 @@ def build(
         name = name or releases.next_name(lake.connection)
         if name in [release.name for release in releases.listed(lake.connection)]:
             raise BadInput(f"there is a release {name!r} already", "Choose another --name.")
-        _run_dbt(project, dbt_arguments, built, on_node, verbose)
         partial = not _WHOLE.issuperset(dbt_arguments)
+        gathered = seeds.gather(project)
+        made_from = unchanged.fingerprint(DBT_PROJECT, gathered)
+        if not partial:
+            anew = "--full-refresh" in dbt_arguments
+            left_out = [] if anew else unchanged.nodes(lake, made_from)
+            if not left_out:
+                unchanged.forget_parts(lake)
+            # `empty`: tests of what is left out run all the same, because rows may have changed
+            dbt_arguments = [
+                *dbt_arguments, "--exclude", unchanged.TESTS_OF_VIEWS, *left_out,
+                "--indirect-selection", "empty",
+            ]  # fmt: skip
+        before = lake.newest_snapshot()
+        with _environment(project, gathered):
+            _run_dbt(lake, before, dbt_arguments, built, on_node, verbose)
         with lake.transaction("build") as transaction:
             transaction.say(**built.counts)
             if not partial:
-                transaction.extra["release"] = name
+                transaction.extra |= {"release": name, "made_from": made_from}
                 built.release = name
             transaction.finish_run(arguments)
         built.snapshot = lake.newest_snapshot()
@@ -65,7 +80,7 @@ def build(
     return built
 
 
-def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
+def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
     """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
     from dbt.cli.main import dbtRunner
 
@@ -89,31 +104,55 @@ def _run_dbt(project, dbt_arguments, built, on_node, verbose) -> None:
 
     here = str(DBT_PROJECT)
     command = [
-        "--log-level", "info" if verbose else "none", "--log-level-file", "info",
+        "--log-level", "info" if verbose else "none", "--log-level-file", "none",
         "build", "--project-dir", here, "--profiles-dir", here,
         "--exclude-resource-type", "unit_test", "--no-write-json", *dbt_arguments,
     ]  # fmt: skip
-    with _environment(project):
-        try:
-            result = dbtRunner(callbacks=[on_event]).invoke(command)
-        finally:
-            dbt_plugin.release()
-            _close_adapters()
+    try:
+        result = dbtRunner(callbacks=[on_event]).invoke(command)
+    finally:
+        dbt_plugin.release()
+        _close_adapters()
     if not result.success:
+        _refuse_wrong_seeds(lake, before, result.result)
         words = "\n  ".join(failures) or str(result.exception or "no reason given")
         raise WorkFailed(
             f"dbt could not build the lake; readers keep the last release\n  {words}",
-            f"More in {project.lake_path / 'dbt' / 'dbt.log'}; or run again with --verbose.",
+            "Run again with --verbose to see dbt at work.",
+        )
+
+
+def _refuse_wrong_seeds(lake: Lake, before: int, results) -> None:
+    """Raise `BadInput` with the rows that the tests of the seeds found, if they found any.
+
+    The seeds are then again what they were in the snapshot `before`.
+    """
+    found = []
+    for result in results or ():
+        if result.status == "fail" and "seed" in result.node.tags:
+            found += lake.rows(f"select seed, bad_row, problem from ({result.node.compiled_code})")
+    if found:
+        seeds.restore(lake, before)
+        from sql.problems import SHOWN
+
+        lines = [f"{seed}: {row}: {problem}" for seed, row, problem in found[:SHOWN]]
+        if len(found) > SHOWN:
+            lines.append(f"and {len(found) - SHOWN:,} more like these")
+        raise BadInput(
+            "\n  ".join(lines),
+            f"Mend these rows in {seeds.seeds_folder(lake.project)} (row 1 is the one below the "
+            "names) and build again; until then nothing of the file counts.",
         )
 
 
 @contextmanager
-def _environment(project: Project) -> Iterator[None]:
+def _environment(project: Project, seeds_folder: Path) -> Iterator[None]:
     """What dbt and its plug-in read from the environment; afterwards it is as before."""
     before = dict(os.environ)
     folder = str(project.lake_path.resolve() / "dbt")
     os.environ["GRADELAKE_CONFIG"] = str(project.file)
     os.environ["GRADELAKE_AUTHOR"] = author()
+    os.environ["GRADELAKE_SEEDS"] = str(seeds_folder)
     os.environ.setdefault("DBT_TARGET_PATH", folder)
     os.environ.setdefault("DBT_LOG_PATH", folder)
     try:

@@ -10,10 +10,10 @@ from typing import TypeVar
 import click
 import duckdb
 
-from sql import book, console
-from sql.errors import BadInput, WorkFailed
+from sql import book, console, releases
+from sql.errors import NOT_BUILT_YET, BadInput, WorkFailed
 from sql.lake import Lake
-from sql.project import Project
+from sql.project import did_you_mean
 
 T = TypeVar("T")
 
@@ -88,8 +88,12 @@ def sql(context, format_, output, release, live, query):
         return
     parameters = _named_parameters(context.args) if query and query.startswith("@") else {}
     if context.args and not parameters:
+        options = [word for word in (query, *context.args) if word.startswith("-")]
+        if options:
+            known = {option for each in context.command.params for option in each.opts}
+            raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], known))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
-    lake = _open(context.obj(), release, live)
+    lake = Lake.reading(context.obj(), release, live)
     with lake:
         lake.connection.execute("USE lake.marts")
         if query is None:
@@ -99,6 +103,7 @@ def sql(context, format_, output, release, live, query):
         if query.startswith("@"):
             entry = book.entry(query[1:])
             statement, values = entry.sql, entry.values(parameters)
+            book.check_names(lake, {name: values[name] for name in values if name in parameters})
         if format_ == "parquet" and not output:
             raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
         if not output:
@@ -119,12 +124,6 @@ def _write(lake: Lake, statement: str, values, format_: str, output: Path) -> No
             _answer(lake, statement, values, format_)
 
 
-def _open(project: Project, release: str | None, live: bool) -> Lake:
-    if live and release:
-        raise BadInput("--live and --release exclude each other")
-    return Lake.live(project) if live else Lake.published(project, release)
-
-
 def _relation(lake: Lake, statement: str, values) -> duckdb.DuckDBPyRelation:
     def run() -> duckdb.DuckDBPyRelation | None:
         if len(lake.connection.extract_statements(statement)) != 1:
@@ -142,7 +141,8 @@ def _rows_or_error(work: Callable[[], T]) -> T:
     try:
         return work()
     except duckdb.Error as error:
-        raise BadInput(_sql_error(error)) from None
+        missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
+        raise BadInput(_sql_error(error), NOT_BUILT_YET if missing else None) from None
 
 
 def _answer(lake: Lake, statement: str, values, format_: str) -> None:
@@ -209,22 +209,34 @@ def _prompt(lake: Lake, format_: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def log(project, limit, show_all, as_json):
-    """List what was committed to the lake, newest first, and the releases readers can ask for."""
+    """List what was committed to the lake, newest first, and the releases readers can ask for.
+
+    Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` tells
+    more of releases.
+    """
     project = project()
     try:
         lake = Lake.live(project)
     except WorkFailed:  # no right to open the working catalog: the release tells up to itself
         lake = Lake.published(project)
     with lake:
+        # a release that was dropped, or never published, has a commit but cannot be read
+        names = [r.name for r in releases.available(project, lake.connection)]
         rows = lake.rows(
             """
+            with commits as (
+                select
+                    *,
+                    json_extract_string(commit_extra_info, '$.release') as release
+                from lake.snapshots()
+            )
             select
                 snapshot_id,
                 snapshot_time::timestamp as committed_at,
                 author,
                 commit_message,
-                json_extract_string(commit_extra_info, '$.release') as release
-            from lake.snapshots()
+                case when list_contains($names, release) then release end as release
+            from commits
             where
                 $show_all
                 or (
@@ -234,7 +246,7 @@ def log(project, limit, show_all, as_json):
             order by snapshot_id desc
             limit $limit
             """,
-            show_all=show_all, limit=limit,
+            names=names, show_all=show_all, limit=limit,
         )  # fmt: skip
     columns = ["version", "committed_at", "author", "message", "release"]
     if as_json:

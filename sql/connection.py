@@ -86,8 +86,9 @@ def attach(
     read_only: bool,
     catalog: Path | None = None,
     snapshot: int | None = None,
+    name: str = NAME,
 ) -> None:
-    """ATTACH the project's lake as `lake`.
+    """ATTACH the project's lake as `lake`, or another `name` where two lakes are open.
 
     `catalog` names another SQLite catalog over the same data (a release); `snapshot` pins a
     reader. Raises `WorkFailed` without showing connection strings, which may hold a password.
@@ -99,7 +100,7 @@ def attach(
         options.append(f"SNAPSHOT_VERSION {snapshot:d}")
     if data_path(project).startswith("s3://"):
         extensions.load(connection, "httpfs")
-        _use_s3_environment(connection)
+        use_s3_environment(connection)
     if project.on_postgres and catalog is None:
         extensions.load(connection, "postgres_scanner")
         connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
@@ -114,7 +115,7 @@ def attach(
         place = f"sqlite:{catalog or catalog_file(project)}"
         if not read_only:
             options += ["META_JOURNAL_MODE 'WAL'", "META_BUSY_TIMEOUT 30000"]
-    statement = f"ATTACH {quote('ducklake:' + place)} AS {NAME} ({', '.join(options)})"
+    statement = f"ATTACH {quote('ducklake:' + place)} AS {name} ({', '.join(options)})"
     try:
         connection.execute(statement)
     except duckdb.Error as error:
@@ -126,7 +127,7 @@ def attach(
         ) from None
 
 
-def _use_s3_environment(connection: duckdb.DuckDBPyConnection) -> None:
+def use_s3_environment(connection: duckdb.DuckDBPyConnection) -> None:
     """S3 access from the standard AWS variables; nothing of it is stored."""
     env = os.environ
     parts = ["TYPE s3"]

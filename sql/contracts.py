@@ -17,8 +17,12 @@ KEYS: dict[str, list[str]] = {
     "run_entries": ["collection", "system", "query_id", "passage_id"],
     "citations": [],
     "judgments": ["collection", "assessor", "query_id", "passage_id"],
+    "review_samples": ["collection", "assessor", "sample", "query_id", "passage_id"],
     "official_ranks": ["collection", "leaderboard", "system"],
+    "system_groups": ["collection", "grouping", "system"],
     "rubric_items": ["collection", "bank", "query_id", "facet_id", "item_id"],
+    "label_rubrics": ["rubric_id", "iteration", "label"],
+    "label_rubric_pairs": ["rubric_id", "query_id", "passage_id"],
     "graders": ["grader_id"],
     "grades": [
         "grader_id",
@@ -32,6 +36,7 @@ KEYS: dict[str, list[str]] = {
     "grading_batches": ["batch_id"],
     "pipeline_runs": ["run_id"],
     "ledger": ["target"],
+    "kept_releases": ["release"],
 }
 
 _FILLED = pa.Check.str_length(min_value=1, error="must not be empty")
@@ -129,12 +134,33 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "passage_id": _text(),
         "relevance": _whole(),
     },
+    "review_samples": {
+        "collection": _text(),
+        "assessor": _text(),
+        "sample": _text(),
+        "label_set": _text(),
+        "unit": _one_of("query", "pair"),
+        "query_id": _text(),
+        "passage_id": _text(),
+        "stratum": _text(),
+        "stratum_size": _whole(1),
+        "probability": pa.Column(
+            pl.Float64, pa.Check.in_range(0, 1, include_min=False, error="must be in (0, 1]")
+        ),
+        "depth": _optional(pl.Int64),
+    },
     "official_ranks": {
         "collection": _text(),
         "leaderboard": _text(),
         "system": _text(),
         "rank": pa.Column(pl.Float64, [_FINITE, pa.Check.ge(1, error="must be at least 1")]),
         "score": _optional(pl.Float64),
+    },
+    "system_groups": {
+        "collection": _text(),
+        "grouping": _text(),
+        "group_name": _text(),
+        "system": _text(),
     },
     "rubric_items": {
         "collection": _text(),
@@ -149,13 +175,39 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "origin": _one_of("generated", "manual", "imported"),
         "created_at": pa.Column(_TIME),
     },
+    "label_rubrics": {
+        "rubric_id": _text(),
+        "name": _text(),
+        "collection": _text(),
+        "assessor": _text(),
+        "grader_id": _text(),
+        "engine": _text(),
+        "model": pa.Column(pl.String),
+        "distil_prompt": _text(),
+        "distil_prompt_sha256": _text(),
+        "seed": _whole(),
+        "iteration": _whole(1),
+        "label": _whole(0),
+        "text": _text(),
+        "n_explanations": _whole(1),
+        "created_at": pa.Column(_TIME),
+    },
+    "label_rubric_pairs": {
+        "rubric_id": _text(),
+        "collection": _text(),
+        "query_id": _text(),
+        "passage_id": _text(),
+        "label": _whole(0),
+        "explanation": _optional(pl.String),
+    },
     "graders": {
         "grader_id": _text(),
         "name": _text(),
         "engine": _text(),
         "model": pa.Column(pl.String),
         "model_revision": pa.Column(pl.String),
-        "target": _one_of("question", "nugget", "direct", "extract", "verify"),
+        "target": _one_of("question", "nugget", "direct", "extract", "verify", "generate",
+                          "explain"),
         "prompt": pa.Column(pl.String),
         "prompt_sha256": pa.Column(pl.String),
         "prompt_text": _optional(pl.String),
@@ -164,6 +216,7 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "decoding": _text(),
         "parser": _text(),
         "created_at": pa.Column(_TIME),
+        "label_rubric_id": pa.Column(pl.String, nullable=True, required=False, coerce=True),
     },
     "grades": {
         "grader_id": _text(),
@@ -220,6 +273,11 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "n_rows": _whole(0),
         "run_id": _text(),
         "committed_at": pa.Column(_TIME),
+    },
+    "kept_releases": {
+        "release": _text(),
+        "kept_by": _text(),
+        "kept_at": pa.Column(_TIME),
     },
 }  # fmt: skip
 

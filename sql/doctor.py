@@ -1,7 +1,7 @@
 """`gradelake doctor`: what is installed, configured and stored, and whether it holds together."""
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -130,21 +130,26 @@ def _readable(lake: Lake, project: Project) -> Finding:
     return Finding("good", f"lake {folder}: {', '.join(counts) or 'empty'}")
 
 
-def _keys(lake: Lake) -> list[Finding]:
-    findings = []
-    for table, key in KEYS.items():
-        if not key:
+def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[tuple[str, int]]:
+    """(raw table, how many keys occur more than once in it), for the tables where some do."""
+    for table in tables:
+        if not KEYS[table]:
             continue
-        columns = ", ".join(key)
+        columns = ", ".join(KEYS[table])
         n = lake.value(
             f"select count(*) from (select 1 from lake.raw.{table} group by {columns} "
             "having count(*) > 1)"
         )
         if n:
-            findings.append(
-                Finding("bad", f"raw.{table}: {n:,} keys ({columns}) occur more than once",
-                        "Please report this: commits are meant to prevent it.")
-            )  # fmt: skip
+            yield table, n
+
+
+def _keys(lake: Lake) -> list[Finding]:
+    findings = [
+        Finding("bad", f"raw.{table}: {n:,} keys ({', '.join(KEYS[table])}) occur more than once",
+                "Please report this: commits are meant to prevent it.")
+        for table, n in repeated_keys(lake)
+    ]  # fmt: skip
     return findings or [Finding("good", "every key is unique")]
 
 
@@ -154,7 +159,9 @@ def _published(lake: Lake, project: Project) -> Finding:
         return Finding("note", "nothing is published yet", "Run `gradelake build`.")
     newest = found[-1]
     later = lake.value(
-        "select count(*) from lake.snapshots() where snapshot_id > ?", newest.snapshot
+        "select count(*) from lake.snapshots() where snapshot_id > ? "
+        "and not regexp_matches(coalesce(commit_message, ''), '^(tidy|release (keep|drop))')",
+        newest.snapshot,
     )
     if not releases.is_published(project, newest):
         return Finding(

@@ -1,5 +1,11 @@
 """Errors meant for people: what is wrong, where, and what to do. The exit code is part of each."""
 
+# what to do about a table that a release does not have
+NOT_BUILT_YET = (
+    "What is read may have been built before there was such a table: run `gradelake build`, or "
+    "leave --release out."
+)
+
 
 class GradelakeError(Exception):
     """Something a person can act on. Printed as one message, without a stack trace.

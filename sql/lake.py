@@ -8,6 +8,7 @@ import duckdb
 
 from sql import releases
 from sql.connection import NAME, attach, connect, require_lake, write_lock
+from sql.errors import BadInput
 from sql.migrate import migrate
 from sql.project import Project
 from sql.transaction import Transaction
@@ -81,6 +82,16 @@ class Lake:
         self.close()
 
     # --- reading ------------------------------------------------------------------------------
+
+    @classmethod
+    def reading(cls, project: Project, release: str | None, live: bool) -> "Lake":
+        """What a command reads: a release (None: the newest), or with `live` the working catalog.
+
+        Raises `BadInput` when both are asked for, or there is nothing to read.
+        """
+        if live and release:
+            raise BadInput("--live and --release exclude each other")
+        return cls.live(project) if live else cls.published(project, release)
 
     def rows(self, query: str, *parameters: Any, **named: Any) -> list[tuple]:
         """All rows of a query."""

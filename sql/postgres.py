@@ -3,11 +3,30 @@
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sql.errors import WorkFailed
 from sql.project import Project
 
+if TYPE_CHECKING:
+    import psycopg
+
 _held: set[tuple[str, str]] = set()  # (connection string, lock) this process holds
+
+
+def connect(project: Project) -> "psycopg.Connection":
+    """A session of its own. Raises `WorkFailed`, without secrets, when there can be none."""
+    try:
+        import psycopg
+    except ImportError:
+        raise WorkFailed(
+            "psycopg is not installed", "Install it: pip install 'gradelake[postgres]'"
+        ) from None
+    try:
+        return psycopg.connect(project.dsn, autocommit=True)
+    except psycopg.Error as error:
+        reason = without_secrets(str(error).splitlines()[0], project)
+        raise WorkFailed(f"the PostgreSQL catalog cannot be reached: {reason}") from None
 
 
 @contextmanager
@@ -23,22 +42,11 @@ def advisory_lock(
     lets two transactions insert the same rows. With `wait=False`, raises `WorkFailed` at once
     when the lock is taken; `busy` begins its message.
     """
-    try:
-        import psycopg
-    except ImportError:
-        raise WorkFailed(
-            "psycopg is not installed", "Install it: pip install 'gradelake[postgres]'"
-        ) from None
     held, key = (project.dsn, name), zlib.crc32(f"gradelake {name}".encode())
     if held in _held:
         yield
         return
-    try:
-        session = psycopg.connect(project.dsn, autocommit=True)
-    except psycopg.Error as error:
-        reason = without_secrets(str(error).splitlines()[0], project)
-        raise WorkFailed(f"the PostgreSQL catalog cannot be reached: {reason}") from None
-    with session:
+    with connect(project) as session:
         if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchone()[0]:
             if not wait:
                 raise WorkFailed(f"{busy} another process", "Try again later.")

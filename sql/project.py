@@ -13,7 +13,11 @@ from sql.errors import BadInput
 
 CONFIG_NAME = "gradelake.toml"
 _TOP_LEVEL = ("lake", "grading", "collections", "graders")
-_KEYS = {"lake": ("path", "catalog", "data"), "grading": ("prompts", "engines", "ray_address")}
+_NUMBERS = {"keep_releases": 1, "keep_days": 0}  # settings of [lake] -> their least value
+_KEYS = {
+    "lake": ("path", "catalog", "data", *_NUMBERS),
+    "grading": ("prompts", "engines", "ray_address"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Project:
     lake_path: Path
     catalog: str | None = None
     data: str | None = None
+    keep_releases: int = 14  # how many of the newest stay when the lake is tidied
+    keep_days: float = 1  # how long files stay that nothing needs any more, and snapshots
     grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -70,7 +76,9 @@ class Project:
         for name, keys in _KEYS.items():
             check_keys(content.get(name, {}), keys, f"{file}: [{name}]")
             for key, value in content.get(name, {}).items():
-                if not isinstance(value, str):
+                if key in _NUMBERS:
+                    _check_number(value, key, f"{file}: [{name}] {key}")
+                elif not isinstance(value, str):
                     raise BadInput(f"{file}: [{name}] {key} must be a string")
         for kind in ("collections", "graders"):
             for name, table in content.get(kind, {}).items():
@@ -83,6 +91,7 @@ class Project:
             lake_path=file.parent / lake.get("path", "lake"),
             catalog=lake.get("catalog"),
             data=lake.get("data"),
+            **{key: lake[key] for key in _NUMBERS if key in lake},
             grading=content.get("grading", {}),
             collections=content.get("collections", {}),
             graders=content.get("graders", {}),
@@ -105,6 +114,14 @@ class Project:
         return catalog.partition(":")[2]
 
 
+def _check_number(value: object, key: str, where: str) -> None:
+    """`keep_releases` counts, `keep_days` may be a fraction."""
+    least, kinds = _NUMBERS[key], (int,) if key == "keep_releases" else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < 1e6:
+        kind = "a whole number" if kinds == (int,) else "a number"
+        raise BadInput(f"{where} must be {kind} from {least}")
+
+
 def check_keys(table: Iterable[str], known: Iterable[str], where: str) -> None:
     """Refuse a key nobody reads, with the nearest known one."""
     known = list(known)
@@ -113,13 +130,19 @@ def check_keys(table: Iterable[str], known: Iterable[str], where: str) -> None:
             raise BadInput(f"{where}: unknown setting {key!r}", did_you_mean(key, known))
 
 
+_LISTED = 20
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint that names the nearest of the known names, or lists them."""
     known = sorted(known)
     if not known:
         return "There are none yet."
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
+    return f"Known: {', '.join(known[:_LISTED])}{more}."
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+=@-]*")

@@ -11,14 +11,15 @@ import os
 import re
 import sqlite3
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
 from sql.connection import NAME, attach, catalog_file, published_file
-from sql.errors import BadInput
+from sql.errors import BadInput, WorkFailed
 from sql.project import Project, did_you_mean
+from sql.release_files import open_catalog
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ def release_file(project: Project, name: str) -> Path:
     return project.lake_path / "releases" / f"{name}.sqlite"
 
 
-def listed(connection: duckdb.DuckDBPyConnection) -> list[Release]:
+def listed(connection: duckdb.DuckDBPyConnection, alias: str = NAME) -> list[Release]:
     """The releases recorded in the attached catalog, oldest first."""
     rows = connection.execute(
         f"select json_extract_string(commit_extra_info, '$.release'), snapshot_id, "
-        f"snapshot_time::timestamp from {NAME}.snapshots() "
+        f"snapshot_time::timestamp from {alias}.snapshots() "
         f"where json_extract_string(commit_extra_info, '$.release') is not null "
         f"order by snapshot_id"
     ).fetchall()
@@ -78,18 +79,57 @@ def publish(project: Project, name: str) -> None:
     _sync(project.lake_path)
 
 
+def available(project: Project, connection: duckdb.DuckDBPyConnection) -> list[Release]:
+    """The releases that readers can ask for, oldest first; `connection` has the lake attached.
+
+    On a SQLite catalog these are the copies that are there: one that was dropped, or whose build
+    died before it was published, is still in the working catalog's list for a while.
+    """
+    if project.on_postgres:
+        return listed(connection)
+    files = release_file(project, "x").parent.glob("*.sqlite")
+    return sorted(map(_read, files), key=lambda release: (release.snapshot, release.name))
+
+
+def _read(file: Path) -> Release:
+    """The release that a SQLite catalog is."""
+    try:
+        with open_catalog(file) as catalog:
+            snapshot, at = catalog.execute(
+                "select snapshot_id, snapshot_time from ducklake_snapshot "
+                "order by snapshot_id desc limit 1"
+            ).fetchone()
+    except (sqlite3.Error, TypeError):
+        raise WorkFailed(
+            f"{file}: this is no catalog of a release", "Move it away, or restore it from a backup."
+        ) from None
+    return Release(
+        file.stem, snapshot, datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None)
+    )
+
+
+def read_by_default(project: Project, connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Name of the release that readers get who name none; None when nothing is published."""
+    found = available(project, connection)
+    if project.on_postgres:
+        return found[-1].name if found else None
+    return next((r.name for r in reversed(found) if is_published(project, r)), None)
+
+
 def is_published(project: Project, release: Release) -> bool:
     """Whether readers get this release: false when a process died between commit and publishing."""
     if project.on_postgres:
         return True
     file, published = release_file(project, release.name), published_file(project)
-    return file.is_file() and published.is_file() and filecmp.cmp(file, published, shallow=False)
+    if not file.is_file() or not published.is_file():
+        return False
+    return file.samefile(published) or filecmp.cmp(file, published, shallow=False)
 
 
 def attach_release(
-    connection: duckdb.DuckDBPyConnection, project: Project, name: str | None
+    connection: duckdb.DuckDBPyConnection, project: Project, name: str | None, alias: str = NAME
 ) -> str:
-    """Attach the newest release, or the named one, read-only. Returns its name.
+    """Attach the newest release, or the named one, read-only as `alias`. Returns its name.
 
     Raises `BadInput` when nothing is published, or there is no such release.
     """
@@ -98,13 +138,13 @@ def attach_release(
         "Run `gradelake build`, or read the working catalog with --live.",
     )
     if project.on_postgres:
-        attach(connection, project, read_only=True)
-        found = listed(connection)
+        attach(connection, project, read_only=True, name=alias)
+        found = listed(connection, alias)
         if not found:
             raise nothing
-        chosen = found[-1] if name is None else _named(found, name)
-        connection.execute(f"DETACH {NAME}")
-        attach(connection, project, read_only=True, snapshot=chosen.snapshot)
+        chosen = found[-1] if name is None else named(found, name)
+        connection.execute(f"DETACH {alias}")
+        attach(connection, project, read_only=True, snapshot=chosen.snapshot, name=alias)
         return chosen.name
     if not published_file(project).is_file():
         raise nothing
@@ -114,11 +154,12 @@ def attach_release(
         if name not in kept:
             raise _unknown(name, kept)
         file = release_file(project, name)
-    attach(connection, project, read_only=True, catalog=file)
-    return name or listed(connection)[-1].name
+    attach(connection, project, read_only=True, catalog=file, name=alias)
+    return name or listed(connection, alias)[-1].name
 
 
-def _named(found: list[Release], name: str) -> Release:
+def named(found: list[Release], name: str) -> Release:
+    """The release of that name. Raises `BadInput` when there is none."""
     for release in found:
         if release.name == name:
             return release

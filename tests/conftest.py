@@ -1,7 +1,11 @@
 """Lakes that many tests read: the demo collection, and TREC DL 2019 where its data is at hand."""
 
+import fcntl
+import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,16 +26,49 @@ def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.Comple
     return done
 
 
+def made_once(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that `make` fills, once for all processes of a test run; tests only read it."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    folder, finished = root / f"{name}-once", root / f"{name}-once.finished"
+    with (root / f"{name}-once.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not finished.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # another process failed half-way
+            make(folder)
+            finished.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory) -> Path:
     """A folder with the demo collection ingested, two judges imported, and a release published."""
-    folder = tmp_path_factory.mktemp("demo") / "demo"
-    gradelake(folder.parent, "init", str(folder), "--demo")
-    gradelake(folder, "ingest", "demo")
-    for judge in ("overlap", "rubric_overlap"):
-        gradelake(folder, "import", "labels", "demo", f"labels/{judge}.qrels", "--judge", judge)
-    gradelake(folder, "build")
-    return folder
+
+    def make(folder: Path) -> None:
+        gradelake(folder.parent, "init", str(folder), "--demo")
+        gradelake(folder, "ingest", "demo")
+        for judge in ("overlap", "rubric_overlap"):
+            gradelake(folder, "import", "labels", "demo", f"labels/{judge}.qrels", "--judge", judge)
+        gradelake(folder, "build")
+
+    return made_once(tmp_path_factory, "demo", make)
+
+
+@pytest.fixture(scope="session")
+def graded_demo(tmp_path_factory) -> Path:
+    """The demo collection with its rubric, graded by the graders without a model; published."""
+
+    def make(folder: Path) -> None:
+        gradelake(folder.parent, "init", str(folder), "--demo")
+        gradelake(folder, "ingest", "demo")
+        for kind in ("question", "nugget"):
+            gradelake(folder, "import", "bank", "demo", f"{kind}_bank.jsonl", "--name", f"{kind}s")
+        for grader in ("lexical", "lexical_nuggets", "lexical_direct"):
+            gradelake(folder, "grade", "demo", "--grader", grader)
+        gradelake(folder, "build")
+
+    return made_once(tmp_path_factory, "graded", make)
 
 
 def write_dl19_config(folder: Path, runs: list[str] | None = None) -> None:
@@ -57,11 +94,13 @@ def dl19(tmp_path_factory) -> Path:
     """A folder with TREC DL 2019 ingested, three foreign judges imported, a release published."""
     if reason := missing_dl19():
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("dl19")
-    write_dl19_config(folder)
-    gradelake(folder, "ingest", "dl19")
-    for judge, file in DL19_JUDGES.items():
-        path = str(DL19 / "labels" / f"{file}.qrels")
-        gradelake(folder, "import", "labels", "dl19", path, "--judge", judge)
-    gradelake(folder, "build")
-    return folder
+
+    def make(folder: Path) -> None:
+        write_dl19_config(folder)
+        gradelake(folder, "ingest", "dl19")
+        for judge, file in DL19_JUDGES.items():
+            path = str(DL19 / "labels" / f"{file}.qrels")
+            gradelake(folder, "import", "labels", "dl19", path, "--judge", judge)
+        gradelake(folder, "build")
+
+    return made_once(tmp_path_factory, "dl19", make)

@@ -5,6 +5,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"
 DL19 = SHARED / "dl19"
+LLMJUDGE = SHARED / "llmjudge"
 
 
 def missing_dl19() -> str | None:
@@ -12,3 +13,10 @@ def missing_dl19() -> str | None:
     if (DL19 / "qrels.txt").is_file():
         return None
     return f"no TREC DL 2019 data at {DL19} (it may not be redistributed)"
+
+
+def missing_llmjudge() -> str | None:
+    """Why the tests on the LLMJudge challenge cannot run, or None."""
+    if (LLMJUDGE / "dev.jsonl.gz").is_file():
+        return None
+    return f"no LLMJudge data at {LLMJUDGE} (it may not be redistributed)"

@@ -5,12 +5,12 @@ for a whole one in twenty lines.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from grading.grader import Grader
-    from grading.prompt import Rendered
+    from grading.prompt import Prompt, Rendered
 
 
 @dataclass(slots=True)
@@ -84,7 +84,8 @@ class Engine:
     needs_model: ClassVar[bool] = True
     #: what `[graders.NAME]` may hold beside the settings of every grader
     settings: ClassVar[Mapping[str, Setting]] = {}
-    #: targets of prompts that it can answer
+    #: targets of prompts that it can answer; one that writes text adds `generate`, and is then
+    #: also asked to explain labels and to distil rubrics
     targets: ClassVar[frozenset[str]] = frozenset(
         {"question", "nugget", "direct", "extract", "verify"}
     )
@@ -96,6 +97,21 @@ class Engine:
     def __init__(self, grader: "Grader"):
         self.grader = grader
         self.scale = grader.prompt.scale
+        self.notes: list[str] = []  # what people should know of how it answers
+
+    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
+        """Answer in another way from here on: how a reply that cannot be read is asked for again.
+
+        What an engine derives from the grader's decoding it has to derive again.
+        """
+        self.grader = replace(self.grader, decoding=decoding)
+
+    def set_prompt(self, prompt: "Prompt") -> None:
+        """Answer another prompt from here on; both ask for texts.
+
+        What an engine derives from the grader's prompt it has to derive again.
+        """
+        self.grader = replace(self.grader, prompt=prompt)
 
     def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
         """One response per prompt, in order.

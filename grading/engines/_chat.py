@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grading.engines import Response
+from grading.prompt import WRITING
+from grading.written import name_of, schema_of
 
 if TYPE_CHECKING:
     from grading.grader import Grader
@@ -21,7 +23,7 @@ _LONGEST_ERROR = 500  # characters of a server's words that are kept
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReplyForm:
     """How to read the replies to what was asked.
 
     `words` are the scale's, where their probabilities were asked for; `as_json` says that the
@@ -32,11 +34,12 @@ class Reading:
     as_json: bool = False
 
 
-def chat_options(grader: "Grader") -> tuple[dict[str, Any], Reading]:
+def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
     """What goes with every prompt of a grader, and how to read the replies."""
     settings = grader.settings
     on_scale = grader.prompt.output == "scale"
     constrain = settings["constrain"] if on_scale else "none"
+    writes = grader.prompt.target in WRITING and settings["constrain"] != "none"
     options: dict[str, Any] = {"model": grader.model, **grader.decoding}
     words = tuple(grader.prompt.scale.words) if on_scale else ()
     longest = max(map(len, words), default=0)
@@ -50,11 +53,11 @@ def chat_options(grader: "Grader") -> tuple[dict[str, Any], Reading]:
             "required": ["grade"],
             "additionalProperties": False,
         }
-        options["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "grade", "strict": True, "schema": schema},
-        }
+        options["response_format"] = _format("grade", schema)
         options["max_tokens"] = max(options["max_tokens"], _JSON_TOKENS + longest)
+    elif writes:  # hosted models know no bounds in a schema
+        schema = schema_of(grader.prompt, bounded=False)
+        options["response_format"] = _format(name_of(grader.prompt), schema)
     with_probabilities = constrain == "choice" and not settings["reasoning"]
     if with_probabilities:  # a word may begin with several tokens: "Y", "Yes"
         options |= {"logprobs": True, "top_logprobs": min(_TOP_LOGPROBS, 2 * len(words))}
@@ -64,14 +67,21 @@ def chat_options(grader: "Grader") -> tuple[dict[str, Any], Reading]:
         options["max_completion_tokens"] = options.pop("max_tokens")
         if grader.decoding["max_tokens"] == 1:
             options["max_completion_tokens"] = _REASONING_TOKENS
-    return options, Reading(words if with_probabilities else (), constrain == "json_schema")
+    return options, ReplyForm(words if with_probabilities else (), constrain == "json_schema")
+
+
+def _format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": schema},
+    }
 
 
 class Misshapen(ValueError):
     """What came back is no chat completion; the message says what is wrong with it."""
 
 
-def response_of(completion, reading: Reading) -> Response:
+def response_of(completion, form: ReplyForm) -> Response:
     """The answer in a completion.
 
     Raises `Misshapen` for what is no completion; an empty reply, or one that the endpoint's filter
@@ -101,8 +111,8 @@ def response_of(completion, reading: Reading) -> Response:
     elif not isinstance(text, str):
         raise Misshapen(f"the reply's content is no text: {text!r:.80}")
     else:
-        response.text = _grade_in(text) if reading.as_json else text
-        response.probabilities = _probabilities(choice, reading.words) if reading.words else None
+        response.text = _grade_in(text) if form.as_json else text
+        response.probabilities = _probabilities(choice, form.words) if form.words else None
     return response
 
 

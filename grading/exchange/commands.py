@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from sql import console
-from sql.errors import BadInput
 from sql.lake import Lake
 
 
@@ -22,9 +21,21 @@ from sql.lake import Lake
 @click.option("--systems", is_flag=True, help="Take the file's rankings in, as systems.")
 @click.option("--name", metavar="PREFIX", help="First part of the graders' names; keeps them "
               "apart from others of the same model and prompt.")  # fmt: skip
+@click.option("--grader", metavar="NAME", help="Of grades per criterion: one grader, whose "
+              "rubric are the criteria. With --name, each is a judge of its own.")  # fmt: skip
+@click.option("--model", metavar="NAME", help="The model that graded criteria, for the record.")
+@click.option("--kind", type=click.Choice(["question", "nugget"]), help="With --grader: what the "
+              "criteria are as rubric items (default: question).")  # fmt: skip
+@click.option("--scale", metavar="LEAST-GREATEST", help="With --grader: of its grades "
+              "(default: 0-3).")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["workbench", "criteria"]),
+              help="The file's format (default: seen from the file).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def import_grades(project, collection, file, rater, assessor, systems, name, as_json):
+def import_grades(
+    project, collection, file, rater, assessor, systems, name, grader, model, kind, scale,
+    format_, as_json,
+):  # fmt: skip
     """Store the grades of FILE: the RUBRIC workbench's graded JSONL, or grades per criterion.
 
     A file that changed, or is imported with another choice, replaces what it brought. Exit code 3
@@ -33,12 +44,16 @@ def import_grades(project, collection, file, rater, assessor, systems, name, as_
     \b
     Examples:
       gradelake import grades dl19 dl19-graded.jsonl.gz --rater both
-      gradelake import grades dl19 4_prompts_dl2019.json.gz --name llama-3-8b
+      gradelake import grades dl19 criteria.json.gz --grader llama
+      gradelake import grades dl19 criteria.json.gz --name llama
+
+    The second takes grades per criterion as one grader's, whose rubric are the criteria; the last
+    as those of a judge per criterion.
     """
-    from grading.exchange.grades_import import Choices
+    from grading.exchange.choices import Choices
     from grading.exchange.grades_import import import_grades as run_import
 
-    choices = Choices(rater, assessor, name, systems)
+    choices = Choices(rater, assessor, name, systems, format_, grader, model, kind, scale)
     with Lake.writer(project()) as lake:
         done = run_import(lake, collection, file, choices, sys.argv[1:])
     if as_json:
@@ -97,10 +112,8 @@ def export_grades(project, collection, output, graders, release, live, as_json):
     """
     from grading.exchange.grades_export import export_grades as run_export
 
-    if live and release:
-        raise BadInput("--live and --release exclude each other")
     project = project()
-    with Lake.live(project) if live else Lake.published(project, release) as lake:
+    with Lake.reading(project, release, live) as lake:
         counts = run_export(lake, collection, output, graders, console.progress)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "written": counts})

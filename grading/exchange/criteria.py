@@ -8,13 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.workbench import GRADES, Found, imported_grader, with_scales
-from grading.exchange.workbench_values import Fault, short, whole
+from grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
+from grading.exchange.workbench import GRADES, Found, with_scales
+from grading.exchange.workbench_values import Fault, short, text_of, whole
 from sql import files
 from sql.problems import Problems, reject
 from sql.transaction import utc_now
 
-SCALE_MAX = 3
+JUDGED_TO = 3  # top of the scale where nobody says which it is
 HINT = (
     'Such a file is one JSON object, {"(QUERY, PASSAGE)": {"CRITERION": GRADE, ...}, ...}; the '
     "other format read here has lines [query_id, [paragraph, ...]]."
@@ -25,42 +26,43 @@ class _Pairs(list):
     """A JSON object as its (key, value) pairs, so that a key that is there twice shows."""
 
 
-def read_criteria(data: bytes, shown: str, queries: Collection[str], prefix: str) -> Found:
-    """Every grade of the pairs whose query is in `queries`; each criterion is a direct judge.
+def read_criteria(
+    data: bytes, shown: str, queries: Collection[str], graders: JudgePerCriterion | OneGrader
+) -> Found:
+    """Every grade of the pairs whose query is in `queries`, as the grades of `graders`.
 
-    A judge is named `prefix.Criterion`, its model is `prefix`; its scale is 0-3, or wider when
-    its grades are. A null grade is a failed one. Of a pair that is there twice the first is kept.
-    Raises `Rejected` naming what is no pair or no grade, and when none of
-    its queries is known.
+    A null grade is a failed one. Of a pair that is there twice the first is kept. Raises
+    `Rejected` naming what is no pair or no grade, or off the grader's scale, and when none of its
+    queries is known.
     """
     content = _parse(data.decode(), shown)
     problems = Problems(shown, HINT)
     counts: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     known, now = set(queries), utc_now()
-    graders: dict[str, dict[str, Any]] = {}
-    ids: dict[str, str] = {}
-    rows: dict[tuple[str, str, str], tuple[int | None, str, str | None]] = {}
+    query_ids: dict[str, None] = {}
+    rows: dict[tuple[str, str, str, str], tuple[int | None, str, str | None]] = {}
     for key, criteria in content:
         try:
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
                 raise Fault(f"what {key} has is {short(criteria)}, not an object")
-            grades = [(name, _grade(value, f"{name} of {key}")) for name, value in criteria]
+            grades = [
+                (text_of(name, f"a criterion of {key}"), _grade(value, name, key, graders.scale))
+                for name, value in criteria
+            ]
         except Fault as fault:
             problems.add(_line_of(key, data), str(fault))
             continue
         if query_id not in known:
             unknown[query_id] = None
             continue
+        query_ids[query_id] = None
         counts["pairs"] += 1
         counts["pairs_without_criterion"] += not grades
         for name, grade in grades:
-            if name not in ids:
-                grader = _judge(prefix, name, now)
-                ids[name] = grader["grader_id"]
-                graders[grader["grader_id"]] = grader
-            row = (ids[name], query_id, passage_id)
+            grader_id, item_id = graders.place(name, query_id)
+            row = (grader_id, query_id, passage_id, item_id)
             if row in rows:
                 counts["repeated_grades"] += 1
             elif grade is None:
@@ -74,15 +76,20 @@ def read_criteria(data: bytes, shown: str, queries: Collection[str], prefix: str
             f"none of its queries is in the collection ({', '.join(list(unknown)[:5])} ...)",
             "Is this the collection that was graded? Ingest its topics first.",
         )  # fmt: skip
+    columns = ("grader_id", "query_id", "passage_id", "item_id", "grade", "status", "error")
     grades = pl.DataFrame(
-        [(*key, "", *row) for key, row in rows.items()], orient="row",
-        schema={name: GRADES[name] for name in
-                ("grader_id", "query_id", "passage_id", "item_id", "grade", "status", "error")},
+        [(*key, *row) for key, row in rows.items()], orient="row",
+        schema={name: GRADES[name] for name in columns},
     ).with_columns(pl.lit(now, GRADES["graded_at"]).alias("graded_at"))  # fmt: skip
     absent = [name for name in GRADES if name not in grades.columns]
     grades = grades.with_columns(pl.lit(None, GRADES[name]).alias(name) for name in absent)
-    with_scales(graders, grades, {"direct": SCALE_MAX})
-    return Found(graders, grades.select(*GRADES), counts=dict(counts), unknown_queries=[*unknown])
+    rows_of_graders = graders.rows(now)
+    if graders.scale is None:
+        with_scales(rows_of_graders, grades, {"direct": JUDGED_TO})
+    return Found(
+        rows_of_graders, grades.select(*GRADES), items=graders.items(query_ids),
+        counts=dict(counts), unknown_queries=[*unknown],
+    )  # fmt: skip
 
 
 def _parse(text: str, shown: str) -> _Pairs:
@@ -113,18 +120,17 @@ def _pair(key: str) -> tuple[str, str]:
     return str(pair[0]), str(pair[1])
 
 
-def _grade(value: Any, what: str) -> int | None:
-    return None if value is None else whole(value, what)
+def _grade(value: Any, name: str, key: str, scale: tuple[int, int] | None) -> int | None:
+    if value is None:
+        return None
+    what = f"{name} of {key}"
+    grade = whole(value, what)
+    if scale and not scale[0] <= grade <= scale[1]:
+        raise Fault(f"{what} is {grade}, off the scale {scale[0]}-{scale[1]}")
+    return grade
 
 
 def _line_of(key: str, data: bytes) -> int | None:
     """The line that a key stands on."""
     at = data.find(json.dumps(key, ensure_ascii=False).encode())
     return data.count(b"\n", 0, at) + 1 if at >= 0 else None
-
-
-def _judge(prefix: str, criterion: str, now: Any) -> dict[str, Any]:
-    return imported_grader(
-        model=prefix, prompt=criterion.strip(), target="direct", parser="published",
-        decoding={"criterion": criterion}, prefix=None, created_at=now,
-    )  # fmt: skip

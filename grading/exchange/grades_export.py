@@ -1,19 +1,18 @@
 """`gradelake export grades`: a collection's grades as the workbench's graded JSONL."""
 
-import gzip
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from grading.exchange.workbench_write import GraderEntry, paragraph
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import did_you_mean
+from sql.whole_file import whole_file
 
 # a run's passages down to the pool's depth, ranked as trec_eval does; rankings that came from a
 # graded file have gaps, and keep the ranks they had
@@ -80,7 +79,7 @@ def export_grades(
             collection,
         )
         counts: Counter[str] = Counter(graders=len(graders))
-        with _whole_file(output) as stream:
+        with whole_file(output) as stream:
             for query_id, text in progress("writing queries", queries, len(queries)):
                 of_query = {"collection": collection, "query_id": query_id}
                 passages = list(_paragraphs(lake, of_query, text, depth, graders, counts))
@@ -176,24 +175,3 @@ def _paragraphs(
 def _by_passage(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Rows sorted by passage, by passage."""
     return {i: list(group) for i, group in groupby(rows, lambda row: row["passage_id"])}
-
-
-@contextmanager
-def _whole_file(output: Path) -> Iterator[BinaryIO]:
-    """A file that takes its place when all of it is written."""
-    if not output.parent.is_dir():
-        raise BadInput(f"{output}: there is no folder {output.parent}", "Make it first.")
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    try:
-        try:
-            with unfinished.open("wb") as raw:
-                if output.name.endswith(".gz"):  # without a time: equal grades, equal bytes
-                    with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
-                        yield stream
-                else:
-                    yield raw
-            os.replace(unfinished, output)
-        except OSError as error:
-            raise BadInput(f"{output}: cannot be written: {error.strerror or error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)

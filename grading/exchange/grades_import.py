@@ -2,35 +2,21 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from grading.exchange.brought_along import Judgments, Rankings
-from grading.exchange.criteria import read_criteria
+from grading.exchange.choices import Choices, read_grades
+from grading.exchange.criteria_bank import CriteriaBank
 from grading.exchange.imported import Imported
 from grading.exchange.workbench import Found
-from grading.exchange.workbench_read import read_graded
 from sql import files
 from sql.errors import BadInput
 from sql.lake import Lake
-from sql.project import check_name, did_you_mean
+from sql.project import did_you_mean
 from sql.transaction import Transaction
-
-MAX_LINE = 1 << 30  # bytes: a line may hold all passages of a query
-RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What of a file is wanted, and under which names."""
-
-    rater: str = "published"
-    assessor: str | None = None
-    name: str | None = None
-    systems: bool = False
 
 
 def import_grades(
@@ -41,9 +27,7 @@ def import_grades(
     Raises `BadInput` for an unknown collection, a wrong name or an assessor that came from
     elsewhere, and `Rejected` for a file that cannot be used; then nothing is written.
     """
-    for name, option in ((choices.name, "--name"), (choices.assessor, "--assessor")):
-        if name is not None:
-            check_name(name, option)
+    choices.check()
     shown = str(path)
     done = Imported(collection, shown)
     with lake.transaction(f"import grades {collection} {path.name}") as transaction:
@@ -57,29 +41,11 @@ def import_grades(
         writer = Import(transaction, collection, path, choices, done)
         if writer.is_unchanged():
             return done
-        writer.write(_read(path, shown, writer.queries, choices))
+        writer.write(read_grades(path, shown, writer.queries, choices))
         transaction.say(**done.counts)
         transaction.finish_run(arguments)
     done.snapshot = lake.newest_snapshot()
     return done
-
-
-def _read(path: Path, shown: str, queries: list[str], choices: Choices) -> Found:
-    """Read either format; the first character tells which it is."""
-    data = files.read(path, shown, MAX_LINE)
-    if not data.lstrip().startswith(b"{"):
-        return read_graded(data, shown, queries, RATERS[choices.rater], choices.name)
-    if choices.rater != "published" or choices.assessor or choices.systems:
-        raise BadInput(
-            f"{shown} holds a grade per criterion: no replies, judgments or rankings",
-            "Leave out --rater, --assessor and --systems.",
-        )
-    if not choices.name:
-        raise BadInput(
-            f"{shown} does not say which model graded",
-            "Name it with --name: the judges are called NAME.CRITERION.",
-        )
-    return read_criteria(data, shown, queries, choices.name)
 
 
 class Import:
@@ -92,7 +58,7 @@ class Import:
         self.transaction, self.lake = transaction, transaction.lake
         self.collection, self.choices, self.done = collection, choices, done
         self.name = path.name
-        self.target = f"{collection}/grades/{choices.name or path.name}"
+        self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
         self.file_sha256 = files.sha256_of(path)
         rows = self.lake.rows(
             "select query_id from lake.raw.queries where collection = ? order by query_id",
@@ -111,11 +77,13 @@ class Import:
         self.done.seen = found.counts
         self.done.unknown_queries = found.unknown_queries
         judgments = Judgments(self, found.judgments)
+        bank = CriteriaBank(self, found.items)
         before = self._brought_before()
         self._passages(found.passages)
         n_grades = self._grades(found, before)
         judgments.write()
         Rankings(self, found.rankings).write()
+        bank.write()
         self.transaction.record(self.target, self.sha256, n_grades)
 
     def count(self, what: str, n: int) -> None:
@@ -185,7 +153,14 @@ class Import:
         return new.height
 
     def _graders(self, wanted: dict[str, dict[str, Any]], left: set[str]) -> None:
-        """Enter the graders that are new, widen the scales of others, drop those left empty."""
+        """Drop the graders left empty, enter those that are new, widen the scales of others."""
+        if left:
+            self.transaction.run(
+                "delete from {lake}.raw.graders where engine = 'imported' "
+                "and grader_id in (select unnest(?)) "
+                "and grader_id not in (select grader_id from {lake}.raw.grades)",
+                sorted(left),
+            )
         rows = self.lake.frame("select * from lake.raw.graders").to_dicts()
         lake = {row["grader_id"]: row for row in rows}
         names = {row["name"]: row["grader_id"] for row in rows}
@@ -205,19 +180,17 @@ class Import:
                 names.setdefault(grader["name"], grader_id) != grader_id
                 and grader["engine"] == "imported"
             ):
+                if self.choices.grader:
+                    raise BadInput(
+                        f"the lake has another grader {grader['name']!r}",
+                        "Choose another --grader.",
+                    )
                 grader["name"] += f"-{grader_id[:6]}"  # another prompt or setting of that name
             fresh.append(grader)
         if fresh:
             schema = {"prompt_text": pl.String, "created_at": pl.Datetime("us")}
             self.transaction.insert("graders", pl.DataFrame(fresh, schema_overrides=schema))
             self.count("graders", len(fresh))
-        if left:
-            self.transaction.run(
-                "delete from {lake}.raw.graders where engine = 'imported' "
-                "and grader_id in (select unnest(?)) "
-                "and grader_id not in (select grader_id from {lake}.raw.grades)",
-                sorted(left),
-            )
 
     def _account(self, found: Found) -> None:
         """Every grader of the file with its grades by status."""

@@ -42,14 +42,16 @@ JUDGMENTS = {"query_id": pl.String, "passage_id": pl.String, "assessor": pl.Stri
 RANKINGS = {"system": pl.String, "query_id": pl.String, "passage_id": pl.String,
             "rank": pl.Int32, "score": pl.Float64}  # fmt: skip
 
+ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text": pl.String}
+
 
 @dataclass
 class Found:
     """What a file of grades holds, ready for the lake.
 
     `graders` maps grader_id to a row of raw.graders; the frames have the columns `GRADES`,
-    `PASSAGES`, `JUDGMENTS` and `RANKINGS`. `counts` says what else was seen, `unknown_queries`
-    which topics were left out.
+    `PASSAGES`, `JUDGMENTS`, `RANKINGS` and `ITEMS`. `counts` says what else was seen,
+    `unknown_queries` which topics were left out.
     """
 
     graders: dict[str, dict[str, Any]]
@@ -57,6 +59,7 @@ class Found:
     passages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PASSAGES))
     judgments: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=JUDGMENTS))
     rankings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RANKINGS))
+    items: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ITEMS))
     counts: dict[str, int] = field(default_factory=dict)
     unknown_queries: list[str] = field(default_factory=list)
 

@@ -19,7 +19,7 @@ create table raw.graders_with_prompt (
     engine varchar not null,
     model varchar not null,
     model_revision varchar not null,
-    target varchar not null,                 -- 'question', 'nugget', 'direct', 'extract', 'verify'
+    target varchar not null,                 -- question, nugget, direct, extract, verify, generate
     prompt varchar not null,
     prompt_sha256 varchar not null,
     prompt_text varchar,                     -- null when it is not known

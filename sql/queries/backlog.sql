@@ -1,24 +1,33 @@
 -- How many grades are missing, per grader and query?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
--- :rubric_version = 0          the version of the rubric; 0 is the banks as ingested
+-- :rubric_version = newest     a version of the rubric, or any; 0 is the banks as ingested
 -- :query_id = any              a query
 select
-    collection,
+    grading_backlog.collection,
     grader,
     query_id,
     count(*) as n_missing,
     count(distinct passage_id) as n_passages,
     count(distinct item_id) as n_items
 from marts.grading_backlog
+left join marts.rubric_versions as versions
+    on
+        grading_backlog.collection = versions.collection
+        and grading_backlog.rubric_version = versions.rubric_version
 where
-    rubric_version = cast($rubric_version as integer)
-    and ($collection is null or collection = $collection)
+    -- what a judge without a rubric misses is missing whatever the version
+    (
+        $rubric_version is null
+        or versions.names is null
+        or list_contains(versions.names, $rubric_version)
+    )
+    and ($collection is null or grading_backlog.collection = $collection)
     and ($grader is null or grader = $grader)
     and ($query_id is null or query_id = $query_id)
 group by all
 order by
-    collection asc,
+    grading_backlog.collection asc,
     grader asc,
     n_missing desc,
     query_id asc

@@ -3,7 +3,9 @@
 python -m tests.benchmarks
 """
 
-from tests.benchmarks import grading, leaderboards
+from tests.benchmarks import grading, leaderboards, rubric, statistics
 
 leaderboards.main()
 grading.main()
+rubric.main()
+statistics.main()

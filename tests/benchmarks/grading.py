@@ -151,8 +151,6 @@ def measure_model(folder: Path) -> None:
     make_sample(folder)
     variants = {
         "plain: question first, no cache": ("question_self_rating", False),
-        "question first, prefix cache": ("question_self_rating", True),
-        "passage first, no cache": ("question_self_rating_context_first", False),
         "passage first, grouped, prefix cache": ("question_self_rating_context_first", True),
     }
     with (folder / "gradelake.toml").open("a") as config:

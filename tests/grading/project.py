@@ -74,11 +74,19 @@ class Judged(Tiny):
     def plan(self, name: str = "lexical", **options) -> Plan:
         return Plan(self.lake, self.request(name, **options))
 
-    def grade(self, name: str = "lexical", retry_failed: bool = False, **options) -> runs.Run:
+    def grade(
+        self,
+        name: str = "lexical",
+        retry_failed: bool = False,
+        max_seconds: float | None = None,
+        **options,
+    ) -> runs.Run:
         """Grade in this process's Ray; what is told is kept in `told`."""
         self.told: list[str] = []
-        request = self.request(name, **options)
-        return runs.grade(self.project, request, self.told.append, retry_failed=retry_failed)
+        return runs.grade(
+            self.project, self.request(name, **options), self.told.append,
+            retry_failed=retry_failed, max_seconds=max_seconds,
+        )  # fmt: skip
 
     def grades(self, name: str = "lexical", columns: str = "grade, status") -> dict[tuple, tuple]:
         """(query, passage, item's text) -> columns of its grade, of the newest grader so named."""

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from grading.commands import _grader
+from grading.configured import configured
 from grading.planner import Plan
 from grading.run import grade
 from grading.work import Request
@@ -103,13 +103,13 @@ def exam(tmp_path, extracted_lake):
 
 def plan_of(exam, name="verified"):
     """The plan as the commands make it."""
-    return Plan(exam.lake, Request(exam.name, _grader(exam.project, exam.lake, name)))
+    return Plan(exam.lake, Request(exam.name, configured(exam.project, exam.lake, name)))
 
 
 def grade_as_told(exam, name="verified"):
     """Grade as the command does."""
     project = exam.project
-    request = Request(exam.name, _grader(project, exam.lake, name))
+    request = Request(exam.name, configured(project, exam.lake, name))
     return grade(project, request, lambda line: None)
 
 
@@ -262,9 +262,9 @@ def test_a_wrong_answer_is_only_known_when_every_gold_answer_was_asked_about(exa
 
 def test_another_extracting_grader_makes_another_verifying_one(exam):
     grade_as_told(exam)
-    first = _grader(exam.project, exam.lake, "verified").grader_id
+    first = configured(exam.project, exam.lake, "verified").grader_id
     exam.grader("exam", words=3)
-    assert _grader(exam.project, exam.lake, "verified").grader_id != first
+    assert configured(exam.project, exam.lake, "verified").grader_id != first
     assert plan_of(exam).totals.wanted == 0  # its answers are not extracted yet
     exam.grade("exam")
     grade_as_told(exam)

@@ -2,17 +2,21 @@
 
 import ast
 import gzip
+import hashlib
 import json
+import re
 from collections import Counter
 from contextlib import closing
 
 import pytest
 
+from ingest.banks import import_bank
 from ingest.collection import Collection
+from ingest.labels import import_labels
 from ingest.pipeline import ingest
 from sql.errors import BadInput
 from sql.problems import Rejected
-from tests.grading.workbench_files import bring, brought, grades
+from tests.grading.workbench_files import bring, brought, grades, paragraph, rated
 from tests.ingest.conftest import new_tiny
 from tests.places import DL19, missing_dl19
 
@@ -89,6 +93,118 @@ def test_a_faulty_file_is_rejected_whole(ingested, text, wrong):
 def test_a_name_is_needed_and_nothing_else_can_be_asked_for(ingested, choices, wrong):
     with pytest.raises(BadInput, match=wrong):
         brought(ingested, json.dumps(PAIRS), "scores.json", **choices)
+
+
+def items(project, columns="bank, query_id, item_id, kind, text"):
+    return project.rows(f"select {columns} from lake.raw.rubric_items order by all")
+
+
+def md5(text):
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def test_of_one_grader_the_criteria_are_the_rubric_of_every_query_of_the_file(ingested):
+    brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama", model="Llama-3-8B")
+    columns = "name, model, target, scale_min, scale_max"
+    assert ingested.rows(f"select {columns} from lake.raw.graders") == [
+        ("llama", "Llama-3-8B", "question", 0, 3)
+    ]
+    assert items(ingested) == [
+        ("llama", query, f"{query}/{md5(name)}", "question", name)
+        for query in ("q1", "q2")
+        for name in sorted(("Exactness", "Contextual Fit"), key=md5)
+    ]
+    assert grades(ingested, "passage_id, item_id, grade, status, error") == sorted(
+        [
+            ("p1", f"q1/{md5('Contextual Fit')}", 3, "ok", None),
+            ("p1", f"q1/{md5('Exactness')}", 1, "ok", None),
+            ("p2", f"q1/{md5('Contextual Fit')}", 0, "ok", None),
+            ("p2", f"q1/{md5('Exactness')}", None, "failed", "the file has no grade (null)"),
+        ]
+    )
+
+
+def test_a_changed_file_replaces_the_graders_grades_and_rubric(ingested):
+    brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama")
+    assert bring(ingested, "scores.json", grader="llama").snapshot is None
+    brought(ingested, "{\"('q1', 'p1')\": {\"Coverage\": 2}}", "scores.json", grader="llama",
+            model="other")  # fmt: skip
+    assert grades(ingested, "name, model, grade") == [("llama", "other", 2)]
+    assert ingested.rows("select name, model from lake.raw.graders") == [("llama", "other")]
+    assert items(ingested, "bank, query_id, text") == [("llama", "q1", "Coverage")]
+    bring(ingested, "scores.json", name="llama")
+    assert items(ingested) == [], "a judge per criterion has no rubric"
+    assert grades(ingested, "name, target, grade") == [("llama.Coverage", "direct", 2)]
+
+
+def test_several_graders_of_criteria_stand_side_by_side(ingested):
+    for grader in ("small", "large"):
+        brought(ingested, json.dumps(PAIRS), f"{grader}.json", grader=grader, kind="nugget")
+    assert items(ingested, "distinct bank, kind") == [("large", "nugget"), ("small", "nugget")]
+    assert grades(ingested, "name, count(*)", "true group by name") == [("large", 4), ("small", 4)]
+
+
+@pytest.mark.parametrize(
+    ("grade", "scale", "wrong"),
+    [
+        (4, None, "A of ('q1', 'p1') is 4, off the scale 0-3"),
+        (-1, None, "A of ('q1', 'p1') is -1, off the scale 0-3"),
+        (0, "1-5", "A of ('q1', 'p1') is 0, off the scale 1-5"),
+        (1.5, None, "A of ('q1', 'p1') is 1.5, not a whole number"),
+        (True, None, "A of ('q1', 'p1') is true, not a whole number"),
+    ],
+)
+def test_a_grade_off_the_scale_is_refused_naming_its_key(ingested, grade, scale, wrong):
+    before = ingested.snapshot()
+    text = json.dumps({"('q1', 'p2')": {"A": 2}, "('q1', 'p1')": {"A": grade}}, indent=0)
+    with pytest.raises(Rejected) as caught:
+        brought(ingested, text, "scores.json", grader="m", scale=scale)
+    assert caught.value.lines()[0] == f"{ingested.folder}/scores.json:5: {wrong}"
+    assert ingested.snapshot() == before
+    if grade == 4:
+        brought(ingested, text, "scores.json", grader="m", scale="0-5")
+        assert grades(ingested, "grade, scale_max") == [(2, 5), (4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("choices", "wrong"),
+    [
+        ({"grader": "m", "name": "m"}, "--grader and --name exclude each other"),
+        ({"name": "m", "kind": "nugget"}, "--kind and --scale are of a grader with a rubric"),
+        ({"grader": "m", "scale": "3"}, "--scale 3: not a scale"),
+        ({"grader": "m", "scale": "3-0"}, "--scale 3-0: not a scale"),
+        ({"grader": "a b"}, "--grader: 'a b' cannot be used as a name"),
+        ({"grader": "m", "format": "workbench"}, "says itself who graded what"),
+    ],
+)
+def test_choices_that_do_not_go_together_are_refused(ingested, choices, wrong):
+    with pytest.raises(BadInput, match=re.escape(wrong)):
+        brought(ingested, json.dumps(PAIRS), "scores.json", **choices)
+
+
+def test_criteria_never_mix_into_a_rubric_that_others_are_graded_by(ingested):
+    ingested.write("bank.csv", ["query_id,kind,text", "q1,question,Why is the sky blue?"])
+    import_bank(ingested.lake, "tiny", ingested.folder / "bank.csv", "exam", "auto", [])
+    with pytest.raises(BadInput, match=r"has a rubric of questions already: the bank 'exam'"):
+        brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama")
+    brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama", kind="nugget")
+    assert items(ingested, "distinct bank, kind") == [("exam", "question"), ("llama", "nugget")]
+
+
+def test_nor_into_what_others_graded_without_a_bank(ingested):
+    brought(ingested, [paragraph(exam=[rated({"q1/a": 3})])])
+    with pytest.raises(BadInput, match=r"what 'flan-t5-large\.QuestionSelfRated' graded"):
+        brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama")
+
+
+def test_the_names_of_other_graders_and_banks_are_taken(ingested):
+    ingested.write("bank.csv", ["query_id,kind,text", "q1,nugget,The sky scatters light."])
+    import_bank(ingested.lake, "tiny", ingested.folder / "bank.csv", "exam", "auto", [])
+    with pytest.raises(BadInput, match="has a bank 'exam' from another source"):
+        brought(ingested, json.dumps(PAIRS), "scores.json", grader="exam")
+    import_labels(ingested.lake, "tiny", ingested.write("l.qrels", ["q1 0 p1 1"]), "sun", [])
+    with pytest.raises(BadInput, match="the lake has another grader 'sun'"):
+        brought(ingested, json.dumps(PAIRS), "scores.json", grader="sun")
 
 
 @pytest.fixture

@@ -114,13 +114,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 20
+    assert len(by_name) == len(rows) == 25
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = gradelake(judged, "prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
-    assert len(table.strip().split("\n")) == 21
+    assert len(table.strip().split("\n")) == 26
 
 
 def test_show_prints_the_file_itself(judged):
@@ -141,3 +141,15 @@ def test_render_prints_exactly_what_a_model_would_read(judged):
     )
     missing = gradelake(judged, "prompts", "render", "verify_answer", "--item", "x", code=2)
     assert "also needs --gold-answer, --answer" in missing.stderr
+
+
+def test_every_slot_of_every_prompt_can_be_filled(judged):
+    from grading.prompt_file import shipped_prompts
+
+    texts = {slot: f"<<{slot}>>" for p in shipped_prompts().values() for slot in p.slots}
+    options = [word for slot, text in texts.items()
+               for word in (f"--{slot.replace('_', '-')}", text)]  # fmt: skip
+    for name in ("true_explain", "true_distil", "true_direct", "generate_questions_car"):
+        shown = gradelake(judged, "prompts", "render", name, *options).stdout
+        for slot in shipped_prompts()[name].slots:
+            assert texts[slot] in shown, (name, slot)

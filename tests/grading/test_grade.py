@@ -104,6 +104,13 @@ def test_every_pair_gets_its_grade(judged, two_workers):
     assert grades["q2", "p4", "Do bees see the sun?"] == (0,)
 
 
+def test_when_the_time_is_over_nothing_more_is_begun_and_the_next_run_goes_on(judged, two_workers):
+    run = judged.grade(max_seconds=0.01)
+    assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (0, 12, True, 0)
+    run = judged.grade(max_seconds=3600)
+    assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (12, 0, False, 0)
+
+
 def test_a_second_run_has_nothing_to_do(judged, two_workers):
     judged.grade()
     snapshot = judged.snapshot()

@@ -140,6 +140,65 @@ def test_lenient_finds_a_stated_grade_and_never_a_piece_of_another_number(reply,
     assert (reading.grade, reading.status) == (grade, OK if grade is not None else BAD)
 
 
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        ("##final score: 2", 2),
+        ("2", 2),
+        ("## 3", 3),
+        ("**##Final Score:** 3", 3),
+        ("##final score: **2**.", 2),
+        ("##final score:\n\n1", 1),
+        ("##final score: {2}", 2),
+        ("##final score: 2/3", 2),
+        ("Final score (O): 2", 2),
+        ('{"final_score": 2}', 2),
+        # the prompt's scale, other aspects and explanations are not the answer
+        ("scale of 0 to 3 ... ##final score: 1", 1),
+        ("0 = nothing to do with the query, 3 = the exact answer. ##final score: 1", 1),
+        ("M: 2 T: 1 O: 3 ##final score: 1", 1),
+        ("M: 2\nT: 1\nO: 3", 3),
+        ("##final score: M: 2, T: 1, O: 3", 3),
+        ("##final score: 2\n##final score: 1\n##final score: 3", 3),  # M, T and O, each so
+        ("##final score: 1\nThe answer is not there; final score: 3 would be too much.", 1),
+        ("##final score: 1\n3 reasons speak for it", 1),
+        ("relevance score: 3", None),
+        ("score: 2", None),
+        ("2: the passage has some answer", None),
+        ("I would give it a 3.", None),
+        ("an integer scale of 0 to 3", None),
+        ("##final score: score", None),
+        # no part of another number
+        ("##final score: 12", None),
+        ("##final score: 10", None),
+        ("##final score: 4", None),
+        ("##final score: 1.5", None),
+        ("##final score: -1", None),
+        ("##final score: 2/10", None),
+        ("##final score: 2 or 3", None),
+        ("final score: 1\n##final score: 0-3", None),
+        # reasoning is not the answer
+        ("<think>0 to 3</think> ##final score: 2", 2),
+        ("<think>##final score: 3</think>\n##final score: 1", 1),
+        ("##final score: 3?</think>##final score: 0", 0),
+        ("<think>##final score: 3", None),
+        ("<think>##final score: 3</think>", None),
+        ("", None),
+        ("unanswerable", None),
+    ],
+)  # fmt: skip
+def test_final_score_reads_the_answer_and_nothing_else(reply, grade):
+    reading = PARSERS["final_score"].read(reply, N3)
+    assert (reading.grade, reading.status) == (grade, OK if grade is not None else BAD)
+    assert (reading.error is None) == (grade is not None)
+
+
+def test_final_score_reads_words_too():
+    for reply, grade in (("##final score: Yes", 1), ("final score: Yes or No", None),
+                         ("final score: Nothing", None), ("No", 0)):  # fmt: skip
+        assert PARSERS["final_score"].read(reply, YN).grade == grade
+
+
 def test_a_three_of_a_scale_up_to_two_is_not_a_grade():
     assert PARSERS["paper"].read("3", N2).status == DEF
     assert PARSERS["lenient"].read("3", N2).status == BAD

@@ -186,6 +186,7 @@ def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(jud
     judged.grade("direct")
     assert judged.plan("direct").totals.missing == 0
     in_force = judged.rows(
-        "select count(*) from lake.intermediate.int_grades where item_id = '' and query_id = 'q1'"
+        "select count(*) from lake.intermediate.int_grades_in_force "
+        "where item_id = '' and query_id = 'q1'"
     )
     assert in_force == [(3,)]

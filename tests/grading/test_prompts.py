@@ -53,6 +53,35 @@ TEXTS = {
     'answer to the query by producing either "Yes" or "No".\n'
     "Question: {query} Passage: {passage} Answer:",
 }
+UMBRELA = (
+    "Given a query and a passage, you must provide a score on an integer scale of 0 to 3 with the "
+    "following meanings:\n"
+    "0 = represent that the passage has nothing to do with the query,\n"
+    "1 = represents that the passage seems related to the query but does not answer it,\n"
+    "2 = represents that the passage has some answer for the query, but the answer may be a bit "
+    "unclear, or hidden amongst extraneous information and\n"
+    "3 = represents that the passage is dedicated to the query and contains the exact answer.\n\n"
+    "Important Instruction: Assign category 1 if the passage is somewhat related to the topic but "
+    "not completely, category 2 if passage presents something very important related to the entire "
+    "topic but also has some extra information and category 3 if the passage only and entirely "
+    "refers to the topic. If none of the above satisfies give it category 0.\n\n"
+    "Query: {query}\nPassage: {passage}\n\n"
+    "Split this problem into steps:\n"
+    "Consider the underlying intent of the search.\n"
+    "Measure how well the content matches a likely intent of the query (M).\n"
+    "Measure how trustworthy the passage is (T).\n"
+    "Consider the aspects above and the relative importance of each, and decide on a final score "
+    "(O).\n"
+    "Final score must be an integer value only.\n"
+    "Do not provide any code in result. Provide each score in the format of: ##final score: score "
+    "without providing any reasoning."
+)
+TEXTS |= {
+    "umbrela": UMBRELA,
+    "umbrela_few": UMBRELA.replace("Query: {query}", "{examples}\n\nQuery: {query}"),
+}
+# of a paper that published no prompts
+OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
 SENTENCES = {
     "thomas": [
         "Instruction: You are a search quality rater evaluating the relevance of passages. Given a "
@@ -62,20 +91,6 @@ SENTENCES = {
         "\n1 = relevant, may be partly helpful but might contain other irrelevant content\n",
         "\n0 = not relevant, should never be shown for this query\n"
         "Question: {query} Passage: {passage} Answer:",
-    ],
-    "umbrela": [
-        "on an integer scale of 0 to 3 with the following meanings:\n"
-        "0 = represent that the passage has nothing to do with the query,\n"
-        "1 = represents that the passage seems related to the query but does not answer it,\n"
-        "2 = represents that the passage has some answer for the query, but the answer may be a "
-        "bit unclear, or hidden amongst extraneous information and\n"
-        "3 = represents that the passage is dedicated to the query and contains the exact answer."
-        "\n\nImportant Instruction: Assign category 1 if",
-        "category 3 if the passage only and entirely refers to the topic. If none of the above "
-        "satisfies give it category 0.\n\nQuery: {query}\nPassage: {passage}\n\nSplit this problem",
-        "decide on a final score (O).\nFinal score must be an integer value only.\n"
-        "Do not provide any code in result. Provide each score in the format of: "
-        "##final score: score without providing any reasoning.",
     ],
     "generate_questions_dl": [
         "Break the query '{query}' into concise questions that must be answered. Generate 10 "
@@ -124,7 +139,12 @@ FACTS = {
     "helm": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
-    "umbrela": ("direct", None, "0-3", "text", "lenient"),
+    "umbrela": ("direct", None, "0-3", "text", "final_score"),
+    "umbrela_few": ("direct", None, "0-3", "text", "final_score"),
+    "true_explain": ("explain", None, "None", "text", None),
+    "true_distil": ("distil", None, "None", "text", None),
+    "true_direct": ("direct", None, "0-3", "scale", "strict"),
+    "true_reasoning": ("direct", None, "0-3", "text", "final_score"),
     "generate_questions_dl": ("generate", "question", "None", "text", None),
     "generate_questions_car": ("generate", "question", "None", "text", None),
     "generate_nuggets_dl": ("generate", "nugget", "None", "text", None),
@@ -199,7 +219,7 @@ def test_the_sentences_of_a_longer_published_prompt_are_as_printed(shipped, name
 
 
 def test_every_shipped_prompt_is_compared_with_its_paper():
-    assert set(TEXTS) | set(SENTENCES) == set(FACTS)
+    assert set(TEXTS) | set(SENTENCES) | OURS == set(FACTS)
 
 
 def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_shipped(shipped):
@@ -210,7 +230,9 @@ def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_sh
 
 def test_every_shipped_prompt_names_its_paper(shipped):
     for prompt in shipped.values():
-        assert any(year in prompt.source for year in ("2024", "arXiv:2406.06519")), prompt.name
+        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602")
+        assert any(paper in prompt.source for paper in papers), prompt.name
+        assert ("wording is ours" in prompt.source) == (prompt.name in OURS)
         assert prompt.description
         assert prompt.parser is None or prompt.target in PARSERS[prompt.parser].targets
 
@@ -221,11 +243,23 @@ def test_only_the_variants_put_the_passage_first(shipped):
     assert len(first) == 4
 
 
-def test_umbrela_decodes_as_its_paper_says(shipped):
-    assert shipped["umbrela"].decoding == {
+@pytest.mark.parametrize("name", ["umbrela", "umbrela_few"])
+def test_umbrela_decodes_as_its_paper_says(shipped, name):
+    assert shipped[name].decoding == {
         "temperature": 0, "top_p": 1, "frequency_penalty": 0.5, "presence_penalty": 0,
         "max_tokens": 100,
     }  # fmt: skip
+
+
+def test_umbrela_with_examples_shows_one_of_each_label_in_the_form_of_its_answer(shipped):
+    prompt = shipped["umbrela_few"]
+    assert [example.label for example in prompt.examples] == ["3", "2", "1", "0"]
+    assert prompt.example_collections == {"invented"}
+    text = prompt.render({"query": "QUERY", "passage": "PASSAGE"}).text
+    for example in prompt.examples:
+        shown = f"Query: {example.query}\nPassage: {example.passage}\n"
+        assert f"{shown}##final score: {example.label}\n\nQuery: " in text
+    assert "\n\nQuery: QUERY\nPassage: PASSAGE\n\nSplit this problem" in text
 
 
 def test_the_few_shot_prompts_show_two_relevant_and_two_other_passages_of_two_queries(shipped):
@@ -400,7 +434,7 @@ FAULTS = {
                           "mine.yaml:8: parser: unknown parser 'strikt'. Did you mean 'strict'?"),
     "an unfit parser": ("parser: strict", "parser: answer_key",
                         "mine.yaml:8: parser: 'answer_key' cannot read replies to a prompt with "
-                        "target question; these can: strict, lenient, paper"),
+                        "target question; these can: strict, lenient, final_score, paper"),
     "an unknown target": ("target: question", "target: questions",
                           "mine.yaml:3: target: unknown target 'questions'. "
                           "Did you mean 'question'?"),
@@ -434,6 +468,15 @@ FAULTS = {
                          "mine.yaml:3: examples: no such file: "),
     "examples without a slot": ("version: 1", "version: 1\nexamples: mine.yaml",
                                 "mine.yaml:3: examples: the template has no slot {examples}"),
+    "an example's form without examples": (
+        "version: 1", "version: 1\nexample: '{query} {passage} {label}'",
+        "mine.yaml:3: example: the template has no slot {examples}"),
+    "an example's form without its label": (
+        "version: 1", "version: 1\nexample: '{query} {passage}'",
+        "mine.yaml:3: example: the slot {label} is missing"),
+    "an example's form with another slot": (
+        "version: 1", "version: 1\nexample: '{query} {passage} {label} {item}'",
+        "mine.yaml:3: example: {item} is no slot of an example"),
     "a slot without examples": ("Rate", "{examples} Rate",
                                 "mine.yaml:9: template: {examples} needs the key `examples`"),
 }  # fmt: skip

@@ -2,7 +2,8 @@
 
 import json
 
-from grading.exchange.grades_import import Choices, import_grades
+from grading.exchange.choices import Choices
+from grading.exchange.grades_import import import_grades
 
 LLM = "google/flan-t5-large"
 RATED = {"prompt_class": "QuestionSelfRated", "prompt_style": "Can it be answered?",

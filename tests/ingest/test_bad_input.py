@@ -450,6 +450,7 @@ def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(t
     assert answer.pop("seconds") >= 0
     assert answer == {
         "collection": "tiny", "written": {}, "unchanged": 0, "snapshot": None, "warnings": [],
+        "inbox": {"accepted": [], "quarantined": [], "waiting": []},
         "rejected": [{
             "file": "topics.tsv",
             "problems": [{

@@ -7,9 +7,10 @@ import random
 
 import pytest
 
-from ingest.bank_items import Findings, item_id_of
+from ingest.bank_items import Findings
 from ingest.banks import read_bank
 from sql.problems import Rejected
+from sql.rubric_items import item_id_of
 from tests.ingest.conftest import write_file
 from tests.places import DL19, REPOSITORY, missing_dl19
 

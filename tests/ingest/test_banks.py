@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from ingest.bank_export import export_bank, write_bank
-from ingest.bank_items import item_id_of
 from ingest.banks import import_bank
-from sql.errors import BadInput, WorkFailed
+from sql.errors import BadInput
 from sql.problems import Rejected
+from sql.rubric_items import item_id_of
 from tests.places import DL19, REPOSITORY, missing_dl19
 
 BANK = [
@@ -303,7 +303,7 @@ def test_an_unknown_bank_and_a_folder_that_is_not_there_are_said(tiny):
     bring(tiny)
     with pytest.raises(BadInput, match="Did you mean 'mine'"):
         write_bank(tiny.lake, "tiny", "mime", "csv", tiny.folder / "out.csv")
-    with pytest.raises(WorkFailed, match="cannot be written"):
+    with pytest.raises(BadInput, match="there is no folder"):
         write_bank(tiny.lake, "tiny", "mine", "csv", tiny.folder / "none" / "out.csv")
 
 

@@ -1,58 +1,24 @@
 """The same project on a PostgreSQL catalog: a real server, started here from Debian's packages."""
 
 import json
-import os
-import pwd
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from sql import Lake, Project
 from sql.postgres import advisory_lock
 from tests.conftest import gradelake
-
-
-def server_programs() -> Path | None:
-    """Folder of initdb and pg_ctl, or None."""
-    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (folder / "initdb").exists():
-            return folder
-    found = shutil.which("initdb")
-    return Path(found).parent if found else None
-
-
-def as_postgres(command: list[str]) -> None:
-    """Run a server program; PostgreSQL refuses to run as root."""
-    user = pwd.getpwnam("postgres").pw_uid if os.geteuid() == 0 else None
-    subprocess.run(command, user=user, check=True, capture_output=True, text=True, cwd="/")
+from tests.postgres_server import new_database, postgres_server
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory):
+def catalog():
     """The catalog setting of a fresh, empty database."""
-    programs = server_programs()
-    if programs is None:
-        pytest.skip("PostgreSQL's server is not installed (Debian: apt-get install postgresql)")
-    folder = Path("/tmp") / f"gradelake-postgres-{os.getpid()}"
-    folder.mkdir(mode=0o755)
-    if os.geteuid() == 0:
-        shutil.chown(folder, "postgres")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    data = str(folder / "data")
-    as_postgres([str(programs / "initdb"), "-D", data, "-A", "trust", "-U", "grade", "-E", "UTF8"])
-    options = f"-p {port} -h 127.0.0.1 -k {folder}"
-    control = str(programs / "pg_ctl")
-    as_postgres([control, "-D", data, "-o", options, "-w", "-l", f"{folder}/log", "start"])
-    yield f"postgres:dbname=postgres host=127.0.0.1 port={port} user=grade"
-    as_postgres([control, "-D", data, "-m", "immediate", "-w", "stop"])
-    shutil.rmtree(folder)
+    with postgres_server() as setting:
+        yield setting
 
 
 def grader_id(folder: Path) -> str:
@@ -183,8 +149,7 @@ def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )
         )  # fmt: skip
-    with psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True) as session:
-        session.execute("create database twice")
+    new_database(catalog, "twice")
     for machine in machines:
         machine.stdin.write("go\n")
         machine.stdin.flush()

@@ -2,31 +2,52 @@
 
 with
 
-graders as (
-    select * from {{ ref('stg_graders') }}
+own_graders as (
+    select * from {{ ref('int_own_graders') }}
 ),
 
-numbered_graders as (
+ensembles as (
+    select * from {{ ref('int_ensembles') }}
+),
+
+ensemble_graders as (
     select
-        *,
-        row_number() over (
-            partition by grader
-            order by created_at desc, grader_id desc
-        ) as nth_newest
-    from graders
+        ensemble_id as grader_id,
+        ensemble as grader,
+        ensemble as name,
+        'ensemble' as engine,
+        rule || ' of ' || string_agg(grader, ', ' order by grader) as model,
+        any_value(target) as target,
+        any_value(kind) as kind,
+        -- items that no majority of its members can grade are none of its
+        2 * count(*) filter (where needs_gold_answers) >= count(*) as needs_gold_answers,
+        any_value(scale_min) as scale_min,
+        any_value(scale_max) as scale_max,
+        max(created_at) as created_at
+    from ensembles
+    group by
+        ensemble_id,
+        ensemble,
+        rule
+),
+
+graders as (
+    select * from own_graders
+    union all by name
+    select * from ensemble_graders
 )
 
 select
     grader_id,
-    case nth_newest
-        when 1 then grader
-        else grader || '@' || left(grader_id, 6)
-    end as grader,
-    grader as name,
+    grader,
+    name,
     engine,
     model,
     target,
+    kind,
+    needs_gold_answers,
     scale_min,
     scale_max,
+    label_rubric_id,
     created_at
-from numbered_graders
+from graders

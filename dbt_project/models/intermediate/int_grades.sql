@@ -2,52 +2,39 @@
 
 with
 
+grades_in_force as (
+    select * from {{ ref('int_grades_in_force') }}
+),
+
+ensemble_grades as (
+    select * from {{ ref('int_ensemble_grades') }}
+),
+
 grades as (
-    select * from {{ ref('stg_grades') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
-queries as (
-    select
-        collection,
-        query_id,
-        sha256(query_text) as query_sha256
-    from {{ ref('stg_queries') }}
+    select * from grades_in_force
+    union all by name
+    select * from ensemble_grades
 )
 
 select
-    grades.grader_id,
-    grades.collection,
-    grades.query_id,
-    grades.passage_id,
-    grades.item_id,
-    grades.grade,
-    grades.status,
-    grades.answer,
-    grades.response,
-    grades.expected_grade,
-    grades.prompt_tokens,
-    grades.cached_tokens,
-    grades.completion_tokens,
-    grades.batch_id,
-    grades.graded_at,
-    grades.passage_sha256,
-    grades.query_sha256,
-    grades.scale_mass,
-    grades.cut_characters,
-    grades.error
+    grader_id,
+    collection,
+    query_id,
+    passage_id,
+    item_id,
+    grade,
+    status,
+    answer,
+    response,
+    expected_grade,
+    prompt_tokens,
+    cached_tokens,
+    completion_tokens,
+    batch_id,
+    graded_at,
+    passage_sha256,
+    query_sha256,
+    scale_mass,
+    cut_characters,
+    error
 from grades
-left join passages
-    on
-        grades.collection = passages.collection
-        and grades.passage_id = passages.passage_id
-left join queries
-    on
-        grades.collection = queries.collection
-        and grades.query_id = queries.query_id
-where
-    (grades.passage_sha256 is null or grades.passage_sha256 = passages.text_sha256)
-    and (grades.query_sha256 is null or grades.query_sha256 = queries.query_sha256)

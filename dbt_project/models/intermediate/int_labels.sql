@@ -12,6 +12,10 @@ grades as (
     select * from {{ ref('int_grades') }}
 ),
 
+rubric_labels as (
+    select * from {{ ref('int_rubric_labels') }}
+),
+
 left_out_passages as (
     select * from {{ ref('int_left_out_passages') }}
 ),
@@ -42,10 +46,24 @@ judge_labels as (
         and grades.grade is not null
 ),
 
+grader_labels as (
+    select
+        collection,
+        grader || '/v' || rubric_version || '/' || policy as label_set,
+        query_id,
+        passage_id,
+        label,
+        n_items,
+        n_missing
+    from rubric_labels
+),
+
 labels as (
     select * from assessor_labels
-    union all
+    union all by name
     select * from judge_labels
+    union all by name
+    select * from grader_labels
 )
 
 select labels.*

@@ -2,13 +2,12 @@
 
 with
 
-rubric_items as (
-    select * from {{ ref('stg_rubric_items') }}
+states as (
+    select * from {{ ref('int_rubric_states') }}
 )
 
--- version 0: the banks as ingested
 select
-    0 as rubric_version,
+    rubric_version,
     collection,
     bank,
     query_id,
@@ -18,5 +17,9 @@ select
     item_text,
     gold_answers,
     weight,
-    origin
-from rubric_items
+    origin,
+    origin_item_id,
+    action,
+    previous_item_id
+from states
+where is_in_force

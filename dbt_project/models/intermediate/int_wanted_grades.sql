@@ -24,6 +24,7 @@ asked as (
         query_id,
         item_id
     from rubric_items
+    where item_text is not null
     union all
     select
         collection,

@@ -12,5 +12,6 @@ select
     parser,
     target,
     prompt_text,
+    label_rubric_id,
     created_at
 from {{ source('raw', 'graders') }}

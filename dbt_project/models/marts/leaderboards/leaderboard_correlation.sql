@@ -54,114 +54,12 @@ paired as (
     where official_rank is not null
 ),
 
--- Spearman is Pearson over ranks, ties sharing the average
-ranked as (
-    select
-        collection,
-        label_set,
-        level,
-        measure,
-        leaderboard,
-        is_rounded,
-        predicted,
-        official,
-        rank() over by_predicted + (count(*) over tied_predicted - 1) / 2 as predicted_rank,
-        rank() over by_official + (count(*) over tied_official - 1) / 2 as official_rank
-    from paired
-    window
-        by_predicted as (
-            partition by collection, label_set, level, measure, leaderboard, is_rounded
-            order by predicted desc
-        ),
-        by_official as (
-            partition by collection, label_set, level, measure, leaderboard, is_rounded
-            order by official desc
-        ),
-        tied_predicted as (
-            partition by
-                collection, label_set, level, measure, leaderboard, is_rounded, predicted
-        ),
-        tied_official as (
-            partition by
-                collection, label_set, level, measure, leaderboard, is_rounded, official
-        )
-),
-
-spearman as (
-    select
-        collection,
-        label_set,
-        level,
-        measure,
-        leaderboard,
-        is_rounded,
-        count(*) as n_systems,
-        count(distinct predicted) as n_predicted,
-        count(distinct official) as n_official,
-        -- undefined (null) when either side does not vary
-        case
-            when count(distinct predicted) > 1 and count(distinct official) > 1
-                then corr(predicted_rank, official_rank order by predicted_rank, official_rank)
-        end as rho
-    from ranked
-    group by all
-),
-
--- Kendall's tau-b: concordant minus discordant pairs, over the geometric mean of the pairs that
--- are not tied on either side
-kendall as (
-    select
-        one.collection,
-        one.label_set,
-        one.level,
-        one.measure,
-        one.leaderboard,
-        one.is_rounded,
-        sum(sign(one.predicted - other.predicted) * sign(one.official - other.official))
-        / nullif(
-            sqrt(
-                count(*) filter (where one.predicted != other.predicted)
-                * count(*) filter (where one.official != other.official)
-            ),
-            0
-        ) as tau
-    from paired as one
-    inner join paired as other
-        on
-            one.collection = other.collection
-            and one.label_set = other.label_set
-            and one.level = other.level
-            and one.measure = other.measure
-            and one.leaderboard = other.leaderboard
-            and one.is_rounded = other.is_rounded
-            and one.system < other.system
-    group by all
-),
-
 correlations as (
-    select
-        spearman.collection,
-        spearman.label_set,
-        spearman.level,
-        spearman.measure,
-        spearman.leaderboard,
-        max(spearman.rho) filter (where spearman.is_rounded) as spearman,
-        max(kendall.tau) filter (where spearman.is_rounded) as kendall,
-        max(spearman.rho) filter (where not spearman.is_rounded) as spearman_unrounded,
-        max(kendall.tau) filter (where not spearman.is_rounded) as kendall_unrounded,
-        max(spearman.n_systems) as n_systems,
-        max(spearman.n_predicted) filter (where spearman.is_rounded) as n_predicted,
-        max(spearman.n_official) as n_official
-    from spearman
-    left join kendall
-        on
-            spearman.collection = kendall.collection
-            and spearman.label_set = kendall.label_set
-            and spearman.level = kendall.level
-            and spearman.measure = kendall.measure
-            and spearman.leaderboard = kendall.leaderboard
-            and spearman.is_rounded = kendall.is_rounded
-    group by all
+    {{ rank_correlations(
+        'paired',
+        ['collection', 'label_set', 'level', 'measure', 'leaderboard', 'is_rounded'],
+        'predicted', 'official'
+    ) }}
 ),
 
 left_out as (
@@ -182,23 +80,34 @@ select
     left_out.level,
     left_out.measure,
     left_out.leaderboard,
-    round(correlations.spearman, 10) as spearman,
-    round(correlations.kendall, 10) as kendall,
-    round(correlations.spearman_unrounded, 10) as spearman_unrounded,
-    round(correlations.kendall_unrounded, 10) as kendall_unrounded,
-    coalesce(correlations.n_systems, 0) as n_systems,
+    rounded.spearman,
+    rounded.kendall,
+    rounded.tau_ap,
+    rounded.rbo,
+    unrounded.spearman as spearman_unrounded,
+    unrounded.kendall as kendall_unrounded,
+    coalesce(rounded.n_systems, 0) as n_systems,
     case
-        when coalesce(correlations.n_systems, 0) < 2
+        when coalesce(rounded.n_systems, 0) < 2
             then 'fewer than two systems have an official rank'
-        when correlations.n_predicted = 1 then 'all scores are equal to 4 decimals'
-        when correlations.n_official = 1 then 'all official ranks are equal'
+        when rounded.is_one_constant then 'all scores are equal to 4 decimals'
+        when rounded.is_other_constant then 'all official ranks are equal'
     end as undefined_reason,
     coalesce(left_out.systems, []) as left_out
 from left_out
-left join correlations
+left join correlations as rounded
     on
-        left_out.collection = correlations.collection
-        and left_out.label_set = correlations.label_set
-        and left_out.level = correlations.level
-        and left_out.measure = correlations.measure
-        and left_out.leaderboard = correlations.leaderboard
+        left_out.collection = rounded.collection
+        and left_out.label_set = rounded.label_set
+        and left_out.level = rounded.level
+        and left_out.measure = rounded.measure
+        and left_out.leaderboard = rounded.leaderboard
+        and rounded.is_rounded
+left join correlations as unrounded
+    on
+        left_out.collection = unrounded.collection
+        and left_out.label_set = unrounded.label_set
+        and left_out.level = unrounded.level
+        and left_out.measure = unrounded.measure
+        and left_out.leaderboard = unrounded.leaderboard
+        and not unrounded.is_rounded

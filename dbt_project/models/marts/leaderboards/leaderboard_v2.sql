@@ -1,6 +1,16 @@
-{{ config(post_hook=point_latest_here('leaderboard')) }}
+{{ config(
+    materialized='parts',
+    inputs='int_label_set_inputs',
+    part_key="collection || '/' || label_set",
+    post_hook=point_latest_here('leaderboard')
+) }}
 
 with
+
+stale_label_sets as (
+    select * from {{ ref('int_label_set_inputs') }}
+    {{ only_stale_parts() }}
+),
 
 topic_scores as (
     select * from {{ ref('topic_scores') }}
@@ -11,7 +21,12 @@ systems as (
 ),
 
 labels as (
-    select * from {{ ref('int_labels') }}
+    select labels.*
+    from {{ ref('int_labels') }} as labels
+    semi join stale_label_sets
+        on
+            labels.collection = stale_label_sets.collection
+            and labels.label_set = stale_label_sets.label_set
 ),
 
 ranked_entries as (
@@ -26,6 +41,19 @@ levels as (
     select * from {{ ref('evaluation_levels') }}
 ),
 
+label_sets as (
+    select label_sets.*
+    from {{ ref('int_label_sets') }} as label_sets
+    semi join stale_label_sets
+        on
+            label_sets.collection = stale_label_sets.collection
+            and label_sets.label_set = stale_label_sets.label_set
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
 label_set_queries as (
     select distinct
         collection,
@@ -34,19 +62,40 @@ label_set_queries as (
     from labels
 ),
 
--- every system meets every query of a label set; one it left unanswered counts 0 (trec_eval -c)
+-- labels are there for the queries that were judged, coverage for those that have rubric items
+measured_queries as (
+    select
+        *,
+        false as is_of_rubric
+    from label_set_queries
+    union all
+    select distinct
+        label_sets.collection,
+        label_sets.label_set,
+        grader_items.query_id,
+        true as is_of_rubric
+    from label_sets
+    inner join grader_items
+        on
+            label_sets.collection = grader_items.collection
+            and label_sets.grader = grader_items.grader
+            and label_sets.rubric_version = grader_items.rubric_version
+),
+
+-- every system meets every query; one it left unanswered counts 0 (trec_eval -c)
 expected_scores as (
     select
         systems.collection,
-        label_set_queries.label_set,
+        measured_queries.label_set,
         levels.level,
         systems.system,
         grid.measure,
-        label_set_queries.query_id
+        measured_queries.query_id
     from systems
-    inner join label_set_queries on systems.collection = label_set_queries.collection
+    inner join measured_queries on systems.collection = measured_queries.collection
+    inner join grid
+        on measured_queries.is_of_rubric = (grid.family in ('Cover', 'alpha-nDCG'))
     cross join levels
-    cross join grid
 ),
 
 -- as decimals and in a fixed order, sums do not depend on which thread adds first
@@ -123,7 +172,8 @@ select
     means.n_answered,
     round(means.stderr, 10) as stderr,
     case when grid.cutoff is not null then coalesce(unlabelled_at_k.n_unlabelled, 0) end
-        as n_unlabelled_at_k
+        as n_unlabelled_at_k,
+    round(covers.score, 10) as cover
 from means
 inner join grid on means.measure = grid.measure
 left join unlabelled_at_k
@@ -132,3 +182,10 @@ left join unlabelled_at_k
         and means.label_set = unlabelled_at_k.label_set
         and means.system = unlabelled_at_k.system
         and means.measure = unlabelled_at_k.measure
+left join means as covers
+    on
+        means.collection = covers.collection
+        and means.label_set = covers.label_set
+        and means.level = covers.level
+        and means.system = covers.system
+        and covers.measure = 'Cover@' || grid.cutoff

@@ -1,13 +1,30 @@
--- Every measure here equals trec_eval's, cell by cell. A ranking is one system's answer to one
--- query; only rankings of queries that the label set has labels for are scored.
+{{ config(
+    materialized='parts',
+    inputs='int_label_set_inputs',
+    part_key="collection || '/' || label_set"
+) }}
+
+-- Every measure but Cover and alpha-nDCG equals trec_eval's, cell by cell. A ranking is one
+-- system's answer to one query; only rankings of queries that the label set has labels for are
+-- scored.
 with
 
 ranked_entries as (
     select * from {{ ref('int_ranked_entries') }}
 ),
 
+stale_label_sets as (
+    select * from {{ ref('int_label_set_inputs') }}
+    {{ only_stale_parts() }}
+),
+
 labels as (
-    select * from {{ ref('int_labels') }}
+    select labels.*
+    from {{ ref('int_labels') }} as labels
+    semi join stale_label_sets
+        on
+            labels.collection = stale_label_sets.collection
+            and labels.label_set = stale_label_sets.label_set
 ),
 
 grid as (
@@ -16,6 +33,23 @@ grid as (
 
 levels as (
     select * from {{ ref('evaluation_levels') }}
+),
+
+label_sets as (
+    select label_sets.*
+    from {{ ref('int_label_sets') }} as label_sets
+    semi join stale_label_sets
+        on
+            label_sets.collection = stale_label_sets.collection
+            and label_sets.label_set = stale_label_sets.label_set
+),
+
+rubric_coverage as (
+    select * from {{ ref('rubric_coverage') }}
+),
+
+alpha_ndcg as (
+    select * from {{ ref('alpha_ndcg') }}
 ),
 
 label_set_queries as (
@@ -171,6 +205,41 @@ graded_scores as (
             and grid.measure = ideal_gains.measure
 ),
 
+-- coverage sees the grades, not the label made of them: it repeats under every policy
+rubric_scores as (
+    select
+        label_sets.collection,
+        label_sets.label_set,
+        rubric_coverage.tau as level,
+        rubric_coverage.system,
+        rubric_coverage.query_id,
+        'Cover@' || rubric_coverage.k as measure,
+        rubric_coverage.cover as value
+    from rubric_coverage
+    inner join label_sets
+        on
+            rubric_coverage.collection = label_sets.collection
+            and rubric_coverage.grader = label_sets.grader
+            and rubric_coverage.rubric_version = label_sets.rubric_version
+    where rubric_coverage.is_answered
+    union all
+    select
+        label_sets.collection,
+        label_sets.label_set,
+        alpha_ndcg.tau as level,
+        alpha_ndcg.system,
+        alpha_ndcg.query_id,
+        'alpha-nDCG@' || alpha_ndcg.k as measure,
+        alpha_ndcg.alpha_ndcg as value
+    from alpha_ndcg
+    inner join label_sets
+        on
+            alpha_ndcg.collection = label_sets.collection
+            and alpha_ndcg.grader = label_sets.grader
+            and alpha_ndcg.rubric_version = label_sets.rubric_version
+    where alpha_ndcg.is_answered
+),
+
 -- as trec_eval prints them: the graded measures repeat at every level
 scores as (
     select * from binary_scores
@@ -180,6 +249,8 @@ scores as (
         levels.level
     from graded_scores
     cross join levels
+    union all by name
+    select * from rubric_scores
 )
 
 -- rounded, because parallel sums differ in the last bits from build to build; a measure without

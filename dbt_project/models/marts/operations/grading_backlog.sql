@@ -30,4 +30,5 @@ anti join grades
         and wanted_grades.passage_id = grades.passage_id
         and wanted_grades.item_id = grades.item_id
         and graders.grader_id = grades.grader_id
-where graders.engine != 'imported'
+-- neither can be asked
+where graders.engine not in ('imported', 'ensemble')

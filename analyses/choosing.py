@@ -1,0 +1,70 @@
+"""What the tables and pictures are of: label sets, references and levels that the marts have."""
+
+from analyses.qrels_export import label_sets, require_label_set
+from sql.errors import BadInput
+from sql.lake import Lake
+
+
+def min_relevant(lake: Lake, collection: str) -> int:
+    """Judgments at or above it count as relevant."""
+    return lake.value(
+        "select min_relevant from lake.raw.collections where collection = ?", collection
+    )
+
+
+def highest_labels(lake: Lake, collection: str) -> dict[str, int]:
+    """label set -> end of its scale, or its highest label where that is higher."""
+    rows = lake.rows(
+        """
+        select labels.label_set, greatest(max(labels.label), any_value(sets.max_label), 1)
+        from lake.marts.relevance_labels as labels
+        inner join lake.intermediate.int_label_sets as sets using (collection, label_set)
+        where collection = ?
+        group by all
+        """,
+        collection,
+    )
+    return dict(rows)
+
+
+def reference_of(lake: Lake, collection: str, reference: str | None) -> str:
+    """The reference that was asked for, or the collection's only assessor. Raises `BadInput`."""
+    known = label_sets(lake, collection)
+    if reference is None:
+        assessors = [name for name in known if name.startswith("assessor:")]
+        if len(assessors) != 1:
+            raise BadInput(
+                f"{collection} has {len(assessors) or 'no'} assessors; compare with which labels?",
+                f"Say --reference NAME: {', '.join(assessors or known)}.",
+            )
+        return assessors[0]
+    require_label_set(lake, collection, reference)
+    return reference
+
+
+def compared_with(
+    lake: Lake, collection: str, reference: str, wanted: tuple[str, ...]
+) -> list[str]:
+    """The label sets asked for, or all, that share labelled pairs with the reference.
+
+    Raises `BadInput` for an unknown one, and when there is no such pair.
+    """
+    for name in wanted:
+        require_label_set(lake, collection, name)
+    rows = lake.rows(
+        "select distinct label_set from lake.marts.confusion where collection = ? "
+        "and reference = ? and not is_sampled order by all",
+        collection, reference,
+    )  # fmt: skip
+    compared = [name for (name,) in rows]
+    for name in wanted:
+        if name not in compared:
+            raise BadInput(
+                f"{name!r} is not compared with {reference!r}",
+                "Label sets are compared on passages that have both labels; those of older rubric "
+                "versions only with assessors. "
+                + (f"Compared are: {', '.join(compared)}." if compared else ""),
+            )
+    if not compared:
+        raise BadInput(f"nothing is compared with {reference!r}", "No passage has a label of both.")
+    return list(dict.fromkeys(wanted)) or compared

@@ -1,0 +1,97 @@
+"""Commands that bring results out: export qrels."""
+
+from pathlib import Path
+
+import click
+
+from sql import console
+from sql.errors import BadInput
+from sql.lake import Lake
+
+
+@click.command("qrels")
+@click.argument("collection")
+@click.option("--label-set", metavar="NAME", help="As in relevance_labels: assessor:NAME, "
+              "judge:NAME or GRADER/vN/POLICY.")  # fmt: skip
+@click.option("--fill-holes", "fill", metavar="NAME", help="Take this label set's labels where "
+              "--label-set has none; its name is then the line's second column.")  # fmt: skip
+@click.option("--map", "mapping", metavar="5:3,4:1", help="With --fill-holes: what its labels are "
+              "on the scale of --label-set; others become 0.")  # fmt: skip
+@click.option("--output", "-o", default="-", show_default=True, metavar="FILE",
+              type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+              help="The file, zipped when its name ends in .gz; - is standard output.")  # fmt: skip
+@click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Write every label set of the collection to DIR, one file each.")  # fmt: skip
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def export_qrels(
+    project, collection, label_set, fill, mapping, output, folder, release, live, as_json
+):
+    """Write labels of COLLECTION as TREC qrels, sorted by query and passage.
+
+    \b
+    Examples:
+      gradelake export qrels dl19 --label-set flan/v0/best --output flan.qrels
+      gradelake export qrels dl19 --label-set judge:Sun | trec_eval /dev/stdin a.run
+      gradelake export qrels dl19 --all qrels
+      gradelake export qrels dl19 --label-set assessor:nist --fill-holes judge:Sun --map 1:2
+    """
+    from analyses.qrels_export import export_all, export_label_set
+
+    to_stdout = str(output) == "-"
+    if (label_set is None) == (folder is None):
+        raise BadInput("give either --label-set NAME or --all DIR")
+    if folder is not None and not to_stdout:
+        raise BadInput("--all DIR and --output FILE exclude each other")
+    if folder is None and to_stdout and as_json:
+        raise BadInput(
+            "--json and the labels would both go to standard output", "Add --output FILE."
+        )
+    if folder is not None and fill:
+        raise BadInput("--all DIR and --fill-holes NAME exclude each other")
+    if mapping is not None and not fill:
+        raise BadInput("--map is for the labels of --fill-holes NAME")
+    project = project()
+    with Lake.reading(project, release, live) as lake:
+        if fill:
+            _fill_holes(lake, collection, label_set, fill, mapping, output, as_json)
+            return
+        if folder is not None:
+            written = export_all(lake, collection, folder)
+        elif to_stdout:
+            export_label_set(lake, collection, label_set, click.get_binary_stream("stdout"))
+            return
+        else:
+            written = {label_set: (output, export_label_set(lake, collection, label_set, output))}
+    if as_json:
+        files = [
+            {"label_set": name, "file": str(file), "labels": n_labels}
+            for name, (file, n_labels) in written.items()
+        ]
+        console.print_json({"collection": collection, "written": files})
+        return
+    for name, (file, n_labels) in written.items():
+        console.say(f"{file}: wrote {n_labels:,} labels of {name}")
+
+
+def _fill_holes(lake, collection, label_set, fill, mapping, output, as_json):
+    from analyses.filled_qrels import export_filled, read_mapping
+
+    to_stdout = str(output) == "-"
+    target = click.get_binary_stream("stdout") if to_stdout else output
+    mapping = None if mapping is None else read_mapping(mapping)
+    done = export_filled(lake, collection, label_set, fill, target, mapping)
+    if as_json:
+        written = {"label_set": label_set, "fill_holes": fill, "file": str(output),
+                   "labels": done.n_given, "filled": done.n_filled,
+                   "queries_of_fill_only": done.n_new_queries}  # fmt: skip
+        console.print_json({"collection": collection, "written": [written]})
+        return
+    where = "standard output" if to_stdout else output
+    (console.warn if to_stdout else console.say)(
+        f"{where}: wrote {done.n_given:,} labels of {label_set} and {done.n_filled:,} of {fill}"
+    )
+    if done.n_new_queries:
+        console.warn(f"note: {done.n_new_queries:,} queries have labels of {fill} only")

@@ -1,0 +1,155 @@
+"""`gradelake export qrels --fill-holes`: one label set, and a judge's labels where it has none."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from analyses.qrels_export import (
+    LINES_AT_ONCE,
+    label_sets,
+    one_state,
+    require_columns,
+    require_label_set,
+)
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.whole_file import whole_file
+
+# DuckDB compares strings bytewise
+FILLED = """
+    with
+    given as (
+        select query_id, passage_id, label from lake.marts.relevance_labels
+        where collection = $1 and label_set = $2
+    ),
+    fill as (
+        select
+            query_id,
+            passage_id,
+            case
+                when $4 then coalesce(map($5::integer[], $6::integer[])[label], 0)
+                else label
+            end as label
+        from lake.marts.relevance_labels
+        where collection = $1 and label_set = $3
+    )
+    select
+        query_id,
+        passage_id,
+        coalesce(given.label, fill.label) as label,
+        given.label is null as is_filled,
+        query_id in (select query_id from given) as is_known_query
+    from given
+    full join fill using (query_id, passage_id)
+    order by query_id, passage_id
+"""
+_PAIR = re.compile(r"\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """How many labels came from where. `n_new_queries` have labels of the second set only."""
+
+    n_given: int
+    n_filled: int
+    n_new_queries: int
+
+
+def export_filled(
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    fill: str,
+    output: Path | BinaryIO,
+    mapping: dict[int, int] | None = None,
+) -> Filled:
+    """Write the labels of `label_set`, and those of `fill` for pairs that it does not have.
+
+    Lines are `query_id SOURCE passage_id label`, sorted as `export_label_set` does; SOURCE is `0`
+    where the label is of the first set, else the name of the other, whose labels go through
+    `mapping` if there is one (a label that it does not name becomes 0). Raises `BadInput` for what
+    `export_label_set` refuses, and, without a mapping, for scales with different ends.
+    """
+    with one_state(lake):
+        for name in (label_set, fill):
+            require_label_set(lake, collection, name)
+        if label_set == fill:
+            raise BadInput(
+                f"--fill-holes: {fill!r} is the label set itself",
+                "Name another: " + ", ".join(n for n in label_sets(lake, collection) if n != fill),
+            )
+        _check_scales(lake, collection, label_set, fill, mapping)
+        require_columns(lake, collection, [label_set, fill])
+        pairs = mapping or {}
+        parameters = [collection, label_set, fill, mapping is not None, [*pairs], [*pairs.values()]]
+        if not isinstance(output, Path):
+            return _write(lake, parameters, output)
+        with whole_file(output) as stream:
+            return _write(lake, parameters, stream)
+
+
+def read_mapping(text: str) -> dict[int, int]:
+    """`5:3,4:1` -> {5: 3, 4: 1}; white space separates as well. Raises `BadInput`."""
+    mapping: dict[int, int] = {}
+    for pair in filter(None, re.split(r",|(?<=[0-9])\s+(?=-?[0-9]+\s*:)", text.strip())):
+        found = _PAIR.fullmatch(pair)
+        if not found or int(found[1]) in mapping:
+            raise BadInput(
+                f"--map {text}: {pair.strip()!r} is no new LABEL:LABEL",
+                "Write for example --map 5:3,4:1; labels that are not named become 0.",
+            )
+        mapping[int(found[1])] = int(found[2])
+    if not mapping:
+        raise BadInput("--map: it names no label", "Write for example --map 5:3,4:1.")
+    return mapping
+
+
+def _check_scales(
+    lake: Lake, collection: str, label_set: str, fill: str, mapping: dict[int, int] | None
+) -> None:
+    """Labels of two scales in one file would mean two things."""
+    rows = lake.rows(
+        "select label_set, max_label from lake.intermediate.int_label_sets where collection = ?",
+        collection,
+    )
+    top, top_of_fill = (dict(rows).get(name) for name in (label_set, fill))
+    if mapping is None and top != top_of_fill:
+        raise BadInput(
+            f"the scales differ: {label_set} is 0-{top}, {fill} is 0-{top_of_fill}",
+            f"Say what the labels of {fill} are on the other scale, for example --map "
+            f"{top_of_fill}:{top}; labels that are not named become 0."
+            + (
+                " Better: a label policy with a mapping (seeds/label_policies.csv), whose labels "
+                "the leaderboards show, too."
+                if "/" in fill
+                else ""
+            ),
+        )
+    for label, mapped in (mapping or {}).items():
+        if not 0 <= mapped <= top:
+            raise BadInput(
+                f"--map {label}:{mapped}: {mapped} is off the scale of {label_set}, 0-{top}"
+            )
+        if label > top_of_fill:
+            raise BadInput(
+                f"--map {label}:{mapped}: {label} is off the scale of {fill}, 0-{top_of_fill}"
+            )
+
+
+def _write(lake: Lake, parameters: list, stream: BinaryIO) -> Filled:
+    source = parameters[2]
+    n_given = n_filled = 0
+    new_queries = set()
+    result = lake.connection.execute(FILLED, parameters)
+    while rows := result.fetchmany(LINES_AT_ONCE):
+        stream.write(
+            "".join(
+                f"{query} {source if is_filled else 0} {passage} {label}\n"
+                for query, passage, label, is_filled, _ in rows
+            ).encode()
+        )
+        n_filled += sum(row[3] for row in rows)
+        n_given += sum(not row[3] for row in rows)
+        new_queries |= {row[0] for row in rows if not row[4]}
+    return Filled(n_given, n_filled, len(new_queries))

@@ -1,0 +1,1 @@
+"""Pictures: how labels and judgments meet, and how systems score by either."""

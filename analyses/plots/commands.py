@@ -1,0 +1,74 @@
+"""Commands that draw pictures: plot confusion, plot scatter."""
+
+from pathlib import Path
+
+import click
+
+from analyses.stats.options import at_level, measured, reading
+from sql import console
+from sql.lake import Lake
+
+
+@click.group()
+def plot():
+    """Draw pictures as SVG, PNG or PDF."""
+
+
+def drawing(command):
+    """Options of every picture, and its collection."""
+    for option in (
+        click.option("--output", "-o", required=True, metavar="FILE",
+                     type=click.Path(dir_okay=False, path_type=Path),
+                     help="The file; its ending says svg, png or pdf."),
+        click.option("--reference", metavar="NAME", help="The label set to compare with (default: "
+                     "the collection's only assessor)."),
+        click.option("--label-set", required=True, metavar="NAME", help="As in relevance_labels: "
+                     "assessor:NAME, judge:NAME or GRADER/vN/POLICY."),
+    ):  # fmt: skip
+        command = option(command)
+    return reading(command)
+
+
+@plot.command()
+@drawing
+def confusion(project, collection, label_set, reference, output, release, live, as_json):
+    """How often each label meets each judgment: counts, and shares of each row.
+
+    \b
+    Example:
+      gradelake plot confusion dl19 --label-set flan/v0/best -o confusion.svg
+    """
+    from analyses.plots.confusion import draw_confusion
+
+    with Lake.reading(project(), release, live) as lake:
+        n_pairs = draw_confusion(lake, collection, label_set, reference, output)
+    if as_json:
+        console.print_json({"collection": collection, "file": str(output), "pairs": n_pairs})
+        return
+    console.say(f"{output}: drew {n_pairs:,} pairs of {label_set}")
+
+
+@plot.command()
+@drawing
+@measured
+@at_level
+def scatter(
+    project, collection, label_set, reference, measure, level, output, release, live, as_json
+):
+    """Each system's score by the labels and by the reference's, with Kendall's tau-b.
+
+    Systems that rank far from their place by the reference are named.
+
+    \b
+    Example:
+      gradelake plot scatter dl19 --label-set flan/v0/best --measure nDCG@10 -o scatter.svg
+    """
+    from analyses.plots.scatter import draw_scatter
+
+    with Lake.reading(project(), release, live) as lake:
+        outliers = draw_scatter(lake, collection, label_set, reference, measure, level, output)
+    if as_json:
+        console.print_json({"collection": collection, "file": str(output), "outliers": outliers})
+        return
+    far = f"; far from their place: {', '.join(outliers)}" if outliers else ""
+    console.say(f"{output}: drew the systems by {measure}{far}")

@@ -1,0 +1,96 @@
+"""The scatter picture: each system's score by labels and by the reference's."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.path import Path as Line
+from scipy.stats import rankdata
+
+from analyses import choosing
+from analyses.plots.label_places import place_labels
+from analyses.plots.style import BLUE, GREY, VERMILION, figure, format_of, save, shortened
+from analyses.qrels_export import require_label_set
+from analyses.stats.boards import Board, default_level, read_board
+from sql.errors import BadInput
+from sql.lake import Lake
+
+NAMED_AT_MOST = 8
+FAR = 0.1  # of all systems: a system that moves by more ranks is named
+WIDTH = 4.6  # inches; fits a column of text
+
+AGREEMENT = """
+    select reference_level, kendall, undefined_reason, n_systems
+    from lake.marts.leaderboard_agreement
+    where collection = ? and label_set = ? and reference = ? and measure = ? and level = ?
+"""
+
+
+def draw_scatter(
+    lake: Lake, collection: str, label_set: str, reference: str | None, measure: str,
+    level: int | None, output: Path,
+) -> list[str]:  # fmt: skip
+    """Draw the systems that both leaderboards have; returns the names of the outliers.
+
+    Outliers are the systems that stand farthest from their place by the reference: more than a
+    tenth of the systems in rank, the farthest eight. Kendall's tau-b is that of the mart
+    `leaderboard_agreement`. Raises `BadInput` for what the leaderboards do not have.
+    """
+    format_of(output)
+    reference = choosing.reference_of(lake, collection, reference)
+    require_label_set(lake, collection, label_set)
+    level = default_level(lake, collection, label_set) if level is None else level
+    ours = read_board(lake, collection, label_set, measure, level)
+    rows = lake.rows(AGREEMENT, collection, label_set, reference, measure, level)
+    if not rows:
+        raise BadInput(
+            f"the leaderboard of {label_set!r} is not compared with that of {reference!r} by "
+            f"{measure} at level {level}",
+            "Choose another --reference; `gradelake build` compares with every assessor, and the "
+            "newest rubric's label sets with each other.",
+        )
+    ((reference_level, tau, reason, _),) = rows
+    theirs = read_board(lake, collection, reference, measure, reference_level)
+    systems = sorted(set(ours.systems) & set(theirs.systems))
+    x, y = _scores(theirs, systems), _scores(ours, systems)
+    outliers = find_outliers(x, y)
+
+    with figure(WIDTH, WIDTH) as drawn:
+        axes = drawn.subplots()
+        low, high = min(x.min(), y.min()), max(x.max(), y.max())
+        pad = 0.06 * (high - low or 1)
+        limits = low - pad, high + pad
+        axes.plot(limits, limits, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
+        others = np.setdiff1d(np.arange(len(systems)), outliers)
+        axes.scatter(x[others], y[others], s=22, color=BLUE, alpha=0.75, linewidths=0, zorder=2)
+        axes.scatter(x[outliers], y[outliers], s=30, color=VERMILION, marker="^", linewidths=0,
+                     zorder=3)  # fmt: skip
+        axes.set(xlim=limits, ylim=limits, aspect="equal")
+        axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{_at(measure, reference_level)}")
+        axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{_at(measure, level)}")
+        axes.grid(color="#e5e5e5", linewidth=0.6)
+        axes.set_axisbelow(True)
+        known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
+        axes.set_title(f"{shortened(collection)}: {len(systems)} systems, {known}")
+        names = {int(i): shortened(systems[i], 24) for i in outliers}
+        place_labels(axes, x, y, names, [Line([(end, end) for end in limits])])
+        save(drawn, output)
+    return [systems[i] for i in outliers]
+
+
+def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Indices of the systems whose rank by `y` is far from that by `x`, farthest first.
+
+    Ties share the average rank; scores have 4 decimals, as trec_eval prints them.
+    """
+    moved = np.abs(rankdata(x) - rankdata(y))
+    farthest = np.argsort(-moved, kind="stable")[:NAMED_AT_MOST]
+    return farthest[moved[farthest] > max(1.0, FAR * len(x))]
+
+
+def _scores(board: Board, systems: list[str]) -> np.ndarray:
+    return board.of(systems).printed / 10_000
+
+
+def _at(measure: str, level: int) -> str:
+    """nDCG knows no level."""
+    return "" if measure.startswith("nDCG") else f" (\u2265 {level})"

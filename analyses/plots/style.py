@@ -1,0 +1,66 @@
+"""How pictures look, and how they are written: the same lake gives the same bytes."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from sql.errors import BadInput
+from sql.whole_file import whole_file
+
+FORMATS = ("svg", "png", "pdf")
+# Okabe and Ito's colours, which colour-blind readers tell apart, in print without colour too
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#666666"
+STYLE = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.unicode_minus": True,
+    "text.parse_math": False,  # names of people's systems are no formulas
+    "svg.hashsalt": "gradelake",
+    "pdf.fonttype": 42,
+}
+_NO_TIME = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
+PIXELS_PER_INCH = 200
+
+
+@contextmanager
+def figure(width: float, height: float) -> Iterator[Figure]:
+    """A figure of so many inches, drawn without a screen."""
+    with matplotlib.rc_context(STYLE):
+        drawn = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(drawn)
+        yield drawn
+
+
+def format_of(output: Path) -> str:
+    """`svg`, `png` or `pdf`, by the file's name. Raises `BadInput` for any other."""
+    ending = output.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        raise BadInput(
+            f"{output}: pictures are written as {', '.join(FORMATS)}",
+            "Give --output a name that ends in .svg, .png or .pdf.",
+        )
+    return ending
+
+
+def save(drawn: Figure, output: Path) -> None:
+    """Write the picture, whole or not at all. Call it where the figure is drawn."""
+    kind = format_of(output)
+    content = io.BytesIO()
+    drawn.savefig(content, format=kind, dpi=PIXELS_PER_INCH, metadata=_NO_TIME[kind])
+    with whole_file(output) as stream:
+        stream.write(content.getvalue())
+
+
+def shortened(name: str, length: int = 40) -> str:
+    """A name that fits; its middle is left out."""
+    half = (length - 1) // 2
+    return name if len(name) <= length else f"{name[:half]}\u2026{name[-half:]}"

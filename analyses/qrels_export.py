@@ -1,0 +1,145 @@
+"""`gradelake export qrels`: a label set as TREC qrels, which every evaluation tool reads."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import did_you_mean
+from sql.whole_file import whole_file
+
+# DuckDB compares strings bytewise
+LABELS = """
+    select query_id, passage_id, label
+    from lake.marts.relevance_labels
+    where collection = ? and label_set = ?
+    order by query_id, passage_id
+"""
+# readers of qrels take a line apart at white space, that of Unicode too
+UNWRITABLE = r"""
+    select query_id, passage_id
+    from lake.marts.relevance_labels
+    where
+        collection = $1
+        and label_set in (select unnest($2))
+        and (
+            query_id = ''
+            or passage_id = ''
+            or regexp_matches(query_id || passage_id, '[\s\pZ\x{0b}\x{1c}-\x{1f}\x{85}]')
+        )
+    order by query_id, passage_id
+    limit 1
+"""
+LINES_AT_ONCE = 100_000
+
+
+def export_label_set(lake: Lake, collection: str, label_set: str, output: Path | BinaryIO) -> int:
+    """Write one label set to a file, or to an open stream; returns the number of labels.
+
+    Lines are `query_id 0 passage_id label`, sorted by query id, then passage id, bytewise; labels
+    are those of `relevance_labels`, negative ones too. Raises `BadInput` for an unknown collection
+    or label set, an id that cannot stand in a column, and a file that cannot be written.
+    """
+    with one_state(lake):
+        require_label_set(lake, collection, label_set)
+        require_columns(lake, collection, [label_set])
+        if not isinstance(output, Path):
+            return write_labels(lake, collection, label_set, output)
+        with whole_file(output) as stream:
+            return write_labels(lake, collection, label_set, stream)
+
+
+def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
+    """Write every label set to a file of its own; returns label set -> (file, number of labels).
+
+    Files are named after their label set, each `/` of it a `.`, and end in `.qrels`. Raises
+    `BadInput` as `export_label_set` does, before anything is written.
+    """
+    with one_state(lake):
+        known = label_sets(lake, collection)
+        files = {label_set: folder / file_name(label_set) for label_set in known}
+        for label_set, file in files.items():
+            twins = [other for other in known if files[other] == file and other != label_set]
+            if twins:
+                raise BadInput(
+                    f"label sets {label_set!r} and {twins[0]!r} would both be {file.name}",
+                    "Export them one by one: --label-set NAME --output FILE.",
+                )
+        require_columns(lake, collection, known)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{folder}: cannot be made: {error.strerror or error}") from error
+        written = {}
+        for label_set, file in files.items():
+            with whole_file(file) as stream:
+                written[label_set] = file, write_labels(lake, collection, label_set, stream)
+    return written
+
+
+def file_name(label_set: str) -> str:
+    """`flan/v1/best` -> `flan.v1.best.qrels`."""
+    return label_set.replace("/", ".") + ".qrels"
+
+
+def label_sets(lake: Lake, collection: str) -> list[str]:
+    """Names of a collection's label sets. Raises `BadInput` when there is none."""
+    names = lake.rows(
+        "select distinct label_set from lake.marts.relevance_labels where collection = ? "
+        "order by label_set",
+        collection,
+    )
+    if not names:
+        known = lake.rows("select distinct collection from lake.marts.relevance_labels")
+        raise BadInput(
+            f"there are no labels of a collection {collection!r} here",
+            did_you_mean(collection, {name for (name,) in known})
+            + " `gradelake build` brings what was imported and graded into the marts.",
+        )
+    return [name for (name,) in names]
+
+
+def require_label_set(lake: Lake, collection: str, label_set: str) -> None:
+    """Raise `BadInput` for an unknown collection or label set."""
+    known = label_sets(lake, collection)
+    if label_set not in known:
+        hint = did_you_mean(label_set, known)
+        if lake.release is not None:
+            hint += " With --live, what was built since the release is read, too."
+        raise BadInput(f"{collection!r} has no label set {label_set!r} here", hint)
+
+
+@contextmanager
+def one_state(lake: Lake) -> Iterator[None]:
+    """All reads see one state of the lake, whoever writes meanwhile."""
+    lake.connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        lake.connection.execute("ROLLBACK")
+
+
+def require_columns(lake: Lake, collection: str, names: list[str]) -> None:
+    """Raise `BadInput` for an id that readers of qrels would take apart, or not see."""
+    for ids in lake.rows(UNWRITABLE, collection, names):
+        bad = next(bad for bad in ids if not bad or any(map(str.isspace, bad)))
+        kind = "query" if bad == ids[0] else "passage"
+        raise BadInput(
+            f"{kind} id {bad!r} cannot stand in TREC qrels: their columns end at white space",
+            "Read relevance_labels instead, for example: gradelake sql --format csv "
+            '"select * from relevance_labels"',
+        )
+
+
+def write_labels(lake: Lake, collection: str, label_set: str, stream: BinaryIO) -> int:
+    """Write the lines of a label set; returns how many."""
+    result = lake.connection.execute(LABELS, [collection, label_set])
+    n_labels = 0
+    while rows := result.fetchmany(LINES_AT_ONCE):
+        stream.write(
+            "".join(f"{query} 0 {passage} {label}\n" for query, passage, label in rows).encode()
+        )
+        n_labels += len(rows)
+    return n_labels

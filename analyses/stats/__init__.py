@@ -1,0 +1,1 @@
+"""What SQL cannot say about labels and leaderboards: intervals, significance, estimates."""

@@ -1,0 +1,165 @@
+"""Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyses.choosing import min_relevant
+from analyses.qrels_export import require_label_set
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import did_you_mean
+
+UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
+OF_RUBRIC = ("Cover@", "alpha-nDCG@")  # measured on the queries that have rubric items
+
+ROWS = """
+    select system, query_id, value
+    from lake.marts.topic_scores
+    where collection = ? and label_set = ? and measure = ? and level = ?
+"""
+SYSTEMS = """
+    select system, score_4dp, n_queries
+    from lake.marts.leaderboard
+    where collection = ? and label_set = ? and measure = ? and level = ?
+    order by system
+"""
+LABELLED = """
+    select distinct query_id from lake.marts.relevance_labels
+    where collection = ? and label_set = ?
+"""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One label set's leaderboard of one measure.
+
+    `values`: (queries, systems), in units of 1e-10, 0 where a system left a query unanswered;
+    `printed`: (systems,), the leaderboard's scores in units of 0.0001.
+    """
+
+    label_set: str
+    level: int
+    measure: str
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    values: np.ndarray
+    printed: np.ndarray
+
+    def of(self, systems: list[str]) -> "Board":
+        """The board of some of its systems, in this order."""
+        columns = [self.systems.index(system) for system in systems]
+        return Board(
+            self.label_set, self.level, self.measure, self.queries, tuple(systems),
+            self.values[:, columns], self.printed[columns],
+        )  # fmt: skip
+
+    def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """(values with a row for each of these queries, 1 for those the board has, else 0)."""
+        own = {query: row for row, query in enumerate(self.queries)}
+        values = np.zeros((len(queries), len(self.systems)))
+        for row, query in enumerate(queries):
+            if query in own:
+                values[row] = self.values[own[query]]
+        return values, np.array([float(query in own) for query in queries])
+
+
+@dataclass(frozen=True)
+class OfficialRanks:
+    """An official leaderboard: 1 is the best rank, ties share the average."""
+
+    leaderboard: str
+    ranks: dict[str, float]
+
+
+def read_board(
+    lake: Lake, collection: str, label_set: str, measure: str, level: int | None = None
+) -> Board:
+    """The board of a label set, from the marts.
+
+    `level` is the relevance level (see `default_level`). Raises `BadInput` for a collection, label
+    set, measure or level that the leaderboard does not have.
+    """
+    require_label_set(lake, collection, label_set)
+    if level is None:
+        level = default_level(lake, collection, label_set)
+    key = (collection, label_set, measure, level)
+    board = lake.rows(SYSTEMS, *key)
+    if not board:
+        raise _no_such_board(lake, *key)
+    systems = [system for system, *_ in board]
+    scores = lake.rows(ROWS, *key)
+    if measure.startswith(OF_RUBRIC):
+        queries = sorted({query for _, query, _ in scores})
+    else:
+        queries = sorted(query for (query,) in lake.rows(LABELLED, collection, label_set))
+    # a query with rubric items that no system answered counts, too
+    queries += [f"(unanswered {n})" for n in range(1, board[0][2] - len(queries) + 1)]
+    row_of = {query: row for row, query in enumerate(queries)}
+    column_of = {system: column for column, system in enumerate(systems)}
+    values = np.zeros((len(queries), len(systems)))
+    for system, query, value in scores:
+        values[row_of[query], column_of[system]] = value
+    return Board(
+        label_set, level, measure, tuple(queries), tuple(systems), np.rint(values * UNIT),
+        np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
+    )  # fmt: skip
+
+
+def default_level(lake: Lake, collection: str, label_set: str) -> int:
+    """The collection's min_relevant, or the label set's highest label where that is lower."""
+    highest = lake.value(
+        "select max(label) from lake.marts.relevance_labels where collection = ? and label_set = ?",
+        collection, label_set,
+    )  # fmt: skip
+    return max(1, min(min_relevant(lake, collection), highest))
+
+
+def _no_such_board(
+    lake: Lake, collection: str, label_set: str, measure: str, level: int
+) -> BadInput:
+    rows = lake.rows(
+        "select distinct measure, level from lake.marts.leaderboard "
+        "where collection = ? and label_set = ? order by all",
+        collection, label_set,
+    )  # fmt: skip
+    where = f"the leaderboard of {label_set!r} on {collection!r}"
+    measures, levels = {m for m, _ in rows}, sorted({level for _, level in rows})
+    if not rows:
+        return BadInput(f"{where} has no systems", "Ingest runs or responses, then build.")
+    if measure not in measures:
+        return BadInput(f"{where} has no measure {measure!r}", did_you_mean(measure, measures))
+    return BadInput(
+        f"{where} has no relevance level {level}",
+        f"Levels there are: {', '.join(map(str, levels))}.",
+    )
+
+
+def read_official_ranks(lake: Lake, collection: str, leaderboard: str | None) -> OfficialRanks:
+    """An official leaderboard; None takes the only one there is. Raises `BadInput` otherwise."""
+    known = [
+        name
+        for (name,) in lake.rows(
+            "select distinct leaderboard from lake.raw.official_ranks where collection = ? "
+            "order by all",
+            collection,
+        )
+    ]
+    if leaderboard is None:
+        if len(known) != 1:
+            raise BadInput(
+                f"{collection!r} has {len(known) or 'no'} official leaderboards",
+                f"Choose one with --leaderboard: {', '.join(known)}." if known
+                else "Compare with a label set instead: --reference assessor:NAME.",
+            )  # fmt: skip
+        leaderboard = known[0]
+    if leaderboard not in known:
+        raise BadInput(
+            f"{collection!r} has no official leaderboard {leaderboard!r}",
+            did_you_mean(leaderboard, known),
+        )
+    ranks = lake.rows(
+        "select system, rank from lake.raw.official_ranks where collection = ? and leaderboard = ?",
+        collection, leaderboard,
+    )  # fmt: skip
+    return OfficialRanks(leaderboard, dict(ranks))

@@ -1,0 +1,203 @@
+"""Commands of statistics: stats correlation, significance, alpha."""
+
+from pathlib import Path
+
+import click
+
+from analyses.stats.options import (
+    at_level,
+    at_reference_level,
+    measured,
+    reading,
+    replicated,
+    seeded,
+    with_confidence,
+)
+from sql import console
+from sql.errors import BadInput
+from sql.lake import Lake
+
+
+@click.group("stats")
+def stats():
+    """Intervals, significance, agreement and estimates: what SQL cannot say."""
+
+
+@stats.command("correlation")
+@reading
+@measured
+@click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
+              help="Compare this one; repeat it for more. Default: all.")  # fmt: skip
+@click.option("--leaderboard", metavar="NAME", help="Compare with these official ranks. "
+              "Default: the only ones there are.")  # fmt: skip
+@click.option("--reference", metavar="LABEL_SET", help="Compare with this label set's leaderboard.")
+@click.option("--against", metavar="LABEL_SET", help="Say how surely each label set agrees better "
+              "with the reference than this one.")  # fmt: skip
+@at_level
+@at_reference_level
+@replicated("Bootstrap samples, and random orders of the test.")
+@seeded
+@with_confidence
+def correlation(
+    project, collection, release, live, as_json, measure, label_sets, leaderboard, reference,
+    against, level, reference_level, replicates, seed, confidence,
+):  # fmt: skip
+    """How surely leaderboards agree with official ranks, or with another label set's.
+
+    Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with percentile
+    intervals from resampling queries, systems, and both, and the p-value of a permutation test
+    (systems in random order agree as well). Replicates in which a figure is undefined are counted.
+
+    Resampled queries make a noisier board than the one observed, so an interval over queries lies
+    low, and below the value where a board agrees almost perfectly.
+
+    \b
+    Examples:
+      gradelake stats correlation dl19 --measure nDCG@10
+      gradelake stats correlation dl19 --measure AP --label-set judge:Sun --level 1 \\
+          --reference assessor:nist --against judge:Thomas
+    """
+    from analyses import qrels_export
+    from analyses.stats import boards, tables
+    from analyses.stats.correlation import agreement
+
+    if leaderboard and reference:
+        raise BadInput("--leaderboard and --reference exclude each other")
+    found = []
+    with Lake.reading(project(), release, live) as lake:
+        if not label_sets:
+            label_sets = _with_measure(
+                lake, collection, measure, qrels_export.label_sets(lake, collection)
+            )
+        label_sets = [name for name in dict.fromkeys(label_sets) if name != reference]
+        if not label_sets:
+            raise BadInput(f"there is nothing to compare {reference!r} with")
+        official = None if reference else boards.read_official_ranks(lake, collection, leaderboard)
+        other = boards.read_board(lake, collection, against, measure, level) if against else None
+        for label_set in console.progress("resampling", label_sets, len(label_sets)):
+            board = boards.read_board(lake, collection, label_set, measure, level)
+            found.append(
+                agreement(
+                    board,
+                    official or _reference_board(
+                        lake, collection, reference, measure, reference_level, board.level
+                    ),
+                    None if label_set == against else other,
+                    n_replicates=replicates, seed=seed, confidence=confidence,
+                )
+            )  # fmt: skip
+    settings = {
+        "collection": collection, "measure": measure, "confidence": confidence, "seed": seed,
+        "replicates": replicates, "against": against,
+    }  # fmt: skip
+    if as_json:
+        console.print_json(settings | {"label_sets": [tables.as_object(one) for one in found]})
+        return
+    tables.print_agreements(found, against)
+
+
+def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -> list[str]:
+    """Those of the label sets that are measured so; all, when none is: reading them says why."""
+    rows = lake.rows(
+        "select distinct label_set from lake.marts.leaderboard where collection = ? "
+        "and measure = ?",
+        collection, measure,
+    )  # fmt: skip
+    return sorted(name for (name,) in rows) or known
+
+
+@stats.command("significance")
+@reading
+@measured
+@click.option("--label-set", required=True, metavar="NAME", help="Whose values to test.")
+@click.option("--reference", metavar="LABEL_SET", help="Say how often both agree on which pairs "
+              "are significant.")  # fmt: skip
+@at_level
+@at_reference_level
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True,
+              help="A pair with p at or below it is significant.")  # fmt: skip
+@replicated("Random permutations; with up to 14 queries all sign patterns are tried.", 100_000)
+@seeded
+@click.option("--output", "-o", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write all pairs as CSV, zipped when the name ends in .gz.")  # fmt: skip
+def significance(
+    project, collection, release, live, as_json, measure, label_set, reference, level,
+    reference_level, alpha, replicates, seed, output,
+):  # fmt: skip
+    """Which pairs of systems differ by more than chance.
+
+    Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
+    Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once.
+
+    \b
+    Examples:
+      gradelake stats significance dl19 --measure nDCG@10 --label-set judge:Sun -o pairs.csv
+      gradelake stats significance dl19 --measure AP --label-set judge:Sun --level 1 \\
+          --reference assessor:nist
+    """
+    from analyses.stats import tables
+    from analyses.stats.boards import read_board
+    from analyses.stats.significance import compare_pairs
+
+    with Lake.reading(project(), release, live) as lake:
+        board = read_board(lake, collection, label_set, measure, level)
+        other = reference and _reference_board(
+            lake, collection, reference, measure, reference_level, board.level
+        )
+    pairs = compare_pairs(board, replicates, seed)
+    theirs = compare_pairs(other.of(list(board.systems)), replicates, seed) if other else None
+    if output:
+        tables.write_pairs(pairs, output)
+    if as_json:
+        settings = {"collection": collection, "measure": measure, "alpha": alpha, "seed": seed,
+                    "replicates": replicates}  # fmt: skip
+        console.print_json(settings | tables.pairs_as_object(pairs, theirs, alpha))
+        return
+    tables.print_pairs(pairs, theirs, alpha)
+    if output:
+        console.say(f"{output}: wrote {len(pairs.p):,} pairs")
+
+
+@stats.command("alpha")
+@reading
+@click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
+              help="Assessors and judges to compare; repeat it. Default: all.")  # fmt: skip
+@click.option("--metric", type=click.Choice(["ordinal", "nominal", "interval"]), default="ordinal",
+              show_default=True, help="How far two labels are apart.")  # fmt: skip
+@click.option("--per-query", is_flag=True, help="Show each query's alpha, too.")
+@replicated("Bootstrap samples of queries.")
+@seeded
+@with_confidence
+def alpha(
+    project, collection, release, live, as_json, label_sets, metric, per_query, replicates, seed,
+    confidence,
+):  # fmt: skip
+    """Krippendorff's alpha: how far any number of label sets agree beyond chance.
+
+    Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
+    count as 0.
+
+    \b
+    Example:
+      gradelake stats alpha dl19 --label-set assessor:nist --label-set judge:Thomas --per-query
+    """
+    from analyses.stats import tables
+    from analyses.stats.labels import compare_labels
+
+    with Lake.reading(project(), release, live) as lake:
+        found = compare_labels(
+            lake, collection, list(label_sets), metric, replicates, seed, confidence
+        )
+    if as_json:
+        console.print_json({"collection": collection, "seed": seed} | found.as_object(per_query))
+        return
+    tables.print_alpha(found, per_query)
+
+
+def _reference_board(lake: Lake, collection, reference, measure, reference_level, level):
+    from analyses.stats.boards import default_level, read_board
+
+    if reference_level is None:
+        is_assessor = reference.startswith("assessor:")
+        reference_level = default_level(lake, collection, reference) if is_assessor else level
+    return read_board(lake, collection, reference, measure, reference_level)

@@ -1,0 +1,191 @@
+"""How surely a leaderboard agrees with a reference: intervals, a test, and a comparison of two."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyses.stats.boards import Board, OfficialRanks
+from analyses.stats.rank_correlation import STATISTICS, correlations, signs
+from analyses.stats.resample import in_blocks, percentile_interval, resampled
+from sql.errors import BadInput
+
+RESAMPLED = ("queries", "systems", "both")
+SAME = 1e-12  # correlations closer than this are equal: what is left of rounding in their sums
+
+Reference = Board | OfficialRanks
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What a bootstrap says of one figure; `undefined` replicates had no value."""
+
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    undefined: int
+
+    @classmethod
+    def of(cls, replicates: np.ndarray, confidence: float) -> "Spread":
+        defined = replicates[~np.isnan(replicates)]
+        low, high = percentile_interval(replicates, confidence) or (None, None)
+        error = float(np.std(defined, ddof=1)) if defined.size > 1 else None
+        return cls(low, high, error, replicates.size - defined.size)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """One statistic of one label set; `spread` is by what was resampled."""
+
+    statistic: str
+    value: float | None
+    p_value: float | None
+    spread: dict[str, Spread]
+
+
+@dataclass(frozen=True)
+class Better:
+    """How sure it is that one label set agrees better with the reference than another.
+
+    `probability`: share of replicates in which it does, ties counting half.
+    """
+
+    statistic: str
+    resampled: str
+    difference: float | None
+    spread: Spread
+    probability: float | None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One label set's board against the reference, perhaps compared with another's."""
+
+    board: Board
+    n_queries: int
+    systems: tuple[str, ...]
+    correlations: list[Correlation]
+    better: list[Better]
+
+
+def agreement(
+    board: Board, reference: Reference, against: Board | None = None, *,
+    n_replicates: int = 10_000, seed: int = 1, confidence: float = 0.95,
+    workers: int | None = None,
+) -> Agreement:  # fmt: skip
+    """Correlations of a board with a reference, over the systems that both have.
+
+    Scores are rounded to 4 decimals first, in replicates too. Queries, systems, or both are drawn
+    with replacement; boards over the same queries get the same draws, and a board's mean is over
+    those of its own queries that were drawn. An official leaderboard's ranks stay as they are.
+
+    The p-value is of a permutation test: the share of `n_replicates` random orders of the systems'
+    scores, and the order observed, that correlate as highly (one-sided; (b + 1) / (B + 1): Phipson
+    and Smyth, Permutation p-values should never be zero, 2010).
+
+    Raises `BadInput` when fewer than two systems are in all of them.
+    """
+    boards = [board] if against is None else [board, against]
+    systems = _shared_systems(boards, reference)
+    boards = [one.of(systems) for one in boards]
+    if isinstance(reference, Board):
+        official = reference = reference.of(systems)
+        official_scores = reference.printed
+        queries = sorted({query for one in (*boards, reference) for query in one.queries})
+    else:
+        official = None
+        official_scores = -np.array([reference.ranks[system] for system in systems])
+        queries = sorted({query for one in boards for query in one.queries})
+    means = [_means(one, queries) for one in boards]
+    official_means = _means(official, queries) if official else None
+    official_signs = signs(official_scores)
+    printed_signs = [signs(one.printed) for one in boards]
+
+    def replicates(generator: np.random.Generator, n: int) -> dict:
+        by_query = resampled(generator, n, len(queries))
+        by_system = resampled(generator, n, len(systems))
+        drawn_official = signs(official_means(by_query)) if official_means else official_signs
+        found = {}
+        for which, (mean, printed) in enumerate(zip(means, printed_signs, strict=True)):
+            drawn = signs(mean(by_query))
+            kinds = {
+                "queries": correlations(drawn, drawn_official, np.ones_like(by_system)),
+                "systems": correlations(printed, official_signs, by_system),
+                "both": correlations(drawn, drawn_official, by_system),
+            }
+            for kind, values in kinds.items():
+                for statistic, value in values.items():
+                    found[which, kind, statistic] = value
+        order = generator.permuted(np.tile(np.arange(len(systems)), (n, 1)), axis=1)
+        shuffled = correlations(signs(boards[0].printed[order]), official_signs)
+        for statistic, value in shuffled.items():
+            found["permuted", statistic] = value
+        return found
+
+    drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2, workers)
+    points = [correlations(one, official_signs) for one in printed_signs]
+    return Agreement(
+        board=boards[0],
+        n_queries=len(queries),
+        systems=tuple(systems),
+        correlations=[
+            Correlation(
+                statistic,
+                _number(points[0][statistic]),
+                _p_value(points[0][statistic], drawn["permuted", statistic]),
+                {kind: Spread.of(drawn[0, kind, statistic], confidence) for kind in RESAMPLED},
+            )
+            for statistic in STATISTICS
+        ],
+        better=[
+            _better(
+                statistic, kind, points[0][statistic] - points[1][statistic],
+                drawn[0, kind, statistic] - drawn[1, kind, statistic], confidence,
+            )
+            for statistic in STATISTICS
+            for kind in RESAMPLED
+            if against is not None
+        ],
+    )  # fmt: skip
+
+
+def _shared_systems(boards: list[Board], reference: Reference) -> list[str]:
+    theirs = reference.systems if isinstance(reference, Board) else reference.ranks
+    shared = set(theirs).intersection(*(board.systems for board in boards))
+    if len(shared) < 2:
+        raise BadInput(
+            f"{len(shared)} of the systems of {boards[0].label_set!r} are in the reference too; "
+            "a correlation needs two",
+            "Are systems named as in the reference?",
+        )
+    return [system for system in boards[0].systems if system in shared]
+
+
+def _means(board: Board, queries: list[str]):
+    """How often each query counts -> scores of the systems, in units of 0.0001, rounded."""
+    values, own = board.on(queries)
+
+    def means(times: np.ndarray) -> np.ndarray:
+        # a replicate without any of the board's queries has no scores: all systems tie
+        n = np.maximum(times @ own, 1)
+        return np.floor(times @ values / (n[:, None] * 1e6) + 0.5)
+
+    return means
+
+
+def _p_value(point: float, permuted: np.ndarray) -> float | None:
+    if np.isnan(point):
+        return None
+    return float(((permuted >= point - SAME).sum() + 1) / (permuted.size + 1))
+
+
+def _better(
+    statistic: str, kind: str, point: float, differences: np.ndarray, confidence: float
+) -> Better:
+    defined = differences[~np.isnan(differences)]
+    share = (defined > SAME).mean() + (np.abs(defined) <= SAME).mean() / 2 if defined.size else None
+    spread = Spread.of(differences, confidence)
+    return Better(statistic, kind, _number(point), spread, _number(share))
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or np.isnan(value) else float(value)

@@ -1,0 +1,218 @@
+"""The leaderboard under human labels, from a judge's labels and what people said of a sample."""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyses.qrels_export import require_label_set
+from analyses.stats.boards import UNIT, default_level, read_board
+from analyses.stats.judged_sample import JudgedSample, read_judged_sample
+from analyses.stats.prediction_powered import (
+    Estimate,
+    Stratum,
+    classical,
+    prediction_powered,
+    stratified,
+)
+from analyses.stats.review_sample import PAIRS
+from sql.errors import BadInput
+from sql.lake import Lake
+
+TOP = """
+    select system, query_id, passage_id
+    from lake.intermediate.int_ranked_entries
+    where
+        collection = $collection
+        and rank <= $k
+        and query_id in (
+            select query_id from lake.marts.relevance_labels
+            where collection = $collection and label_set = $label_set
+        )
+"""
+
+
+@dataclass(frozen=True)
+class HumanBoard:
+    """Estimates of each system's mean under human labels; arrays have shape (systems,).
+
+    `judge`: the mean under the judge's labels alone; `powered`: from both; `sample_only`: from the
+    judged sample alone. `notes` are what a reader of the figures should know.
+    """
+
+    sample: JudgedSample
+    level: int
+    assessor_level: int
+    systems: tuple[str, ...]
+    judge: np.ndarray
+    powered: Estimate
+    sample_only: Estimate
+    n_judged: int
+    n_population: int
+    notes: list[str] = field(default_factory=list)
+
+    def width_ratio(self) -> np.ndarray:
+        """Width of the interval from both, over that from the sample alone; NaN for 0 / 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.powered.standard_error / self.sample_only.standard_error
+
+
+def estimate_board(
+    lake: Lake, collection: str, label_set: str, assessor: str, measure: str, *,
+    level: int | None = None, assessor_level: int | None = None, sample: str | None = None,
+    these_queries: bool = False,
+) -> HumanBoard:  # fmt: skip
+    """Estimate a leaderboard under the assessor's labels from a sample that they judged.
+
+    A sample of whole queries serves any measure; its intervals are for queries like these, or,
+    with `these_queries`, for the mean over exactly the label set's queries. A sample of pairs
+    serves measures that are sums over labels, P@k, over exactly the label set's queries. Raises
+    `BadInput` for names that are not there, a sample that does not serve the measure, and too few
+    judgments.
+    """
+    require_label_set(lake, collection, label_set)
+    judged = read_judged_sample(lake, collection, assessor, sample)
+    level = default_level(lake, collection, label_set) if level is None else level
+    if assessor_level is None:
+        assessor_level = lake.value(
+            "select min_relevant from lake.raw.collections where collection = ?", collection
+        )
+    cutoff = int(found[1]) if (found := re.search(r"@(\d+)$", measure)) else None
+    if judged.depth and cutoff and cutoff > judged.depth:
+        raise BadInput(
+            f"{measure} looks at {cutoff} ranks; the sample holds passages ranked "
+            f"{judged.depth} or higher",
+            "Choose a shallower measure, or draw a deeper sample.",
+        )
+    if judged.unit == "pair":
+        if not (found := re.fullmatch(r"P@(\d+)", measure)):
+            raise BadInput(
+                f"{measure} is not a sum over labels, so single pairs cannot tell it; P@k is",
+                "Draw whole queries for it: gradelake export sample --unit query.",
+            )
+        return _from_pairs(
+            lake, collection, label_set, judged, int(found[1]), level, assessor_level
+        )
+    return _from_queries(
+        lake, collection, label_set, judged, measure, level, assessor_level, these_queries
+    )
+
+
+def _from_queries(
+    lake: Lake, collection: str, label_set: str, judged: JudgedSample, measure: str,
+    level: int, assessor_level: int, these_queries: bool,
+) -> HumanBoard:  # fmt: skip
+    judge = read_board(lake, collection, label_set, measure, level)
+    human = read_board(lake, collection, f"assessor:{judged.assessor}", measure, assessor_level)
+    human = human.of(list(judge.systems))
+    (population,) = judged.strata.values()
+    complete = sorted(judged.complete_queries())
+    notes = judged.notes()
+    if unbuilt := [query for query in complete if query not in human.queries]:
+        raise BadInput(
+            f"{len(unbuilt)} judged queries are not on the assessor's leaderboard yet",
+            "Run `gradelake build`.",
+        )
+    if without := [query for query in complete if query not in judge.queries]:
+        notes.append(f"{len(without)} judged queries have no labels of {label_set}; left out")
+        complete = [query for query in complete if query in judge.queries]
+    if len(complete) < 2:
+        raise BadInput(
+            f"{len(complete)} queries are judged completely; an interval needs two at least",
+            "Judge all passages of more queries and import the file again.",
+        )
+    if population != len(judge.queries):
+        notes.append(
+            f"the sample was drawn from {population:,} queries; {label_set} has "
+            f"{len(judge.queries):,} now"
+        )
+    if judged.depth and "@" not in measure:
+        notes.append(f"passages below rank {judged.depth} were not judged: {measure} sees them")
+    others = [query for query in judge.queries if query not in set(complete)]
+    y, f = human.on(complete)[0] / UNIT, judge.on(complete)[0] / UNIT
+    elsewhere = judge.on(others)[0] / UNIT
+    if not others and not these_queries:  # the judge has nothing to add
+        sample_only = powered = classical(y)
+    elif these_queries:
+        n = len(judge.queries)
+        strata = [Stratum(n, y / n, f / n)]
+        sample_only = stratified(strata, None)
+        powered = stratified(strata, judge.values.sum(axis=0) / (n * UNIT))
+    else:
+        sample_only, powered = classical(y), prediction_powered(y, f, elsewhere)
+    return HumanBoard(
+        judged, level, assessor_level, judge.systems, judge.values.mean(axis=0) / UNIT,
+        powered, sample_only, len(complete), len(judge.queries), notes,
+    )  # fmt: skip
+
+
+def _from_pairs(
+    lake: Lake, collection: str, label_set: str, judged: JudgedSample, k: int,
+    level: int, assessor_level: int,
+) -> HumanBoard:  # fmt: skip
+    drawn_from = {"collection": collection, "label_set": judged.label_set, "depth": judged.depth}
+    population = set(lake.rows(f"select query_id, passage_id from ({PAIRS})", **drawn_from))
+    n_queries = lake.value(
+        "select count(distinct query_id) from lake.marts.relevance_labels "
+        "where collection = ? and label_set = ?",
+        collection, judged.label_set,
+    )  # fmt: skip
+    labelled_relevant = set(
+        lake.rows(
+            "select query_id, passage_id from lake.marts.relevance_labels "
+            "where collection = ? and label_set = ? and label >= ?",
+            collection, label_set, level,
+        )
+    )  # fmt: skip
+    names = lake.rows(
+        "select system from lake.raw.systems where collection = ? order by system", collection
+    )
+    systems = tuple(name for (name,) in names)
+    column = {system: number for number, system in enumerate(systems)}
+    # what a relevant passage adds to each system's mean
+    share = 1 / (k * n_queries)
+    ranked_by: dict[tuple[str, str], np.ndarray] = {}
+    outside = 0
+    for system, *pair in lake.rows(TOP, collection=collection, label_set=judged.label_set, k=k):
+        if tuple(pair) not in population:
+            outside += 1
+            continue
+        shares = ranked_by.setdefault(tuple(pair), np.zeros(len(systems)))
+        shares[column[system]] = share
+    nothing = np.zeros(len(systems))
+    judge_total = sum(
+        (shares for pair, shares in ranked_by.items() if pair in labelled_relevant), nothing
+    )
+    notes = judged.notes()
+    if outside:
+        notes.append(
+            f"{outside:,} of the systems' top {k} passages are not among the pairs that the "
+            "sample was drawn from; they count as not relevant"
+        )
+    if (size := sum(judged.strata.values())) != len(population):
+        notes.append(
+            f"the sample was drawn from {size:,} pairs; {judged.label_set} has "
+            f"{len(population):,} of them now"
+        )
+    strata = []
+    for stratum, size in judged.strata.items():
+        pairs = judged.judgments_of(stratum)
+        if len(pairs) < min(2, size):
+            raise BadInput(
+                f"of the {size:,} pairs of stratum {stratum}, {len(pairs)} are judged; an "
+                "interval needs two of each",
+                "Judge more of the sample and import the file again.",
+            )
+        shares = np.array([ranked_by.get(pair, nothing) for pair in pairs])
+        human = np.array([relevance >= assessor_level for relevance in pairs.values()])
+        judge = np.array([pair in labelled_relevant for pair in pairs])
+        strata.append(Stratum(size, shares * human[:, None], shares * judge[:, None]))
+    return HumanBoard(
+        judged, level, assessor_level, systems, judge_total, stratified(strata, judge_total),
+        stratified(strata, None), sum(len(s.human) for s in strata), size_of(judged), notes,
+    )  # fmt: skip
+
+
+def size_of(judged: JudgedSample) -> int:
+    """Units of the population that a sample was drawn from."""
+    return sum(judged.strata.values())

@@ -1,0 +1,114 @@
+"""A sample that people judge: what was drawn, how, and what they said so far."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from sql.errors import BadInput
+from sql.lake import Lake
+
+Pair = tuple[str, str]
+
+ROWS = """
+    select
+        drawn.stratum,
+        drawn.stratum_size,
+        drawn.query_id,
+        drawn.passage_id,
+        judgments.relevance
+    from lake.raw.review_samples as drawn
+    left join lake.raw.judgments
+        on
+            drawn.collection = judgments.collection
+            and drawn.assessor = judgments.assessor
+            and drawn.query_id = judgments.query_id
+            and drawn.passage_id = judgments.passage_id
+    where drawn.collection = ? and drawn.assessor = ? and drawn.sample = ?
+    order by drawn.stratum, drawn.query_id, drawn.passage_id
+"""
+
+
+@dataclass(frozen=True)
+class JudgedSample:
+    """`strata`: code -> units it was drawn from; `rows`: (stratum, pair, relevance or None)."""
+
+    name: str
+    assessor: str
+    label_set: str
+    unit: str
+    depth: int | None
+    strata: dict[str, int]
+    rows: list[tuple[str, Pair, int | None]]
+
+    @property
+    def n_missing(self) -> int:
+        """Drawn pairs that are not judged yet."""
+        return sum(relevance is None for *_, relevance in self.rows)
+
+    def judgments_of(self, stratum: str) -> dict[Pair, int]:
+        """The judged pairs of a stratum."""
+        return {
+            pair: relevance
+            for code, pair, relevance in self.rows
+            if code == stratum and relevance is not None
+        }
+
+    def complete_queries(self) -> set[str]:
+        """Queries of which all drawn passages are judged."""
+        judged: dict[str, bool] = defaultdict(lambda: True)
+        for _, (query_id, _), relevance in self.rows:
+            judged[query_id] &= relevance is not None
+        return {query_id for query_id, is_complete in judged.items() if is_complete}
+
+    def notes(self) -> list[str]:
+        """What is missing, in words."""
+        if not self.n_missing:
+            return []
+        note = f"{self.n_missing:,} of {len(self.rows):,} drawn pairs are not judged yet"
+        if self.unit == "query":
+            drawn = len({pair[0] for _, pair, _ in self.rows})
+            whole = len(self.complete_queries())
+            return [f"{note}: {whole} of {drawn} queries count, as if drawn at random"]
+        return [f"{note}: those that are count as if drawn at random"]
+
+
+def read_judged_sample(
+    lake: Lake, collection: str, assessor: str, name: str | None = None
+) -> JudgedSample:
+    """An assessor's sample; without a name the only one. Raises `BadInput` when it is not there."""
+    samples = {row[0]: row[1:] for row in _samples(lake, collection, assessor)}
+    if not samples:
+        raise BadInput(
+            f"assessor {assessor!r} has judged no sample of {collection!r} that is here",
+            "Draw one with `gradelake export sample`, have it judged, bring it in with "
+            "`gradelake import judgments`, and run `gradelake build`.",
+        )
+    known = ", ".join(samples)
+    if name is None and len(samples) > 1:
+        raise BadInput(
+            f"assessor {assessor!r} has judged {len(samples)} samples",
+            f"Choose one with --sample: {known}.",
+        )
+    name = name or next(iter(samples))
+    if name not in samples:
+        raise BadInput(f"assessor {assessor!r} has no sample {name!r}", f"Known: {known}.")
+    rows = lake.rows(ROWS, collection, assessor, name)
+    label_set, unit, depth = samples[name]
+    return JudgedSample(
+        name, assessor, label_set, unit, depth, {row[0]: row[1] for row in rows},
+        [(stratum, (query, passage), relevance) for stratum, _, query, passage, relevance in rows],
+    )  # fmt: skip
+
+
+def _samples(lake: Lake, collection: str, assessor: str) -> list[tuple]:
+    # a release from before samples were kept has no such table
+    there = lake.value(
+        "select count(*) from duckdb_tables() where database_name = 'lake' "
+        "and schema_name = 'raw' and table_name = 'review_samples'"
+    )
+    if not there:
+        return []
+    return lake.rows(
+        "select distinct sample, label_set, unit, depth from lake.raw.review_samples "
+        "where collection = ? and assessor = ? order by sample",
+        collection, assessor,
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+"""`gradelake stats alpha`: how far assessors and judges agree, whatever each of them labelled."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from analyses.qrels_export import label_sets as known_label_sets
+from analyses.qrels_export import require_label_set
+from analyses.stats.correlation import Spread
+from analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
+from sql.errors import BadInput
+from sql.lake import Lake
+
+LABELS = """
+    select
+        query_id,
+        dense_rank() over (order by query_id, passage_id) as pair,
+        greatest(label, 0) as label
+    from lake.marts.relevance_labels
+    where collection = $collection and label_set in (select unnest($label_sets))
+    {unseen}
+"""
+# what a judge's label rubrics were distilled from says nothing about its agreement
+UNSEEN = """
+        and (collection, label_set, query_id, passage_id) not in (
+            select (collection, label_set, query_id, passage_id)
+            from lake.intermediate.int_sampled_pairs
+        )
+"""
+SCALES = """
+    select label_set, greatest(max(label), 0)
+    from lake.marts.relevance_labels
+    where collection = $collection and label_set in (select unnest($label_sets))
+    group by label_set
+"""
+
+
+@dataclass(frozen=True)
+class LabelAgreement:
+    """Alpha of some label sets; None where it is undefined. `highest`: each one's highest label."""
+
+    label_sets: list[str]
+    metric: str
+    value: float | None
+    spread: Spread
+    n_pairs: int
+    by_query: list[tuple[str, float | None, int]]
+    highest: dict[str, int]
+
+    @property
+    def undefined_reason(self) -> str | None:
+        """Why there is no value."""
+        if self.value is not None:
+            return None
+        return "all labels are equal" if self.n_pairs else "no pair has two labels"
+
+    def as_object(self, per_query: bool) -> dict[str, Any]:
+        """What `--json` prints."""
+        queries = {
+            "by_query": [
+                {"query_id": query, "alpha": value, "n_pairs": n}
+                for query, value, n in self.by_query
+            ]
+        }
+        return {
+            "label_sets": self.label_sets, "metric": self.metric, "alpha": self.value,
+            "undefined_reason": self.undefined_reason, "n_pairs": self.n_pairs,
+            **vars(self.spread), **(queries if per_query else {}),
+        }  # fmt: skip
+
+
+def compare_labels(
+    lake: Lake, collection: str, label_sets: list[str], metric: str, n_replicates: int, seed: int,
+    confidence: float,
+) -> LabelAgreement:  # fmt: skip
+    """Alpha over the pairs of query and passage that at least two of the label sets labelled.
+
+    No label sets means all of the collection. Raises `BadInput` for names that are not there, and
+    for fewer than two.
+    """
+    names = list(dict.fromkeys(label_sets)) or known_label_sets(lake, collection)
+    for name in names:
+        require_label_set(lake, collection, name)
+    if len(names) < 2:
+        raise BadInput(
+            f"{names[0]!r} alone cannot agree", "Name two label sets at least: --label-set NAME."
+        )
+    key = {"collection": collection, "label_sets": names}
+    columns = lake.connection.execute(_labels(lake), key).fetchnumpy()
+    query_ids = columns["query_id"].astype(str)
+    found = coincidences(query_ids, columns["pair"], columns["label"])
+    overall = alpha(found.counts.sum(axis=0), found.scale, metric)
+    by_query = alpha(found.counts, found.scale, metric)
+    spread = Spread.of(bootstrap_alpha(found, metric, n_replicates, seed), confidence)
+    return LabelAgreement(
+        names, metric, _number(overall), spread, int(found.n_pairs.sum()),
+        [
+            (query, _number(value), int(n))
+            for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)
+        ],
+        dict(lake.rows(SCALES, **key)),
+    )  # fmt: skip
+
+
+def _number(value: np.ndarray) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _labels(lake: Lake) -> str:
+    try:
+        lake.connection.execute("select * from lake.intermediate.int_sampled_pairs limit 0")
+    except duckdb.Error:  # a release from before there were such pairs
+        return LABELS.format(unseen="")
+    return LABELS.format(unseen=UNSEEN)

@@ -1,0 +1,165 @@
+"""`gradelake export sample`: pairs of a label set for people to judge, without its labels."""
+
+import csv
+import hashlib
+import io
+from dataclasses import dataclass
+from typing import TextIO
+
+import numpy as np
+
+from analyses.qrels_export import require_label_set
+from sql.errors import BadInput
+from sql.lake import Lake
+
+# what people read and fill in, then what the estimate needs (ingest/judgments_csv.py reads it)
+COLUMNS = (
+    "query_id", "query", "passage_id", "passage", "judgment",
+    "sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth",
+)  # fmt: skip
+
+# the pairs of a label set that a sample can be drawn from
+PAIRS = """
+    select labels.collection, labels.query_id, labels.passage_id, labels.label
+    from lake.marts.relevance_labels as labels
+    where
+        labels.collection = $collection
+        and labels.label_set = $label_set
+        and (
+            $depth is null
+            or exists (
+                from lake.intermediate.int_ranked_entries as entries
+                where
+                    entries.collection = labels.collection
+                    and entries.query_id = labels.query_id
+                    and entries.passage_id = labels.passage_id
+                    and entries.rank <= $depth
+            )
+        )
+"""
+WITH_TEXTS = f"""
+    select pairs.query_id, pairs.passage_id, pairs.label, queries.text, passages.text
+    from ({PAIRS}) as pairs
+    inner join lake.raw.queries as queries
+        on pairs.collection = queries.collection and pairs.query_id = queries.query_id
+    left join lake.raw.passages as passages
+        on pairs.collection = passages.collection and pairs.passage_id = passages.passage_id
+    order by pairs.query_id, pairs.passage_id
+"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was drawn; `rows` have the `COLUMNS`. `n_units` of `population` units were drawn."""
+
+    name: str
+    unit: str
+    rows: list[tuple]
+    n_units: int
+    population: int
+    strata: dict[str, tuple[int, int]]  # code -> (drawn, size)
+    n_without_text: int
+
+
+def draw_sample(
+    lake: Lake, collection: str, label_set: str, *, size: int, seed: int, unit: str = "pair",
+    allocation: str = "proportional", depth: int | None = None,
+) -> Sample:  # fmt: skip
+    """Draw `size` pairs, or whole queries, of a label set, without replacement.
+
+    Pairs are stratified by label (Cochran, Sampling Techniques, 1977, chapter 5): in proportion to
+    the strata, or equally from each, and two from each where `size` allows, because a stratum's
+    variance needs two. Strata go by random codes and rows in random order (passages of a query
+    together): nothing tells a label. `depth` keeps passages that some system ranked at least so
+    high. The same lake and seed give the same sample.
+
+    Raises `BadInput` when there is no such label set, or fewer units than asked for.
+    """
+    require_label_set(lake, collection, label_set)
+    frame = lake.rows(WITH_TEXTS, collection=collection, label_set=label_set, depth=depth)
+    settings = repr((collection, label_set, unit, size, seed, allocation, depth))
+    content = repr([row[:3] for row in frame])
+    name = f"{unit}-{hashlib.sha256((settings + content).encode()).hexdigest()[:8]}"
+    generator = np.random.Generator(np.random.PCG64(seed))
+    keys = [row[0] for row in frame] if unit == "query" else [row[:2] for row in frame]
+    units = list(dict.fromkeys(keys))
+    _check_size(label_set, unit, size, len(units))
+    labels = {key: 0 if unit == "query" else row[2] for key, row in zip(keys, frame, strict=True)}
+    strata = _strata(units, labels, generator)
+    n_drawn = _allocate({code: len(of) for code, of in strata.items()}, size, allocation)
+    drawn = {}
+    for code, of in strata.items():
+        for index in generator.choice(len(of), n_drawn[code], replace=False):
+            drawn[of[index]] = (code, len(of), n_drawn[code] / len(of))
+    rows = [
+        (query_id, query, passage_id, passage or "", "", name, label_set, unit, *drawn[key],
+         "" if depth is None else depth)
+        for key, (query_id, passage_id, _, query, passage) in zip(keys, frame, strict=True)
+        if key in drawn
+    ]  # fmt: skip
+    return Sample(
+        name, unit, _shuffled(rows, generator), size, len(units),
+        {code: (n_drawn[code], len(of)) for code, of in strata.items()},
+        sum(not row[3] for row in rows),
+    )  # fmt: skip
+
+
+def write_sample(sample: Sample, stream: TextIO) -> None:
+    """Write a sample as CSV."""
+    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(COLUMNS)
+    writer.writerows(sample.rows)
+
+
+def as_csv(sample: Sample) -> bytes:
+    """The bytes of the CSV, UTF-8."""
+    text = io.StringIO(newline="")
+    write_sample(sample, text)
+    return text.getvalue().encode()
+
+
+def _check_size(label_set: str, unit: str, size: int, n_units: int) -> None:
+    if size > n_units:
+        units = "queries" if unit == "query" else "pairs"
+        raise BadInput(
+            f"{label_set!r} has {n_units:,} {units} to draw from, fewer than {size:,}",
+            "Ask for fewer with --size.",
+        )
+
+
+def _strata(units: list, labels: dict, generator: np.random.Generator) -> dict[str, list]:
+    """code -> its units. Codes are numbers in random order, as long as they need to be."""
+    by_label: dict[int, list] = {}
+    for unit in units:
+        by_label.setdefault(labels[unit], []).append(unit)
+    codes = generator.permutation(len(by_label)) + 1
+    return {
+        f"s{code}": by_label[label] for code, label in zip(codes, sorted(by_label), strict=True)
+    }
+
+
+def _allocate(sizes: dict[str, int], n: int, allocation: str) -> dict[str, int]:
+    """How many to draw from each stratum: `n` together, never more than a stratum has."""
+    drawn = {code: min(2, size) for code, size in sizes.items()}  # one alone has no variance
+    if n < sum(drawn.values()):
+        raise BadInput(
+            f"{n} pairs are too few: the label set has {len(sizes)} different labels",
+            f"Ask for two pairs per label at least (--size {sum(drawn.values())}), better ten.",
+        )
+    total = sum(sizes.values())
+    wanted = {
+        code: n / len(sizes) if allocation == "equal" else n * size / total
+        for code, size in sizes.items()
+    }
+    for _ in range(n - sum(drawn.values())):
+        open_ = [code for code in sizes if drawn[code] < sizes[code]]
+        drawn[max(open_, key=lambda code: wanted[code] - drawn[code])] += 1
+    return drawn
+
+
+def _shuffled(rows: list[tuple], generator: np.random.Generator) -> list[tuple]:
+    """Queries in random order, and each query's passages."""
+    queries = sorted({row[0] for row in rows})
+    place = dict(zip(queries, generator.permutation(len(queries)), strict=True))
+    rows = [rows[index] for index in generator.permutation(len(rows))]
+    return sorted(rows, key=lambda row: place[row[0]])

@@ -1,0 +1,147 @@
+"""Which systems differ by more than chance: all pairs, corrected for how many there are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyses.stats.boards import UNIT, Board
+from analyses.stats.resample import ELEMENTS, in_blocks
+from sql.errors import BadInput
+
+EXACT = 1 << 14  # with at most this many sign patterns all are tried: up to 14 queries
+CORRECTIONS = ("p", "p_holm", "p_bh", "p_tukey")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of systems of a board; arrays have shape (pairs,).
+
+    `difference` is the mean of `first` less that of `second`; the `p` are two-sided.
+    """
+
+    board: Board
+    is_exact: bool
+    n_replicates: int
+    first: np.ndarray
+    second: np.ndarray
+    difference: np.ndarray
+    p: np.ndarray
+    p_holm: np.ndarray
+    p_bh: np.ndarray
+    p_tukey: np.ndarray
+
+    @property
+    def least_p(self) -> float:
+        """What no p can fall below: there are only so many sign patterns."""
+        n = 2 ** (len(self.board.queries) - 1) if self.is_exact else self.n_replicates + 1
+        return 1 / n
+
+    def significant(self, correction: str, alpha: float) -> np.ndarray:
+        """1 where the first system is significantly better, -1 the second, else 0."""
+        return np.where(getattr(self, correction) <= alpha, np.sign(self.difference), 0)
+
+
+def compare_pairs(
+    board: Board, n_replicates: int = 10_000, seed: int = 1, workers: int | None = None
+) -> Pairs:
+    """Test all pairs of systems. Raises `BadInput` for a board with one system.
+
+    - p: the paired randomisation test, Smucker, Allan and Carterette, A comparison of statistical
+      significance tests for information retrieval evaluation (CIKM 2007): under the null
+      hypothesis the two systems' values of a query are exchangeable. All sign patterns for up to
+      14 queries, else `n_replicates` random ones.
+    - p_holm, p_bh: corrected by Holm (1979) and by Benjamini and Hochberg (1995).
+    - p_tukey: the randomised Tukey HSD, Carterette, Multiple testing in statistical analysis of
+      systems-based information retrieval experiments (TOIS 2012): against the largest difference
+      between any two systems when each query's values are shuffled among all.
+    """
+    from scipy.stats import false_discovery_control
+
+    n_queries, n_systems = board.values.shape
+    if n_systems < 2:
+        raise BadInput(f"the leaderboard of {board.label_set!r} has one system; a pair needs two")
+    first, second = np.triu_indices(n_systems, k=1)
+    totals = board.values.sum(axis=0)
+    observed = totals[first] - totals[second]
+    p, is_exact = randomisation_test(
+        board.values[:, first] - board.values[:, second], n_replicates, seed, workers
+    )
+    return Pairs(
+        board, is_exact, n_replicates, first, second, observed / (n_queries * UNIT), p, holm(p),
+        false_discovery_control(p, method="bh"),
+        tukey_hsd(board.values, observed, n_replicates, seed, workers),
+    )  # fmt: skip
+
+
+def randomisation_test(
+    differences: np.ndarray, n_replicates: int, seed: int, workers: int | None = None
+) -> tuple[np.ndarray, bool]:
+    """(two-sided p of the mean of each column being 0, whether all sign patterns were tried).
+
+    `differences`: (queries, comparisons), whole numbers, so that sums are exact.
+    """
+    n_queries, n_comparisons = differences.shape
+    observed = np.abs(differences.sum(axis=0))
+    if 2**n_queries <= EXACT:
+        patterns = ((np.arange(2**n_queries)[:, None] >> np.arange(n_queries)) & 1) * 2.0 - 1.0
+        size = max(1, ELEMENTS // n_comparisons)
+        counts = (
+            _as_extreme(patterns[start : start + size] @ differences, observed)
+            for start in range(0, len(patterns), size)
+        )
+        return sum(counts) / len(patterns), True
+
+    def replicates(generator: np.random.Generator, n: int) -> dict:
+        flips = generator.integers(0, 2, size=(n, n_queries)) * 2.0 - 1.0
+        return {"count": _as_extreme(flips @ differences, observed)[None, :]}
+
+    counts = in_blocks(replicates, n_replicates, seed, n_comparisons, workers)["count"]
+    return (counts.sum(axis=0) + 1) / (n_replicates + 1), False
+
+
+def _as_extreme(sums: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    return (np.abs(sums) >= observed).sum(axis=0)
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Adjusted p-values: Holm, A simple sequentially rejective multiple test procedure (1979)."""
+    order = np.argsort(p)
+    factors = np.arange(len(p), 0, -1)
+    adjusted = np.empty_like(p, dtype=float)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * factors))
+    return adjusted
+
+
+def tukey_hsd(
+    values: np.ndarray, observed: np.ndarray, n_replicates: int, seed: int,
+    workers: int | None = None,
+) -> np.ndarray:  # fmt: skip
+    """p of differences between systems' sums; `values`: (queries, systems), whole numbers."""
+
+    def replicates(generator: np.random.Generator, n: int) -> dict:
+        shuffled = generator.permuted(np.broadcast_to(values, (n, *values.shape)), axis=2)
+        return {"range": np.ptp(shuffled.sum(axis=1), axis=1)}
+
+    ranges = np.sort(in_blocks(replicates, n_replicates, seed, values.size, workers)["range"])
+    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed), side="left")
+    return (at_least + 1) / (n_replicates + 1)
+
+
+OUTCOMES = ("both", "opposite", "only", "only_reference", "neither")
+
+
+def agreement_on_pairs(
+    pairs: Pairs, reference: Pairs, correction: str, alpha: float
+) -> dict[str, int]:
+    """How many pairs both find significant, and in which direction, or one, or neither.
+
+    Moffat, Scholer and Thomas, Models and metrics: IR evaluation as a user process (ADCS 2012),
+    call them active agreement, active disagreement, mixed (two kinds) and passive agreement. Both
+    must be over the same systems in the same order.
+    """
+    ours, theirs = (one.significant(correction, alpha) for one in (pairs, reference))
+    counts = (
+        (ours * theirs > 0), (ours * theirs < 0), (ours != 0) & (theirs == 0),
+        (ours == 0) & (theirs != 0), (ours == 0) & (theirs == 0),
+    )  # fmt: skip
+    return {name: int(count.sum()) for name, count in zip(OUTCOMES, counts, strict=True)}

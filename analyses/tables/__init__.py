@@ -1,0 +1,1 @@
+"""Tables for papers: agreement, leaderboards and their correlation, as LaTeX, CSV or JSON."""

@@ -1,0 +1,152 @@
+"""Labels against judgments: counts, and Cohen's kappa of each row.
+
+The shape is that of the RUBRIC papers (Farzi and Dietz, 2024): a row per label, a column per
+judgment; in each row the judgment that the label stands for is boxed, and the row's kappa is that
+of the boxed label and judgment, each against the rest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from analyses import choosing
+from analyses.tables.table import Block, Cell, Column, Table, number, text
+from sql.errors import BadInput
+from sql.lake import Lake
+
+Counts = dict[tuple[int, int], int]
+ROWS_AT_MOST = 11  # a longer scale shows the labels that occur
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One row or column of the table: the values it holds, and what it is called."""
+
+    values: frozenset[int]
+    name: str
+
+    @classmethod
+    def of(cls, low: int, high: int) -> "Rows":
+        return cls(frozenset(range(low, high + 1)), str(low) if low == high else f"{low}-{high}")
+
+
+def agreement_table(
+    lake: Lake, collection: str, label_sets: tuple[str, ...], reference: str | None,
+    cut: int | None = None, reference_cut: int | None = None,
+) -> Table:  # fmt: skip
+    """Counts of label and judgment, from the marts `confusion` and `kappa`.
+
+    With `cut`, two rows (labels at or above it, and below) and two columns, cut at `reference_cut`
+    (the collection's min_relevant unless given). Below 0 counts as 0. Raises `BadInput` for what
+    is not there, and for a cut that leaves one side empty.
+    """
+    reference = choosing.reference_of(lake, collection, reference)
+    names = choosing.compared_with(lake, collection, reference, label_sets)
+    highest = choosing.highest_labels(lake, collection)
+    relevant = choosing.min_relevant(lake, collection)
+    if cut is None:
+        columns = [Rows.of(j, j) for j in range(highest[reference], -1, -1)]
+    else:
+        reference_cut = reference_cut if reference_cut is not None else relevant
+        columns = _two(reference_cut, highest[reference], "--judgment-cut")
+    blocks = []
+    for name in names:
+        counts, kappas = _read(lake, collection, name, reference)
+        if cut is None:
+            block = _graded(counts, kappas, columns, highest[name], relevant)
+        else:
+            kappa = kappas.get(("binary", cut, reference_cut))
+            rows = _two(cut, highest[name], "--cut")
+            block = _rows(counts, rows, columns, dict(enumerate(range(2))), [kappa, kappa])
+        keys = {"label_set": name, "reference": reference}
+        blocks.append(Block(keys, block, title=name if len(names) > 1 else ""))
+    whose = names[0] if len(names) == 1 else "each label set"
+    kinds = "the two rows against each other" if cut else "each boxed cell against the rest"
+    return Table(
+        "agreement",
+        f"{collection}: labels of {whose} (rows) and {reference} (columns), how often they meet, "
+        f"and Cohen's kappa of {kinds}. Bold: the most of a column.",
+        [
+            Column("label", "Label", is_number=False),
+            *(
+                Column(f"judgment_{c.name}", c.name.replace("-", "--"), "Judgments")
+                for c in columns
+            ),
+            Column("total", "Total"),
+            Column("kappa", "Cohen's kappa"),
+        ],
+        blocks,
+        {"collection": collection, "reference": reference},
+    )
+
+
+def _read(
+    lake: Lake, collection: str, label_set: str, reference: str
+) -> tuple[Counts, dict[tuple[str, int, int], float | None]]:
+    """((label, judgment) -> pairs, (kind, cut, cut of the reference) -> kappa)."""
+    where = "collection = ? and label_set = ? and reference = ? and not is_sampled"
+    counts = lake.rows(
+        "select greatest(label, 0), greatest(judgment, 0), sum(n)::bigint "
+        f"from lake.marts.confusion where {where} group by all",
+        collection, label_set, reference,
+    )  # fmt: skip
+    kappas = lake.rows(
+        "select kind, label_cut, reference_cut, kappa from lake.marts.kappa "
+        f"where {where} and kind in ('boxed', 'binary')",
+        collection, label_set, reference,
+    )  # fmt: skip
+    return {tuple(row[:2]): row[2] for row in counts}, {tuple(row[:3]): row[3] for row in kappas}
+
+
+def boxed_judgment(label: int, highest: int, highest_judgment: int, relevant: int) -> int:
+    """The judgment that a label stands for, as the RUBRIC papers box it.
+
+    On a common scale itself. Else 0 for 0, one above min_relevant for the upper fifth of the scale
+    (4 and 5 of 0-5), and min_relevant for the labels between.
+    """
+    if highest == highest_judgment or label == 0:
+        return label
+    return min(highest_judgment, relevant + (5 * label >= 4 * highest))
+
+
+def _graded(
+    counts: Counts, kappas: Mapping, columns: list[Rows], highest: int, relevant: int
+) -> list[list[Cell]]:
+    labels = range(highest, -1, -1)
+    if len(labels) > ROWS_AT_MOST:
+        labels = sorted({label for label, _ in counts}, reverse=True)
+    rows = [Rows.of(label, label) for label in labels]
+    stands_for = [boxed_judgment(label, highest, len(columns) - 1, relevant) for label in labels]
+    boxed = {row: len(columns) - 1 - judgment for row, judgment in enumerate(stands_for)}
+    pairs = zip(labels, stands_for, strict=True)
+    return _rows(counts, rows, columns, boxed, [kappas.get(("boxed", *pair)) for pair in pairs])
+
+
+def _rows(
+    counts: Counts, rows: list[Rows], columns: list[Rows], boxed: Mapping[int, int],
+    kappas: list[float | None],
+) -> list[list[Cell]]:  # fmt: skip
+    cells = [
+        [sum(counts.get(cell, 0) for cell in product(row.values, column.values))
+         for column in columns]
+        for row in rows
+    ]  # fmt: skip
+    most = [max(column) for column in zip(*cells, strict=True)]
+    table = []
+    for at, (row, numbers, kappa) in enumerate(zip(rows, cells, kappas, strict=True)):
+        shown = [
+            replace(number(n, 0), is_bold=0 < n == most[column], is_boxed=boxed[at] == column)
+            for column, n in enumerate(numbers)
+        ]
+        table.append([text(row.name, row.name.replace("-", "--")), *shown,
+                      number(sum(numbers), 0), number(kappa, 2)])  # fmt: skip
+    return table
+
+
+def _two(cut: int, highest: int, option: str) -> list[Rows]:
+    if not 1 <= cut <= highest:
+        raise BadInput(
+            f"{option} {cut}: labels are 0-{highest}, so one side would be empty",
+            f"Choose a cut from 1 to {highest}.",
+        )
+    return [Rows.of(cut, highest), Rows.of(0, cut - 1)]

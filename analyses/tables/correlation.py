@@ -1,0 +1,136 @@
+"""How well leaderboards made from labels agree with the official ones, by label set and level."""
+
+from analyses import choosing
+from analyses.qrels_export import require_label_set
+from analyses.tables.table import (
+    Block,
+    Cell,
+    Column,
+    Table,
+    measure_order,
+    number,
+    text,
+    with_best_bold,
+)
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import did_you_mean
+
+STATISTICS = ("spearman", "kendall")
+OFFICIAL = """
+    select leaderboard, label_set, level, measure, spearman, kendall
+    from lake.marts.leaderboard_correlation where collection = ?
+"""
+OTHER_LABELS = """
+    select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_agreement
+    where collection = ? and reference = ?
+"""
+
+
+def correlation_table(
+    lake: Lake, collection: str, label_sets: tuple[str, ...] = (), levels: tuple[int, ...] = (),
+    measures: tuple[str, ...] = (), leaderboard: str | None = None, reference: str | None = None,
+) -> Table:  # fmt: skip
+    """Spearman and Kendall tau-b, a row per label set and level, two columns per measure.
+
+    With official ranks (`leaderboard` says which, if there are several), or with the leaderboard
+    of `reference`, another label set (at min_relevant for an assessor, else at the same level).
+    Without `levels`, those that a label set's labels reach; without `measures`, all that are
+    defined anywhere. Raises `BadInput` for what is not there.
+    """
+    for name in label_sets:
+        require_label_set(lake, collection, name)
+    if reference is None:
+        whose, rows = _official(lake, collection, leaderboard)
+        about = {"leaderboard": whose}
+    else:
+        require_label_set(lake, collection, reference)
+        rows = lake.rows(OTHER_LABELS, collection, reference)
+        whose, about = reference, {"reference": reference}
+    cells = {tuple(row[:3]): dict(zip(STATISTICS, row[3:], strict=True)) for row in rows}
+    highest = choosing.highest_labels(lake, collection)
+    shown = [
+        (name, level)
+        for name, level in sorted({key[:2] for key in cells})
+        if name in (label_sets or highest)
+        and (level in levels if levels else level <= highest[name])
+    ]
+    if not shown:
+        raise BadInput(
+            f"there is nothing to correlate with {whose!r} on {collection!r}",
+            "Are there systems with official ranks, and these label sets and levels?",
+        )
+    known = sorted({measure for *_, measure in cells}, key=measure_order)
+    for measure in measures:
+        if measure not in known:
+            raise BadInput(f"no leaderboard has a measure {measure!r}",
+                           did_you_mean(measure, known))  # fmt: skip
+    columns = list(dict.fromkeys(measures)) or [
+        measure
+        for measure in known
+        if not measure.startswith("Judged@")
+        and any(None not in cells.get((*row, measure), {None: None}).values() for row in shown)
+    ]
+    table = [
+        [
+            number(cells.get((name, level, measure), {}).get(statistic), 3)
+            for measure in columns
+            for statistic in STATISTICS
+        ]
+        for name, level in shown
+    ]
+    table = with_best_bold(table, range(len(table[0])))
+    of = f"the ranks of {whose}" if reference is None else f"those of {reference}"
+    return Table(
+        "correlation",
+        f"{collection}: rank correlation of leaderboards from labels with {of}: Spearman's rho and "
+        "Kendall's tau-b, by the level from which a passage is relevant. Bold: the best of "
+        "a column; --: undefined.",
+        [
+            Column("label_set", "Labels", is_number=False),
+            Column("level", "Level"),
+            *(
+                Column(f"{measure} {statistic}", head, measure)
+                for measure in columns
+                for statistic, head in zip(STATISTICS, ("rho", "tau"), strict=True)
+            ),
+        ],
+        _blocks(shown, table),
+        {"collection": collection, **about},
+    )
+
+
+def _official(lake: Lake, collection: str, leaderboard: str | None) -> tuple[str, list[tuple]]:
+    rows = lake.rows(OFFICIAL, collection)
+    known = sorted({row[0] for row in rows})
+    if not known:
+        raise BadInput(
+            f"{collection!r} has no official ranks here",
+            "Set official_ranks in gradelake.toml, ingest and build; or compare with another label "
+            "set's leaderboard: --reference NAME.",
+        )
+    if leaderboard is None and len(known) > 1:
+        raise BadInput(
+            f"{collection!r} has several official leaderboards",
+            f"Say --leaderboard NAME: {', '.join(known)}.",
+        )
+    if leaderboard is not None and leaderboard not in known:
+        raise BadInput(
+            f"{collection!r} has no official leaderboard {leaderboard!r}",
+            did_you_mean(leaderboard, known),
+        )
+    chosen = leaderboard or known[0]
+    return chosen, [row[1:] for row in rows if row[0] == chosen]
+
+
+def _blocks(shown: list[tuple[str, int]], table: list[list[Cell]]) -> list[Block]:
+    """A block per label set, whose name stands in its first row only."""
+    blocks: list[Block] = []
+    for (name, level), cells in zip(shown, table, strict=True):
+        is_new = not blocks or blocks[-1].rows[0][0].value != name
+        row = [text(name, None if is_new else ""), Cell(level, str(level)), *cells]
+        if is_new:
+            blocks.append(Block({}, [row]))
+        else:
+            blocks[-1].rows.append(row)
+    return blocks

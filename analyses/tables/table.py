@@ -1,0 +1,110 @@
+"""A table before it is LaTeX, CSV or JSON: values, how they are shown, and which stand out."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+UNDEFINED = "--"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value and what a reader of the printed table sees of it."""
+
+    value: Any
+    text: str
+    is_bold: bool = False
+    is_boxed: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """`name` is the key in CSV and JSON, `head` stands above it in print, `group` above that."""
+
+    name: str
+    head: str
+    group: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that belong together. `keys` are said once in print, in every row elsewhere."""
+
+    keys: dict[str, Any]
+    rows: list[list[Cell]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """`name` is the kind of table; `caption` says what it shows; the blocks share the columns."""
+
+    name: str
+    caption: str
+    columns: list[Column]
+    blocks: list[Block]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row as an object: the block's keys, then a value per column, null where undefined."""
+        return [
+            block.keys | {c.name: cell.value for c, cell in zip(self.columns, row, strict=True)}
+            for block in self.blocks
+            for row in block.rows
+        ]
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--format json` writes."""
+        return {"table": self.name, **self.about, "rows": self.records()}
+
+    def as_csv(self) -> str:
+        """Comma-separated values with a header; undefined is an empty cell."""
+        records = self.records()
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(records[0])
+        writer.writerows(["" if v is None else v for v in row.values()] for row in records)
+        return stream.getvalue()
+
+
+def number(value: float | None, decimals: int) -> Cell:
+    """A number with so many decimals; `--` where it is undefined."""
+    if value is None:
+        return Cell(None, UNDEFINED)
+    text = f"{value:.{decimals}f}"
+    return Cell(value, text.removeprefix("-") if float(text) == 0 else text)
+
+
+def rank(value: float | None) -> Cell:
+    """A rank; ties may share a half one."""
+    return Cell(value, UNDEFINED if value is None else f"{value:.4g}")
+
+
+def text(value: str, shown: str | None = None) -> Cell:
+    """A word."""
+    return Cell(value, value if shown is None else shown)
+
+
+def with_best_bold(rows: Sequence[list[Cell]], columns: Iterable[int]) -> list[list[Cell]]:
+    """The rows with the greatest of each of these columns bold, as printed: ties all are."""
+    rows = [list(row) for row in rows]
+    for index in columns:
+        shown = [float(row[index].text) for row in rows if row[index].value is not None]
+        for row in rows:
+            cell = row[index]
+            if cell.value is not None and float(cell.text) == max(shown):
+                row[index] = replace(cell, is_bold=True)
+    return rows
+
+
+_ORDER = ("nDCG", "AP", "RR", "Rprec", "P", "R", "Cover", "alpha-nDCG", "Judged")
+
+
+def measure_order(measure: str) -> tuple[int, str, int]:
+    """Sort key: the usual measures first, then by name and cutoff."""
+    family, _, cutoff = measure.partition("@")
+    place = _ORDER.index(family) if family in _ORDER else len(_ORDER)
+    return place, family, int(cutoff) if cutoff.isdigit() else 0

@@ -1,0 +1,183 @@
+{# Cohen's kappa (1960) of label pairs counted in `cells` (label, judgment, n), per group: of each
+   cut into two classes, and of all labels with unit (graded), linear and quadratic weights (Cohen
+   1968). Labels below 0 count as 0. Null when chance alone would agree fully: one class only. #}
+{% macro kappas(cells, groups) -%}
+    {%- set columns = groups | join(', ') -%}
+    with
+
+    cells as (
+        select
+            {{ columns }},
+            greatest(label, 0) as label,
+            greatest(judgment, 0) as judgment,
+            sum(n) as n
+        from {{ cells }}
+        group by all
+    ),
+
+    cuts as (
+        select * from {{ ref('int_agreement_cuts') }}
+    ),
+
+    classes as (
+        select
+            {% for column in groups %}cells.{{ column }}, {% endfor %}
+            cuts.kind,
+            cuts.cut,
+            cuts.label_cut,
+            cuts.reference_cut,
+            cells.n,
+            case cuts.kind
+                when 'boxed' then cells.label = cuts.label_cut
+                else cells.label >= cuts.label_cut
+            end as is_label,
+            case cuts.kind
+                when 'boxed' then cells.judgment = cuts.reference_cut
+                else cells.judgment >= cuts.reference_cut
+            end as is_reference
+        from cells
+        inner join cuts
+            on
+                cells.collection = cuts.collection
+                and cells.label_set = cuts.label_set
+                and cells.reference = cuts.reference
+    ),
+
+    counts as (
+        select
+            {{ columns }},
+            kind,
+            cut,
+            label_cut,
+            reference_cut,
+            sum(n) as n,
+            coalesce(sum(n) filter (where is_label and is_reference), 0) as n_both,
+            coalesce(sum(n) filter (where is_label and not is_reference), 0) as n_label_only,
+            coalesce(sum(n) filter (where is_reference and not is_label), 0) as n_reference_only,
+            coalesce(sum(n) filter (where not is_label and not is_reference), 0) as n_neither
+        from classes
+        group by all
+    ),
+
+    of_two_classes as (
+        select
+            *,
+            (n_both + n_neither) / n as observed,
+            (
+                (n_both + n_label_only) * (n_both + n_reference_only)
+                + (n_neither + n_label_only) * (n_neither + n_reference_only)
+            ) / (n * n) as expected,
+            2 * (n_both * n_neither - n_label_only * n_reference_only)
+            / nullif(
+                (n_both + n_label_only) * (n_label_only + n_neither)
+                + (n_both + n_reference_only) * (n_reference_only + n_neither),
+                0
+            ) as kappa
+        from counts
+    ),
+
+    label_totals as (
+        select {{ columns }}, label, sum(n) as n_label
+        from cells
+        group by all
+    ),
+
+    judgment_totals as (
+        select {{ columns }}, judgment, sum(n) as n_judgment
+        from cells
+        group by all
+    ),
+
+    totals as (
+        select
+            {{ columns }},
+            sum(n) as n,
+            greatest(max(label), max(judgment), 1) as range
+        from cells
+        group by all
+    ),
+
+    by_chance as (
+        select
+            {% for column in groups %}totals.{{ column }}, {% endfor %}
+            label_totals.label,
+            judgment_totals.judgment,
+            label_totals.n_label * judgment_totals.n_judgment / totals.n as n_by_chance
+        from totals
+        inner join label_totals
+            on {{ same_group('totals', 'label_totals', groups) }}
+        inner join judgment_totals
+            on {{ same_group('totals', 'judgment_totals', groups) }}
+    ),
+
+    -- how far apart labels are, as a share of how far apart they could be
+    distances as (
+        select
+            {% for column in groups %}by_chance.{{ column }}, {% endfor %}
+            kinds.kind,
+            totals.n,
+            case kinds.kind
+                when 'graded' then cast(by_chance.label != by_chance.judgment as integer)
+                when 'linear' then abs(by_chance.label - by_chance.judgment) / totals.range
+                when 'quadratic' then pow((by_chance.label - by_chance.judgment) / totals.range, 2)
+            end as distance,
+            by_chance.n_by_chance,
+            coalesce(cells.n, 0) as n_observed
+        from by_chance
+        inner join totals
+            on {{ same_group('by_chance', 'totals', groups) }}
+        left join cells
+            on
+                {{ same_group('by_chance', 'cells', groups) }}
+                and by_chance.label = cells.label
+                and by_chance.judgment = cells.judgment
+        cross join (values ('graded'), ('linear'), ('quadratic')) as kinds (kind)
+    ),
+
+    of_all_labels as (
+        select
+            {{ columns }},
+            kind,
+            '' as cut,
+            n,
+            1 - sum(distance * n_observed order by distance, n_observed) / n as observed,
+            1 - sum(distance * n_by_chance order by distance, n_by_chance) / n as expected,
+            1 - sum(distance * n_observed order by distance, n_observed)
+            / nullif(sum(distance * n_by_chance order by distance, n_by_chance), 0) as kappa
+        from distances
+        group by {{ columns }}, kind, n
+    )
+
+    select * from of_two_classes
+    union all by name
+    select * from of_all_labels
+{%- endmacro %}
+
+
+{% macro same_group(one, other, groups) -%}
+    {% for column in groups -%}
+        {{ one }}.{{ column }} = {{ other }}.{{ column }}{{ ' and ' if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
+
+{# What `kappa` and `kappa_by_query` say beside their keys. Prevalence and bias index: Byrt, Bishop
+   and Carlin 1993; both tell when a low kappa comes from rare labels, or from one side labelling
+   more. #}
+{% macro agreement_columns() -%}
+    cast(kappas.label_cut as integer) as label_cut,
+    cast(kappas.reference_cut as integer) as reference_cut,
+    round(kappas.kappa, 10) as kappa,
+    cast(kappas.n as bigint) as n,
+    round(kappas.observed, 10) as observed,
+    round(kappas.expected, 10) as expected,
+    cast(kappas.n_both as bigint) as n_both,
+    cast(kappas.n_label_only as bigint) as n_label_only,
+    cast(kappas.n_reference_only as bigint) as n_reference_only,
+    cast(kappas.n_neither as bigint) as n_neither,
+    round(kappas.n_both / nullif(kappas.n_both + kappas.n_label_only, 0), 10) as precision,
+    round(kappas.n_both / nullif(kappas.n_both + kappas.n_reference_only, 0), 10) as recall,
+    round((kappas.n_both - kappas.n_neither) / kappas.n, 10) as prevalence_index,
+    round((kappas.n_label_only - kappas.n_reference_only) / kappas.n, 10) as bias_index,
+    label_pairs.is_common_scale
+{%- endmacro %}

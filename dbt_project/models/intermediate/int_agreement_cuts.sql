@@ -1,0 +1,121 @@
+{{ config(materialized='view') }}
+
+-- The ways to make two classes of the labels on either side. Labels below 0 count as 0.
+with
+
+confusions as (
+    select * from {{ ref('int_confusions') }}
+),
+
+label_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+),
+
+labels as (
+    select distinct
+        collection,
+        label_set,
+        reference,
+        greatest(label, 0) as label
+    from confusions
+),
+
+judgments as (
+    select distinct
+        collection,
+        label_set,
+        reference,
+        greatest(judgment, 0) as judgment
+    from confusions
+),
+
+crossed as (
+    select
+        labels.collection,
+        labels.label_set,
+        labels.reference,
+        labels.label,
+        judgments.judgment
+    from labels
+    inner join judgments
+        on
+            labels.collection = judgments.collection
+            and labels.label_set = judgments.label_set
+            and labels.reference = judgments.reference
+),
+
+-- the label is at or above its cut, the reference at or above its own; cuts where no label or
+-- judgment is would only repeat the next one
+binary_cuts as (
+    select
+        collection,
+        label_set,
+        reference,
+        'binary' as kind,
+        '>=' || label || '|>=' || judgment as cut,
+        label as label_cut,
+        judgment as reference_cut
+    from crossed
+    where
+        label > 0
+        and judgment > 0
+),
+
+levels as (
+    select
+        collection,
+        label_set,
+        reference,
+        label as level
+    from labels
+    union
+    select
+        collection,
+        label_set,
+        reference,
+        judgment as level
+    from judgments
+),
+
+-- both at the same cut of the scale that they share: 0|1-3, 0-1|2-3
+collapsed_cuts as (
+    select
+        label_pairs.collection,
+        label_pairs.label_set,
+        label_pairs.reference,
+        'collapsed' as kind,
+        case levels.level when 1 then '0' else '0-' || (levels.level - 1) end
+        || '|'
+        || case levels.level when label_pairs.max_label then '' else levels.level || '-' end
+        || label_pairs.max_label as cut,
+        levels.level as label_cut,
+        levels.level as reference_cut
+    from label_pairs
+    inner join levels
+        on
+            label_pairs.collection = levels.collection
+            and label_pairs.label_set = levels.label_set
+            and label_pairs.reference = levels.reference
+    where
+        label_pairs.is_common_scale
+        and levels.level between 1 and label_pairs.max_label
+),
+
+-- one label against the rest, one judgment against the rest: the boxed cells of RUBRIC's tables
+boxed_cuts as (
+    select
+        collection,
+        label_set,
+        reference,
+        'boxed' as kind,
+        '=' || label || '|=' || judgment as cut,
+        label as label_cut,
+        judgment as reference_cut
+    from crossed
+)
+
+select * from binary_cuts
+union all
+select * from collapsed_cuts
+union all
+select * from boxed_cuts

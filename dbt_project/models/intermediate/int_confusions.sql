@@ -1,0 +1,77 @@
+{{ config(
+    materialized='parts',
+    inputs='int_label_pairs',
+    part_key="collection || '/' || label_set || '/' || reference"
+) }}
+
+-- Agreement is looked at only where there are both: an unjudged passage is not a non-relevant one.
+with
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+sampled_pairs as (
+    select * from {{ ref('int_sampled_pairs') }}
+),
+
+stale_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+    {{ only_stale_parts() }}
+),
+
+compared as (
+    select
+        stale_pairs.collection,
+        stale_pairs.label_set,
+        stale_pairs.reference,
+        one.query_id,
+        one.passage_id,
+        one.label,
+        other.label as judgment
+    from stale_pairs
+    inner join labels as one
+        on
+            stale_pairs.collection = one.collection
+            and stale_pairs.label_set = one.label_set
+    inner join labels as other
+        on
+            stale_pairs.collection = other.collection
+            and stale_pairs.reference = other.label_set
+            and one.query_id = other.query_id
+            and one.passage_id = other.passage_id
+),
+
+-- what a judge's label rubrics were distilled from says nothing about its agreement
+sampled as (
+    select distinct
+        stale_pairs.collection,
+        stale_pairs.label_set,
+        stale_pairs.reference,
+        sampled_pairs.query_id,
+        sampled_pairs.passage_id
+    from stale_pairs
+    inner join sampled_pairs
+        on
+            stale_pairs.collection = sampled_pairs.collection
+            and sampled_pairs.label_set in (stale_pairs.label_set, stale_pairs.reference)
+)
+
+select
+    compared.collection,
+    compared.label_set,
+    compared.reference,
+    compared.query_id,
+    sampled.passage_id is not null as is_sampled,
+    compared.label,
+    compared.judgment,
+    count(*) as n
+from compared
+left join sampled
+    on
+        compared.collection = sampled.collection
+        and compared.label_set = sampled.label_set
+        and compared.reference = sampled.reference
+        and compared.query_id = sampled.query_id
+        and compared.passage_id = sampled.passage_id
+group by all

@@ -1,0 +1,68 @@
+-- What several graders together say, without asking any of them again. More than half of an
+-- ensemble's members must have a grade. Ties go to the lower grade: the lowest of the most frequent
+-- ones, the lower of the two in the middle, a mean halfway between two grades to the one below.
+with
+
+ensembles as (
+    select * from {{ ref('int_ensembles') }}
+),
+
+grades as (
+    select * from {{ ref('int_grades_in_force') }}
+    where grade is not null
+),
+
+votes as (
+    select
+        ensembles.ensemble_id,
+        ensembles.rule,
+        ensembles.n_members,
+        grades.collection,
+        grades.query_id,
+        grades.passage_id,
+        grades.item_id,
+        count(*) as n_votes,
+        list_sort(list(grades.grade)) as grades,
+        round(
+            avg(
+                coalesce(grades.expected_grade, grades.grade)
+                order by ensembles.grader_id
+            ),
+            10
+        ) as expected_grade,
+        max(grades.graded_at) as graded_at
+    from ensembles
+    inner join grades on ensembles.grader_id = grades.grader_id
+    group by all
+),
+
+counted as (
+    select
+        *,
+        list_transform(
+            list_distinct(grades),
+            lambda grade: {
+                'n': len(list_filter(grades, lambda other: other = grade)), 'grade': -grade
+            }
+        ) as frequencies
+    from votes
+    where 2 * n_votes > n_members
+)
+
+select
+    ensemble_id as grader_id,
+    collection,
+    query_id,
+    passage_id,
+    item_id,
+    cast(
+        case rule
+            when 'majority' then -list_max(frequencies)['grade']
+            when 'median' then grades[(n_votes + 1) // 2]
+            when 'mean_expected' then ceil(expected_grade - 0.5)
+        end as integer
+    ) as grade,
+    'ok' as status,
+    expected_grade,
+    graded_at
+from counted

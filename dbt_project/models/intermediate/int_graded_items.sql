@@ -1,0 +1,43 @@
+with
+
+grades as (
+    select * from {{ ref('stg_grades') }}
+),
+
+graders as (
+    select * from {{ ref('stg_graders') }}
+),
+
+rubric_items as (
+    select * from {{ ref('stg_rubric_items') }}
+),
+
+banks_kinds as (
+    select distinct
+        collection,
+        kind
+    from rubric_items
+),
+
+graded_items as (
+    select distinct
+        grades.collection,
+        graders.target as kind,
+        grades.query_id,
+        grades.item_id
+    from grades
+    inner join graders on grades.grader_id = graders.grader_id
+    where graders.target in ('question', 'nugget')
+)
+
+select
+    graded_items.collection,
+    'graded_' || graded_items.kind || 's' as bank,
+    graded_items.query_id,
+    graded_items.item_id,
+    graded_items.kind
+from graded_items
+anti join banks_kinds
+    on
+        graded_items.collection = banks_kinds.collection
+        and graded_items.kind = banks_kinds.kind

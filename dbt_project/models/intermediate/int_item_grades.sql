@@ -1,0 +1,35 @@
+{{ config(materialized='view') }}
+
+with
+
+grades as (
+    select * from {{ ref('int_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
+)
+
+select
+    grades.collection,
+    grades.grader_id,
+    graders.grader,
+    grades.query_id,
+    grades.passage_id,
+    grades.item_id,
+    grades.grade,
+    grades.answer
+from grades
+inner join graders on grades.grader_id = graders.grader_id
+anti join left_out_passages
+    on
+        grades.collection = left_out_passages.collection
+        and grades.passage_id = left_out_passages.passage_id
+where
+    graders.kind is not null
+    and grades.item_id != ''
+    and grades.grade is not null

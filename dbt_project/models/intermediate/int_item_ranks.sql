@@ -1,0 +1,45 @@
+-- Where in each ranking an item is answered with a grade of tau or more. What a top k covers, and
+-- how often, follows from it under every version of the rubric that has the item.
+with
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
+grid as (
+    select * from {{ ref('evaluation_grid') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+top_entries as (
+    select * from ranked_entries
+    where
+        rank <= (
+            select max(grid.cutoff) from grid
+            where grid.family in ('Cover', 'alpha-nDCG')
+        )
+)
+
+select
+    item_grades.collection,
+    item_grades.grader_id,
+    top_entries.system,
+    item_grades.query_id,
+    item_grades.item_id,
+    levels.level as tau,
+    list(top_entries.rank order by top_entries.rank) as ranks
+from item_grades
+inner join top_entries
+    on
+        item_grades.collection = top_entries.collection
+        and item_grades.query_id = top_entries.query_id
+        and item_grades.passage_id = top_entries.passage_id
+inner join levels on item_grades.grade >= levels.level
+group by all

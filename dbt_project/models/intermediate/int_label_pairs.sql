@@ -1,0 +1,72 @@
+{{ config(materialized='view') }}
+
+-- Which label sets are compared: all with every assessor, and those of the newest rubric with each
+-- other. A label set and its reference make a part; hashes tell whether either has changed.
+with
+
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+label_set_inputs as (
+    select * from {{ ref('int_label_set_inputs') }}
+),
+
+sampled_pairs as (
+    select * from {{ ref('int_sampled_pairs') }}
+),
+
+sampled_hashes as (
+    select
+        collection,
+        label_set,
+        bit_xor(hash(query_id, passage_id)) as sampled_hash
+    from sampled_pairs
+    group by all
+),
+
+newest as (
+    select
+        collection,
+        max(rubric_version) as rubric_version
+    from label_sets
+    group by all
+),
+
+candidates as (
+    select
+        label_sets.collection,
+        label_sets.label_set,
+        label_sets.kind,
+        label_sets.max_label,
+        label_sets.rubric_version is null
+        or label_sets.rubric_version = newest.rubric_version as is_newest,
+        hash(label_set_inputs.labels_hash, sampled_hashes.sampled_hash) as inputs
+    from label_sets
+    inner join newest on label_sets.collection = newest.collection
+    inner join label_set_inputs
+        on
+            label_sets.collection = label_set_inputs.collection
+            and label_sets.label_set = label_set_inputs.label_set
+    left join sampled_hashes
+        on
+            label_sets.collection = sampled_hashes.collection
+            and label_sets.label_set = sampled_hashes.label_set
+)
+
+select
+    one.collection,
+    one.label_set,
+    other.label_set as reference,
+    nullif(regexp_extract(other.label_set, '^assessor:(.*)$', 1), '') as assessor,
+    one.max_label,
+    other.max_label as max_reference,
+    coalesce(one.max_label = other.max_label, false) as is_common_scale,
+    one.collection || '/' || one.label_set || '/' || other.label_set as part,
+    hash(one.inputs, other.inputs) as inputs
+from candidates as one
+inner join candidates as other
+    on
+        one.collection = other.collection
+        and one.label_set != other.label_set
+where other.kind = 'assessor' or (one.is_newest and other.is_newest)

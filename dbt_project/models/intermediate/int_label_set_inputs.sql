@@ -1,0 +1,47 @@
+-- Hashes tell whether anything that scores are computed from has changed since the last build.
+with
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+ranking_inputs as (
+    select * from {{ ref('int_ranking_inputs') }}
+),
+
+rubric_inputs as (
+    select * from {{ ref('int_rubric_inputs') }}
+),
+
+hashed_labels as (
+    select
+        collection,
+        label_set,
+        bit_xor(hash(query_id, passage_id, label)) as labels_hash
+    from labels
+    group by all
+)
+
+select
+    label_sets.collection,
+    label_sets.label_set,
+    label_sets.collection || '/' || label_sets.label_set as part,
+    hashed_labels.labels_hash,
+    hash(
+        hashed_labels.labels_hash, ranking_inputs.rankings_hash, coalesce(rubric_inputs.inputs, 0)
+    ) as inputs
+from label_sets
+inner join hashed_labels
+    on
+        label_sets.collection = hashed_labels.collection
+        and label_sets.label_set = hashed_labels.label_set
+inner join ranking_inputs on label_sets.collection = ranking_inputs.collection
+left join rubric_inputs
+    on
+        label_sets.collection = rubric_inputs.collection
+        and label_sets.grader = rubric_inputs.grader
+        and label_sets.rubric_version = rubric_inputs.rubric_version

@@ -1,0 +1,69 @@
+with
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+rubric_labels as (
+    select * from {{ ref('int_rubric_labels') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+policies as (
+    select * from {{ ref('int_label_policies') }}
+),
+
+label_sets as (
+    select
+        collection,
+        label_set
+    from labels
+    group by all
+),
+
+rubric_label_sets as (
+    select
+        collection,
+        grader || '/v' || rubric_version || '/' || policy as label_set,
+        grader,
+        rubric_version,
+        policy,
+        max(n_items) as n_items
+    from rubric_labels
+    group by all
+)
+
+select
+    label_sets.collection,
+    label_sets.label_set,
+    case
+        when rubric_label_sets.label_set is not null then 'rubric'
+        else split_part(label_sets.label_set, ':', 1)
+    end as kind,
+    rubric_label_sets.grader,
+    rubric_label_sets.rubric_version,
+    rubric_label_sets.policy,
+    case
+        when policies.mapping is not null then list_max(map_values(policies.mapping))
+        when policies.rule = 'count_at_least' then rubric_label_sets.n_items
+        when policies.rule = 'sum' then rubric_label_sets.n_items * graders.scale_max
+        else coalesce(graders.scale_max, collections.max_relevance)
+    end as max_label
+from label_sets
+inner join collections on label_sets.collection = collections.collection
+left join rubric_label_sets
+    on
+        label_sets.collection = rubric_label_sets.collection
+        and label_sets.label_set = rubric_label_sets.label_set
+left join policies on rubric_label_sets.policy = policies.policy
+left join graders
+    on
+        coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
+        = graders.grader

@@ -1,0 +1,40 @@
+{{ config(materialized='view') }}
+
+with
+
+graders as (
+    select * from {{ ref('stg_graders') }}
+),
+
+numbered_graders as (
+    select
+        *,
+        row_number() over (
+            partition by grader
+            order by created_at desc, grader_id desc
+        ) as nth_newest
+    from graders
+)
+
+select
+    grader_id,
+    case nth_newest
+        when 1 then grader
+        else grader || '@' || left(grader_id, 6)
+    end as grader,
+    grader as name,
+    engine,
+    model,
+    target,
+    -- what of a rubric it grades; verifiers, and parsers that compare with a key, only items that
+    -- have one
+    case
+        when target in ('question', 'verify') then 'question'
+        when target = 'nugget' then 'nugget'
+    end as kind,
+    target = 'verify' or parser = 'answer_key' as needs_gold_answers,
+    scale_min,
+    scale_max,
+    label_rubric_id,
+    created_at
+from numbered_graders

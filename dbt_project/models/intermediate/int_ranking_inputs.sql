@@ -1,0 +1,52 @@
+{{ config(materialized='view') }}
+
+with
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+grid as (
+    select * from {{ ref('evaluation_grid') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+rankings as (
+    select
+        collection,
+        bit_xor(hash(system, query_id, passage_id, rank)) as entries_hash
+    from ranked_entries
+    group by collection
+),
+
+-- a system without any ranked entry scores 0 all the same
+names as (
+    select
+        collection,
+        bit_xor(hash(system)) as systems_hash
+    from systems
+    group by collection
+)
+
+select
+    collections.collection,
+    hash(
+        rankings.entries_hash,
+        names.systems_hash,
+        (select bit_xor(hash(grid.measure, grid.family, grid.cutoff)) from grid),
+        (select bit_xor(hash(levels.level)) from levels)
+    ) as rankings_hash
+from collections
+left join rankings on collections.collection = rankings.collection
+left join names on collections.collection = names.collection

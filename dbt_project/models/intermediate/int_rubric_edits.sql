@@ -1,0 +1,47 @@
+{{ config(materialized='view') }}
+
+with
+
+edits as (
+    select * from {{ ref('int_accepted_edits') }}
+),
+
+states as (
+    select * from {{ ref('int_rubric_states') }}
+),
+
+-- what each edit left behind: of a rewording the new item, not the old one
+edited_items as (
+    select
+        *,
+        coalesce(previous_item_id, item_id) as edited_item_id
+    from states
+    where
+        action is not null
+        and (action != 'reword' or previous_item_id is not null)
+)
+
+select
+    edits.rubric_version,
+    edits.collection,
+    edits.bank,
+    edits.item_id,
+    edits.action,
+    edited_items.query_id,
+    edited_items.facet_id,
+    edited_items.kind,
+    edited_items.item_text,
+    edited_items.gold_answers,
+    edited_items.weight,
+    case when edits.action in ('reword', 'add') then edited_items.item_id end as new_item_id,
+    edits.editor,
+    edits.reason
+from edits
+inner join edited_items
+    on
+        edits.collection = edited_items.collection
+        and edits.rubric_version = edited_items.rubric_version
+        and edits.bank = edited_items.bank
+        and edits.item_id = edited_items.edited_item_id
+        and edited_items.query_id = coalesce(edits.query_id, edited_items.query_id)
+        and edits.action = edited_items.action

@@ -1,0 +1,82 @@
+with
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+policies as (
+    select * from {{ ref('int_label_policies') }}
+),
+
+rubric_sizes as (
+    select
+        collection,
+        grader_id,
+        rubric_version,
+        query_id,
+        count(*) as n_items
+    from grader_items
+    group by all
+),
+
+graded_passages as (
+    select
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.grader,
+        grader_items.rubric_version,
+        grader_items.query_id,
+        item_grades.passage_id,
+        list_reverse_sort(list(item_grades.grade)) as grades
+    from item_grades
+    inner join grader_items
+        on
+            item_grades.collection = grader_items.collection
+            and item_grades.grader_id = grader_items.grader_id
+            and item_grades.query_id = grader_items.query_id
+            and item_grades.item_id = grader_items.item_id
+    group by all
+),
+
+labels as (
+    select
+        graded_passages.*,
+        policies.policy,
+        policies.mapping,
+        case policies.rule
+            when 'best' then graded_passages.grades[1]
+            when 'mth_best' then coalesce(graded_passages.grades[policies.m], 0)
+            when 'count_at_least'
+                then len([grade for grade in graded_passages.grades if grade >= policies.tau])
+            when 'sum' then list_sum(graded_passages.grades)
+        end as label
+    from graded_passages
+    cross join policies
+)
+
+select
+    labels.collection,
+    labels.grader,
+    labels.rubric_version,
+    labels.policy,
+    labels.query_id,
+    labels.passage_id,
+    cast(
+        case
+            when labels.mapping is null then labels.label
+            else coalesce(labels.mapping[cast(labels.label as integer)], 0)
+        end as integer
+    ) as label,
+    rubric_sizes.n_items,
+    rubric_sizes.n_items - len(labels.grades) as n_missing
+from labels
+inner join rubric_sizes
+    on
+        labels.collection = rubric_sizes.collection
+        and labels.grader_id = rubric_sizes.grader_id
+        and labels.rubric_version = rubric_sizes.rubric_version
+        and labels.query_id = rubric_sizes.query_id

@@ -1,0 +1,23 @@
+{{ config(materialized='view') }}
+
+with
+
+edits as (
+    select * from {{ ref('int_accepted_edits') }}
+),
+
+versions as (
+    select distinct
+        collection,
+        rubric_version
+    from edits
+)
+
+select
+    collection,
+    rubric_version,
+    lag(rubric_version, 1, 0) over (
+        partition by collection
+        order by rubric_version
+    ) as previous_version
+from versions

@@ -1,0 +1,29 @@
+with
+
+confusions as (
+    select * from {{ ref('int_confusions') }}
+),
+
+label_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+),
+
+kappas as (
+    {{ kappas('confusions', ['collection', 'label_set', 'reference', 'is_sampled']) }}
+)
+
+select
+    kappas.collection,
+    kappas.label_set,
+    kappas.reference,
+    label_pairs.assessor,
+    kappas.is_sampled,
+    kappas.kind,
+    kappas.cut,
+    {{ agreement_columns() }}
+from kappas
+inner join label_pairs
+    on
+        kappas.collection = label_pairs.collection
+        and kappas.label_set = label_pairs.label_set
+        and kappas.reference = label_pairs.reference

@@ -1,0 +1,71 @@
+{{ config(materialized='view') }}
+
+-- Does a label set favour some systems? A judge may be generous to all alike, which harms no
+-- leaderboard; what counts is how much more a system gains than systems do on average.
+with
+
+compared_scores as (
+    select * from {{ ref('int_compared_scores') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+boards as (
+    select distinct
+        collection,
+        label_set,
+        assessor,
+        level,
+        measure,
+        query_id
+    from compared_scores
+),
+
+-- A system that left a query unanswered scores 0 on both sides. As decimals and in a fixed order,
+-- sums do not depend on which thread adds first.
+residuals as (
+    select
+        boards.*,
+        systems.system,
+        coalesce(cast(compared_scores.value as decimal(11, 10)), 0) as score,
+        coalesce(cast(compared_scores.human_value as decimal(11, 10)), 0) as human_score,
+        score - human_score as residual
+    from boards
+    inner join systems on boards.collection = systems.collection
+    left join compared_scores
+        on
+            boards.collection = compared_scores.collection
+            and boards.label_set = compared_scores.label_set
+            and boards.assessor = compared_scores.assessor
+            and boards.level = compared_scores.level
+            and boards.measure = compared_scores.measure
+            and boards.query_id = compared_scores.query_id
+            and systems.system = compared_scores.system
+),
+
+favours as (
+    select
+        *,
+        residual - avg(residual) over (
+            partition by collection, label_set, assessor, level, measure, query_id
+        ) as favour
+    from residuals
+)
+
+select
+    collection,
+    label_set,
+    assessor,
+    cast(level as integer) as level,
+    measure,
+    system,
+    round(avg(score), 10) as score,
+    round(avg(human_score), 10) as human_score,
+    round(avg(residual), 10) as residual,
+    round(avg(favour order by query_id), 10) as favour,
+    round(stddev_samp(favour order by query_id) / sqrt(count(*)), 10) as stderr,
+    count(*) as n_queries
+from favours
+group by all

@@ -1,0 +1,115 @@
+{{ config(materialized='view') }}
+
+-- What each version of a rubric did to the leaderboards.
+with
+
+versions as (
+    select * from {{ ref('int_rubric_versions') }}
+),
+
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+leaderboard as (
+    select * from {{ ref('leaderboard', v=2) }}
+),
+
+progress as (
+    select * from {{ ref('rubric_progress') }}
+),
+
+boards as (
+    select
+        leaderboard.collection,
+        label_sets.grader,
+        label_sets.policy,
+        label_sets.rubric_version,
+        leaderboard.level,
+        leaderboard.measure,
+        leaderboard.system,
+        leaderboard.score,
+        leaderboard.rank
+    from leaderboard
+    inner join label_sets
+        on
+            leaderboard.collection = label_sets.collection
+            and leaderboard.label_set = label_sets.label_set
+    where label_sets.kind = 'rubric'
+),
+
+shifts as (
+    select
+        boards.collection,
+        boards.grader,
+        boards.policy,
+        boards.rubric_version,
+        boards.level,
+        boards.measure,
+        boards.system,
+        boards_before.score as score_before,
+        boards.score as score_after,
+        boards_before.rank as rank_before,
+        boards.rank as rank_after
+    from boards
+    inner join versions
+        on
+            boards.collection = versions.collection
+            and boards.rubric_version = versions.rubric_version
+    inner join boards as boards_before
+        on
+            boards.collection = boards_before.collection
+            and boards.grader = boards_before.grader
+            and boards.policy = boards_before.policy
+            and versions.previous_version = boards_before.rubric_version
+            and boards.level = boards_before.level
+            and boards.measure = boards_before.measure
+            and boards.system = boards_before.system
+),
+
+correlations as (
+    {{ rank_correlations(
+        'shifts',
+        ['collection', 'grader', 'policy', 'rubric_version', 'level', 'measure'],
+        'score_before', 'score_after'
+    ) }}
+),
+
+missing as (
+    select
+        collection,
+        grader,
+        rubric_version,
+        cast(sum(n_missing) as bigint) as n_missing
+    from progress
+    group by all
+)
+
+select
+    shifts.collection,
+    shifts.grader,
+    shifts.policy,
+    shifts.rubric_version,
+    shifts.level,
+    shifts.measure,
+    shifts.system,
+    shifts.score_before,
+    shifts.score_after,
+    shifts.rank_before,
+    shifts.rank_after,
+    correlations.kendall,
+    coalesce(missing.n_missing, 0) as n_missing_after
+from shifts
+left join correlations
+    on
+        shifts.collection = correlations.collection
+        and shifts.grader = correlations.grader
+        and shifts.policy = correlations.policy
+        and shifts.rubric_version = correlations.rubric_version
+        and shifts.level = correlations.level
+        and shifts.measure = correlations.measure
+left join missing
+    on
+        shifts.collection = missing.collection
+        and shifts.grader = missing.grader
+        and shifts.rubric_version = missing.rubric_version

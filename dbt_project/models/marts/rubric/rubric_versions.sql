@@ -1,0 +1,32 @@
+{{ config(materialized='view') }}
+
+with
+
+rubric_states as (
+    select * from {{ ref('int_rubric_states') }}
+),
+
+versions as (
+    select distinct
+        collection,
+        rubric_version
+    from rubric_states
+),
+
+compared as (
+    select
+        collection,
+        rubric_version,
+        rubric_version = max(rubric_version) over (partition by collection) as is_newest
+    from versions
+)
+
+select
+    collection,
+    rubric_version,
+    is_newest,
+    case
+        when is_newest then [cast(rubric_version as varchar), 'newest']
+        else [cast(rubric_version as varchar)]
+    end as names
+from compared

@@ -1,0 +1,152 @@
+{{ config(materialized='view') }}
+
+with
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+extracted_answers as (
+    select * from {{ ref('int_extracted_answers') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
+-- both on a scale from 0 to 1; null when nobody can say where the scale ends
+judgments as (
+    select
+        labels.collection,
+        regexp_extract(labels.label_set, '^assessor:(.*)$', 1) as assessor,
+        labels.query_id,
+        labels.passage_id,
+        labels.label as judgment,
+        case
+            when collections.max_relevance > 0
+                then greatest(0, least(1, labels.label / collections.max_relevance))
+        end as share
+    from labels
+    inner join collections on labels.collection = collections.collection
+    where starts_with(labels.label_set, 'assessor:')
+),
+
+predictions as (
+    select
+        labels.*,
+        label_sets.grader,
+        label_sets.rubric_version,
+        case
+            when label_sets.max_label > 0
+                then greatest(0, least(1, labels.label / label_sets.max_label))
+        end as share
+    from labels
+    inner join label_sets
+        on
+            labels.collection = label_sets.collection
+            and labels.label_set = label_sets.label_set
+    where label_sets.kind != 'assessor'
+),
+
+gaps as (
+    select
+        predictions.*,
+        judgments.assessor,
+        judgments.judgment,
+        round(abs(predictions.share - judgments.share), 10) as gap
+    from predictions
+    inner join judgments
+        on
+            predictions.collection = judgments.collection
+            and predictions.query_id = judgments.query_id
+            and predictions.passage_id = judgments.passage_id
+    where round(abs(predictions.share - judgments.share), 10) >= 0.5
+),
+
+-- what speaks for the passage; of equally good items that with the greatest id
+explained_gaps as (
+    select
+        gaps.collection,
+        gaps.label_set,
+        gaps.grader,
+        gaps.rubric_version,
+        gaps.assessor,
+        gaps.query_id,
+        gaps.passage_id,
+        gaps.label,
+        gaps.judgment,
+        gaps.gap,
+        arg_max(
+            struct_pack(
+                id := grader_items.item_id,
+                text := grader_items.item_text,
+                answer := nullif(item_grades.answer, '')
+            ),
+            (item_grades.grade, grader_items.item_id)
+        ) filter (where item_grades.grade is not null) as best_item
+    from gaps
+    left join grader_items
+        on
+            gaps.collection = grader_items.collection
+            and gaps.grader = grader_items.grader
+            and gaps.rubric_version = grader_items.rubric_version
+            and gaps.query_id = grader_items.query_id
+    left join item_grades
+        on
+            gaps.collection = item_grades.collection
+            and gaps.query_id = item_grades.query_id
+            and gaps.passage_id = item_grades.passage_id
+            and grader_items.grader_id = item_grades.grader_id
+            and grader_items.item_id = item_grades.item_id
+    group by all
+)
+
+select
+    explained_gaps.collection,
+    explained_gaps.label_set,
+    explained_gaps.grader,
+    explained_gaps.rubric_version,
+    explained_gaps.assessor,
+    explained_gaps.query_id,
+    explained_gaps.passage_id,
+    cast(explained_gaps.label as integer) as label,
+    explained_gaps.judgment,
+    explained_gaps.gap,
+    explained_gaps.best_item.id as best_item_id,
+    explained_gaps.best_item.text as best_item_text,
+    coalesce(explained_gaps.best_item.answer, extracted_answers.answer) as best_answer,
+    passages.passage_text as text
+from explained_gaps
+left join extracted_answers
+    on
+        explained_gaps.collection = extracted_answers.collection
+        and explained_gaps.query_id = extracted_answers.query_id
+        and explained_gaps.passage_id = extracted_answers.passage_id
+        and explained_gaps.best_item.id = extracted_answers.item_id
+left join passages
+    on
+        explained_gaps.collection = passages.collection
+        and explained_gaps.passage_id = passages.passage_id
+order by
+    explained_gaps.gap desc,
+    explained_gaps.collection asc,
+    explained_gaps.label_set asc,
+    explained_gaps.assessor asc,
+    explained_gaps.query_id asc,
+    explained_gaps.passage_id asc

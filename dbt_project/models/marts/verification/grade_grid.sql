@@ -1,0 +1,77 @@
+{{ config(materialized='view') }}
+
+with
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+extracted_answers as (
+    select * from {{ ref('int_extracted_answers') }}
+),
+
+-- the rows of the grid: passages with any grade on the version's items
+graded_passages as (
+    select
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.rubric_version,
+        grader_items.query_id,
+        item_grades.passage_id,
+        max(item_grades.grade) as label,
+        round(avg(item_grades.grade), 10) as mean_grade
+    from item_grades
+    inner join grader_items
+        on
+            item_grades.collection = grader_items.collection
+            and item_grades.grader_id = grader_items.grader_id
+            and item_grades.query_id = grader_items.query_id
+            and item_grades.item_id = grader_items.item_id
+    group by all
+)
+
+select
+    grader_items.collection,
+    grader_items.grader,
+    grader_items.rubric_version,
+    grader_items.query_id,
+    graded_passages.passage_id,
+    cast(graded_passages.label as integer) as label,
+    graded_passages.mean_grade,
+    grader_items.item_id,
+    grader_items.item_text,
+    cast(item_grades.grade as integer) as grade,
+    coalesce(nullif(item_grades.answer, ''), extracted_answers.answer) as answer
+from graded_passages
+inner join grader_items
+    on
+        graded_passages.collection = grader_items.collection
+        and graded_passages.grader_id = grader_items.grader_id
+        and graded_passages.rubric_version = grader_items.rubric_version
+        and graded_passages.query_id = grader_items.query_id
+left join item_grades
+    on
+        graded_passages.collection = item_grades.collection
+        and graded_passages.grader_id = item_grades.grader_id
+        and graded_passages.query_id = item_grades.query_id
+        and graded_passages.passage_id = item_grades.passage_id
+        and grader_items.item_id = item_grades.item_id
+left join extracted_answers
+    on
+        graded_passages.collection = extracted_answers.collection
+        and graded_passages.query_id = extracted_answers.query_id
+        and graded_passages.passage_id = extracted_answers.passage_id
+        and grader_items.item_id = extracted_answers.item_id
+order by
+    grader_items.collection asc,
+    grader_items.grader asc,
+    grader_items.rubric_version asc,
+    grader_items.query_id asc,
+    graded_passages.label desc,
+    graded_passages.mean_grade desc,
+    graded_passages.passage_id asc,
+    grader_items.item_id asc

@@ -1,0 +1,86 @@
+{{ config(materialized='view') }}
+
+-- Either nothing in the pool answers these items, or they cannot be answered as they are worded.
+with
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+pool as (
+    select * from {{ ref('int_pool') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+gradable_passages as (
+    select * from pool
+    where text_sha256 is not null
+),
+
+pool_sizes as (
+    select
+        collection,
+        query_id,
+        count(*) as n_passages
+    from gradable_passages
+    group by all
+),
+
+best_grades as (
+    select
+        item_grades.collection,
+        item_grades.grader_id,
+        item_grades.query_id,
+        item_grades.item_id,
+        max(item_grades.grade) as best_grade,
+        count(*) as n_graded,
+        count(gradable_passages.passage_id) as n_graded_of_pool
+    from item_grades
+    left join gradable_passages
+        on
+            item_grades.collection = gradable_passages.collection
+            and item_grades.query_id = gradable_passages.query_id
+            and item_grades.passage_id = gradable_passages.passage_id
+    group by all
+)
+
+select
+    grader_items.collection,
+    grader_items.grader,
+    grader_items.rubric_version,
+    cast(levels.level as integer) as tau,
+    grader_items.query_id,
+    grader_items.item_id,
+    grader_items.item_text,
+    grader_items.weight,
+    cast(best_grades.best_grade as integer) as best_grade,
+    best_grades.n_graded
+from best_grades
+left join pool_sizes
+    on
+        best_grades.collection = pool_sizes.collection
+        and best_grades.query_id = pool_sizes.query_id
+inner join grader_items
+    on
+        best_grades.collection = grader_items.collection
+        and best_grades.grader_id = grader_items.grader_id
+        and best_grades.query_id = grader_items.query_id
+        and best_grades.item_id = grader_items.item_id
+inner join levels on best_grades.best_grade < levels.level
+where best_grades.n_graded_of_pool = coalesce(pool_sizes.n_passages, 0)
+order by
+    best_grades.best_grade asc,
+    best_grades.n_graded desc,
+    grader_items.collection asc,
+    grader_items.grader asc,
+    grader_items.rubric_version asc,
+    levels.level asc,
+    grader_items.query_id asc,
+    grader_items.item_id asc

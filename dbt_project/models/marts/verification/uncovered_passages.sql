@@ -1,0 +1,115 @@
+{{ config(materialized='view') }}
+
+-- Either the rubric misses what makes these passages relevant, or the grader does.
+with
+
+judgments as (
+    select * from {{ ref('stg_judgments') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
+relevant_judgments as (
+    select judgments.*
+    from judgments
+    inner join collections on judgments.collection = collections.collection
+    where judgments.relevance >= collections.min_relevant
+),
+
+rubric_sizes as (
+    select
+        collection,
+        grader_id,
+        rubric_version,
+        query_id,
+        count(*) as n_items
+    from grader_items
+    group by all
+),
+
+-- what each grader found in them; of equally good items that with the greatest id
+graded_passages as (
+    select
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.grader,
+        grader_items.rubric_version,
+        relevant_judgments.assessor,
+        grader_items.query_id,
+        relevant_judgments.passage_id,
+        relevant_judgments.relevance as judgment,
+        count(*) as n_graded,
+        max(item_grades.grade) as best_grade,
+        arg_max(
+            struct_pack(id := grader_items.item_id, text := grader_items.item_text),
+            (item_grades.grade, grader_items.item_id)
+        ) as best_item
+    from relevant_judgments
+    inner join item_grades
+        on
+            relevant_judgments.collection = item_grades.collection
+            and relevant_judgments.query_id = item_grades.query_id
+            and relevant_judgments.passage_id = item_grades.passage_id
+    inner join grader_items
+        on
+            item_grades.collection = grader_items.collection
+            and item_grades.grader_id = grader_items.grader_id
+            and item_grades.query_id = grader_items.query_id
+            and item_grades.item_id = grader_items.item_id
+    group by all
+)
+
+select
+    graded_passages.collection,
+    graded_passages.grader,
+    graded_passages.rubric_version,
+    cast(levels.level as integer) as tau,
+    graded_passages.assessor,
+    graded_passages.query_id,
+    graded_passages.passage_id,
+    graded_passages.judgment,
+    cast(graded_passages.best_grade as integer) as best_grade,
+    graded_passages.best_item.id as best_item_id,
+    graded_passages.best_item.text as best_item_text,
+    passages.passage_text as text
+from graded_passages
+inner join rubric_sizes
+    on
+        graded_passages.collection = rubric_sizes.collection
+        and graded_passages.grader_id = rubric_sizes.grader_id
+        and graded_passages.rubric_version = rubric_sizes.rubric_version
+        and graded_passages.query_id = rubric_sizes.query_id
+        and graded_passages.n_graded = rubric_sizes.n_items
+inner join levels on graded_passages.best_grade < levels.level
+left join passages
+    on
+        graded_passages.collection = passages.collection
+        and graded_passages.passage_id = passages.passage_id
+order by
+    graded_passages.judgment desc,
+    graded_passages.best_grade asc,
+    graded_passages.collection asc,
+    graded_passages.grader asc,
+    graded_passages.rubric_version asc,
+    levels.level asc,
+    graded_passages.assessor asc,
+    graded_passages.query_id asc,
+    graded_passages.passage_id asc

@@ -1,0 +1,6 @@
+select
+    collection,
+    grouping,
+    group_name,
+    system
+from {{ source('raw', 'system_groups') }}

@@ -1,0 +1,53 @@
+{{ config(tags=['seed']) }}
+
+-- Every row of seeds/ensembles.csv that cannot be applied, and why.
+with
+
+ensembles as (
+    select * from {{ ref('ensembles') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+members as (
+    select
+        ensembles.ensemble,
+        ensembles.rule,
+        ensembles.grader,
+        graders.grader_id,
+        graders.target || ' ' || graders.scale_min || '-' || graders.scale_max as scale
+    from ensembles
+    left join graders on ensembles.grader = graders.grader
+),
+
+checked as (
+    select
+        ensemble,
+        grader,
+        case
+            when not regexp_full_match(coalesce(ensemble, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
+                then 'a name has letters, digits and . _ + = @ - only'
+            when ensemble in (select graders.grader from graders)
+                then 'there is a grader of that name'
+            when coalesce(rule, '') not in ('majority', 'median', 'mean_expected')
+                then 'rule must be majority, median or mean_expected'
+            when grader is null then 'no grader is named'
+            when grader_id is null then 'no grader of that name has graded anything'
+            when count(*) over (partition by ensemble, grader) > 1 then 'listed twice'
+            when count(*) over (partition by ensemble) = 1 then 'one grader is no ensemble'
+            when count(distinct rule) over (partition by ensemble) > 1
+                then 'its rows name several rules'
+            when count(distinct scale) over (partition by ensemble) > 1
+                then 'its members ask about different things, or grade on different scales'
+        end as problem
+    from members
+)
+
+select
+    'ensembles.csv' as seed,
+    coalesce(ensemble, '(no name)') || ', ' || coalesce(grader, '(no grader)') as bad_row,
+    problem
+from checked
+where problem is not null

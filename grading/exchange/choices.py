@@ -1,0 +1,84 @@
+"""What is wanted of a file of grades, and its reading in whichever format it is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading.exchange.criteria import read_criteria
+from grading.exchange.criteria_graders import JudgePerCriterion, OneGrader, read_scale
+from grading.exchange.workbench import Found
+from grading.exchange.workbench_read import read_graded
+from sql import files
+from sql.errors import BadInput
+from sql.project import check_name
+
+MAX_LINE = 1 << 30  # bytes: a line may hold all passages of a query
+RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}
+FORMATS = ("workbench", "criteria")
+KINDS = ("question", "nugget")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What of a file is wanted, and under which names. None: not said."""
+
+    rater: str = "published"
+    assessor: str | None = None
+    name: str | None = None
+    systems: bool = False
+    format: str | None = None  # one of FORMATS; None: the file's first character tells
+    grader: str | None = None
+    model: str | None = None
+    kind: str | None = None
+    scale: str | None = None
+
+    def check(self) -> None:
+        """Raise `BadInput` for a name that cannot be one."""
+        names = {"--name": self.name, "--assessor": self.assessor, "--grader": self.grader}
+        for option, name in names.items():
+            if name is not None:
+                check_name(name, option)
+
+
+def read_grades(path: Path, shown: str, queries: list[str], choices: Choices) -> Found:
+    """Read a file of grades. Raises `BadInput` for choices that its format does not have, and
+    `Rejected` for a file that cannot be used."""
+    data = files.read(path, shown, MAX_LINE)
+    looks = "criteria" if data.lstrip().startswith(b"{") else "workbench"
+    if (choices.format or looks) == "workbench":
+        _refuse_choices_of_criteria(shown, choices)
+        return read_graded(data, shown, queries, RATERS[choices.rater], choices.name)
+    return read_criteria(data, shown, queries, _graders(shown, choices))
+
+
+def _refuse_choices_of_criteria(shown: str, choices: Choices) -> None:
+    given = [option for option in ("grader", "model", "kind", "scale") if getattr(choices, option)]
+    if given:
+        raise BadInput(
+            f"{shown} is graded JSONL, which says itself who graded what",
+            f"Leave out --{given[0]}, or say --format criteria if it holds grades per criterion.",
+        )
+
+
+def _graders(shown: str, choices: Choices) -> JudgePerCriterion | OneGrader:
+    if choices.rater != "published" or choices.assessor or choices.systems:
+        raise BadInput(
+            f"{shown} holds a grade per criterion: no replies, judgments or rankings",
+            "Leave out --rater, --assessor and --systems.",
+        )
+    if bool(choices.name) == bool(choices.grader):
+        raise BadInput(
+            f"{shown} does not say which model graded"
+            if not choices.name
+            else "--grader and --name exclude each other",
+            "Either --grader NAME: one grader, whose rubric are the criteria. Or --name NAME: a "
+            "judge per criterion, called NAME.CRITERION.",
+        )
+    if choices.grader:
+        scale = read_scale(choices.scale or "0-3")
+        return OneGrader(choices.grader, choices.model, choices.kind or "question", scale)
+    if choices.kind or choices.scale:
+        raise BadInput(
+            "--kind and --scale are of a grader with a rubric",
+            "Say --grader NAME instead of --name.",
+        )
+    return JudgePerCriterion(choices.name, choices.model)

@@ -1,0 +1,91 @@
+"""Who graded per criterion: a judge for each, or one grader whose rubric are the criteria."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from grading.exchange.workbench import ITEMS, imported_grader
+from sql.errors import BadInput
+from sql.rubric_items import item_id_of
+
+_SCALE = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+class JudgePerCriterion:
+    """Each criterion is a direct judge of its own, named `prefix.Criterion`.
+
+    Its scale is found from its grades.
+    """
+
+    scale = None
+
+    def __init__(self, prefix: str, model: str | None = None):
+        self.prefix, self.model = prefix, model or prefix
+        self._judges: dict[str, dict[str, Any]] = {}
+
+    def place(self, criterion: str, query_id: str) -> tuple[str, str]:
+        """(grader_id, item_id) of a grade."""
+        if criterion not in self._judges:
+            self._judges[criterion] = imported_grader(
+                model=self.model, prompt=criterion.strip(), target="direct", parser="published",
+                decoding={"criterion": criterion},
+                prefix=None if self.model == self.prefix else self.prefix,
+                created_at=datetime.min,
+            )  # fmt: skip
+        return self._judges[criterion]["grader_id"], ""
+
+    def rows(self, now: datetime) -> dict[str, dict[str, Any]]:
+        """grader_id -> row of raw.graders."""
+        return {judge["grader_id"]: judge | {"created_at": now} for judge in self._judges.values()}
+
+    def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
+        """No rubric: each judge grades passages as a whole."""
+        return pl.DataFrame(schema=ITEMS)
+
+
+class OneGrader:
+    """One grader; the criteria are items of the rubric of every query.
+
+    `kind` is what the items are, question or nugget; `scale` are the least and greatest grade.
+    """
+
+    def __init__(self, name: str, model: str | None, kind: str, scale: tuple[int, int]):
+        self.name, self.kind, self.scale = name, kind, scale
+        self._criteria: dict[str, None] = {}
+        self._row = imported_grader(
+            model=model or name, prompt="criteria", target=kind, parser="published",
+            decoding={"criteria": name, "scale": list(scale)}, prefix=None,
+            created_at=datetime.min,
+        ) | {"name": name, "scale_min": scale[0], "scale_max": scale[1]}  # fmt: skip
+
+    def place(self, criterion: str, query_id: str) -> tuple[str, str]:
+        """(grader_id, item_id) of a grade."""
+        self._criteria[criterion] = None
+        return self._row["grader_id"], item_id_of(query_id, "", criterion)
+
+    def rows(self, now: datetime) -> dict[str, dict[str, Any]]:
+        """grader_id -> row of raw.graders."""
+        return {self._row["grader_id"]: self._row | {"created_at": now}}
+
+    def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
+        """Every criterion of the file, once for each query."""
+        rows = {
+            item_id_of(query_id, "", criterion): (query_id, self.kind, criterion)
+            for query_id in query_ids
+            for criterion in self._criteria
+        }
+        return pl.DataFrame(
+            [(query_id, item_id, kind, text) for item_id, (query_id, kind, text) in rows.items()],
+            schema=ITEMS, orient="row",
+        )  # fmt: skip
+
+
+def read_scale(text: str) -> tuple[int, int]:
+    """`0-3` -> (0, 3). Raises `BadInput` for anything else."""
+    found = _SCALE.fullmatch(text.strip())
+    if not found or int(found[1]) >= int(found[2]) or int(found[2]) >= 1 << 31:
+        raise BadInput(f"--scale {text}: not a scale", "Write LEAST-GREATEST, for example 0-3.")
+    return int(found[1]), int(found[2])

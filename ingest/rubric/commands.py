@@ -1,0 +1,193 @@
+"""Commands for people's edits of a rubric: show, edit, diff."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from sql import console
+from sql.errors import BadInput
+
+_collection = click.option(
+    "--collection", help="The collection (default: the only one of gradelake.toml or the lake)."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.group()
+def rubric():
+    """See, edit and compare versions of a rubric.
+
+    Version 0 is the banks as they were imported; edits make the versions after it, in
+    seeds/rubric_edits.csv beside gradelake.toml.
+    """
+
+
+@rubric.command()
+@click.argument("query")
+@_collection
+@click.option("--version", type=click.IntRange(min=0), help="Default: the newest.")
+@_json
+@click.pass_obj
+def show(project, query, collection, version, as_json):
+    """List the items of a QUERY, what the version did to them, and those dropped so far.
+
+    \b
+    Example:
+      gradelake rubric show volcano-prediction --version 1
+    """
+    from ingest.rubric import report
+
+    _, found, _ = _open(project(), collection, (query,))
+    version = found.newest if version is None else version
+    found.check_version(version)
+    shown = report.query_as_object(found, query, version)
+    if as_json:
+        console.print_json(shown)
+    else:
+        report.print_query(shown)
+
+
+@rubric.command()
+@click.argument("queries", nargs=-1, metavar="[QUERY]...")
+@_collection
+@click.option("--bank", help="Only the items of this bank.")
+@click.option("--reason", help="Why; kept beside the edits.")
+@click.option("--version", type=click.IntRange(min=1),
+              help="Add to this version, if it is the newest; default: a new one.")  # fmt: skip
+@click.option("--from", "source", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
+              help="Take a saved sheet, - from standard input, instead of an editor.")  # fmt: skip
+@click.option("--print", "print_sheet", is_flag=True, help="Print the sheet and change nothing.")
+@_json
+@click.pass_obj
+def edit(project, queries, collection, bank, reason, version, source, print_sheet, as_json):
+    """Open the items of QUERIES in your editor, and keep what you change as a new version.
+
+    The editor is $VISUAL or $EDITOR. An item is a line: change its text or weight, remove it, add
+    lines that begin with +, take the # off a dropped item. A sheet with a wrong line changes
+    nothing, and is kept.
+
+    \b
+    Examples:
+      gradelake rubric edit volcano-prediction --reason "too easy"
+      gradelake rubric edit q1 q2 --print > sheet.txt
+      gradelake rubric edit --from sheet.txt
+    """
+    from ingest.rubric import editor
+    from ingest.rubric.save import Session
+
+    if source and print_sheet:
+        raise BadInput("--from and --print exclude each other")
+    if not queries and not source:
+        raise BadInput("name the queries to edit", "For example: gradelake rubric edit QUERY")
+    if not (source or print_sheet):
+        editor.command()  # before any work: there must be one
+    project = project()
+    text, shown = _read_sheet(source) if source else ("", "")
+    if source and collection is None:
+        collection = _collection_of(text, shown)
+    collection, found, rows = _open(project, collection, queries or None)
+    session = Session(project, found, rows, queries, bank, version, reason or "")
+    session.check_version()
+    if print_sheet:
+        sys.stdout.write(session.text())
+        return
+    if source:
+        saved = session.save(text, shown, reason)
+    else:
+        folder = project.lake_path / "sheets"
+        saved = editor.edit(session.text(), folder, collection, session.save)
+    _tell(project, collection, saved, as_json)
+
+
+@rubric.command()
+@click.argument("first", metavar="V1", type=click.IntRange(min=0))
+@click.argument("second", metavar="V2", type=click.IntRange(min=0))
+@_collection
+@click.option("--query", help="Only this query.")
+@_json
+@click.pass_obj
+def diff(project, first, second, collection, query, as_json):
+    """What differs between versions V1 and V2: dropped, added, reworded, reweighted, restored.
+
+    In a reworded text, [-words-] are gone and {+words+} are new.
+
+    \b
+    Example:
+      gradelake rubric diff 0 2
+    """
+    from ingest.rubric import report
+    from ingest.rubric.differences import KINDS, differences
+
+    collection, found, _ = _open(project(), collection, (query,) if query is not None else None)
+    changed = differences(found, first, second)
+    if as_json:
+        console.print_json({
+            "collection": collection, "from": first, "to": second,
+            "counts": {kind: sum(d.kind == kind for d in changed) for kind in KINDS},
+            "differences": [d.as_object() for d in changed],
+        })  # fmt: skip
+    else:
+        report.print_differences(found, first, second, changed)
+
+
+def _open(project, collection: str | None, queries):
+    """(collection, its rubric with every edit of the file, the file's rows)."""
+    from ingest.rubric.rubric import Rubric, choose_collection
+    from ingest.rubric.up_to_date import open_up_to_date
+
+    lake, rows = open_up_to_date(project, console.warn)
+    with lake:
+        collection = choose_collection(project, lake, collection)
+        return collection, Rubric(lake, collection, queries), rows
+
+
+def _read_sheet(source: Path) -> tuple[str, str]:
+    """A saved sheet's text and what it is called."""
+    from sql import files
+
+    if str(source) != "-":
+        if source.is_file() and not source.read_bytes().strip():
+            return "", str(source)
+        return files.read(source, str(source)).decode(), str(source)
+    try:
+        return sys.stdin.buffer.read().decode(), "<standard input>"
+    except UnicodeDecodeError as error:
+        raise BadInput(f"<standard input>: not UTF-8 ({error})") from error
+
+
+def _collection_of(text: str, shown: str) -> str | None:
+    from ingest.rubric import sheet
+
+    return sheet.read(text, shown).collection or None
+
+
+def _tell(project, collection: str, saved, as_json: bool) -> None:
+    """What was saved, and what to do next."""
+    import os
+
+    from ingest.rubric import edits_file, report
+
+    file = os.path.relpath(edits_file.path_of(project))
+    if as_json:
+        console.print_json({
+            "collection": collection, "version": saved.version, "file": file,
+            "edits": report.edits_as_objects(saved.edits),
+        })  # fmt: skip
+        return
+    for query in saved.untouched:
+        console.warn(f"note: query {query} has no heading in the sheet any more: left as it is")
+    if saved.version is None:
+        console.say("nothing was changed")
+        return
+    if saved.copied:
+        console.warn(f"note: the edits that come with the package were copied to {file} first")
+    report.print_edits(saved.edits)
+    console.say(f"saved as version {saved.version} of {collection}'s rubric in {file}")
+    console.say("next: gradelake build")
+    new = sum(edit.action in ("add", "reword") for edit in saved.edits)
+    if new:
+        console.say(
+            f"then, as {new:,} new item{' has' if new == 1 else 's have'} no grades yet: "
+            f"gradelake grade {collection} --grader NAME --rubric-version {saved.version}"
+        )

@@ -1,0 +1,99 @@
+"""What differs between two versions of a rubric."""
+
+import difflib
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+from ingest.rubric.items import RubricItem
+from ingest.rubric.rubric import Rubric
+
+KINDS = ("dropped", "added", "reworded", "reweighted", "restored")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One item that differs: `old` None where it is new, `new` None where it is gone."""
+
+    kind: str  # one of KINDS
+    old: RubricItem | None
+    new: RubricItem | None
+
+    @property
+    def item(self) -> RubricItem:
+        return self.new or self.old  # one of the two is there
+
+    def as_object(self) -> dict:
+        """What `--json` prints."""
+        old, new = self.old, self.new
+        return {
+            "query_id": self.item.query_id,
+            "bank": self.item.bank,
+            "change": self.kind,
+            "item_kind": self.item.kind,
+            "old_item_id": old and old.item_id,
+            "new_item_id": new and new.item_id,
+            "old_text": old and old.text,
+            "new_text": new and new.text,
+            "old_weight": old and old.weight,
+            "new_weight": new and new.weight,
+        }
+
+
+def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
+    """What changes from one version to another, by query and bank.
+
+    Raises `BadInput` for a version that there is not. An item that is gone and one that is new
+    with the same origin are one rewording. An item is restored when it is new and was in force
+    before the first version.
+    """
+    rubric.check_version(first)
+    rubric.check_version(second)
+    old = {_key(item): item for item in rubric.items(first)}
+    new = {_key(item): item for item in rubric.items(second)}
+    earlier = {_key(item) for item in rubric.dropped(first)} if first < second else set()
+    found = [
+        Difference("reweighted", item, new[key])
+        for key, item in old.items()
+        if key in new and new[key].weight != item.weight
+    ]
+    gone: dict[tuple, list[RubricItem]] = defaultdict(list)
+    for key, item in old.items():
+        if key not in new:
+            gone[_origin(item)].append(item)
+    for key, item in new.items():
+        if key in old:
+            continue
+        if before := gone[_origin(item)]:
+            found.append(Difference("reworded", before.pop(0), item))
+        else:
+            found.append(Difference("restored" if key in earlier else "added", None, item))
+    found += [Difference("dropped", item, None) for items in gone.values() for item in items]
+    return sorted(
+        found,
+        key=lambda d: (
+            d.item.query_id, d.item.bank, KINDS.index(d.kind), d.item.text, d.item.item_id
+        ),
+    )  # fmt: skip
+
+
+def _key(item: RubricItem) -> tuple:
+    return item.query_id, item.bank, item.facet_id, item.item_id
+
+
+def _origin(item: RubricItem) -> tuple:
+    return item.query_id, item.bank, item.facet_id, item.origin_item_id
+
+
+def marked(old: str, new: str) -> str:
+    """The new text with what changed in it, word by word: `the [-old-]{+new+} text`."""
+    before, after = (re.findall(r"\S+|\s+", text) for text in (old, new))
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    parts = []
+    for what, a, b, c, d in matcher.get_opcodes():
+        removed, added = "".join(before[a:b]), "".join(after[c:d])
+        if what == "equal":
+            parts.append(removed)
+            continue
+        parts += [f"[-{removed}-]" if removed else "", f"{{+{added}+}}" if added else ""]
+    return "".join(parts)

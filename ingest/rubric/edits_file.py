@@ -1,0 +1,138 @@
+"""`seeds/rubric_edits.csv`: the edits as rows. Rows are added; what stands there stays as it is."""
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sql import files, seeds
+from sql.errors import WorkFailed
+from sql.lock import file_lock
+from sql.problems import Problems, reject
+from sql.project import Project
+
+NAME = "rubric_edits.csv"
+COLUMNS = (
+    "rubric_version", "collection", "bank", "item_id", "action", "query_id", "kind", "text",
+    "gold_answer", "weight", "editor", "reason",
+)  # fmt: skip
+_HEADER = ",".join(COLUMNS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An edit as it stands in the file, cells without the white space around them."""
+
+    line: int
+    cells: dict[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.cells[column]
+
+    @property
+    def version(self) -> int:
+        """The row's version; 0 when the cell holds none (a build refuses such a row)."""
+        cell = self.cells["rubric_version"]
+        return int(cell) if cell.isdecimal() else 0
+
+
+def path_of(project: Project) -> Path:
+    """Where a project keeps its edits."""
+    return seeds.seeds_folder(project) / NAME
+
+
+def content_of(project: Project) -> bytes:
+    """The file's bytes; those that come with the package where the project has no file yet."""
+    path = path_of(project)
+    return (path if path.exists() else seeds.PACKAGED / NAME).read_bytes()
+
+
+def read(project: Project) -> list[Row]:
+    """All rows. Raises `Rejected` for another header, rows of another length, broken quotes."""
+    path = path_of(project)
+    if not path.exists():
+        path = seeds.PACKAGED / NAME
+    shown = os.path.relpath(path)
+    return _rows(files.read(path, shown), shown)
+
+
+def _rows(data: bytes, shown: str) -> list[Row]:
+    problems = Problems(shown, f"The first line is {_HEADER}, and each edit has as many cells.")
+    reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
+    rows, line = [], 1
+    try:
+        for cells in reader:
+            if line == 1:
+                if tuple(cells) != COLUMNS:
+                    raise reject(shown, 1, "the first line is another one", problems.hint)
+            elif cells and len(cells) != len(COLUMNS):
+                problems.add(line, f"{len(cells)} cells instead of {len(COLUMNS)}")
+            elif cells:
+                values = (cell.strip() for cell in cells)
+                rows.append(Row(line, dict(zip(COLUMNS, values, strict=True))))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        problems.add(line, f"a row that cannot be read begins here ({error})")
+    problems.raise_if_any()
+    return rows
+
+
+def newest_version(rows: Sequence[Row], collection: str) -> int:
+    """The highest version of a collection; 0 without edits."""
+    return max((row.version for row in rows if row["collection"] == collection), default=0)
+
+
+@contextmanager
+def locked(project: Project) -> Iterator[None]:
+    """One process at a time adds rows."""
+    project.lake_path.mkdir(parents=True, exist_ok=True)
+    busy = "the rubric is being edited by"
+    with file_lock(project.lake_path / ".rubric_edits.lock", "gradelake rubric edit", busy=busy):
+        yield
+
+
+def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
+    """Add rows at the end; call it under `locked`. The bytes before them stay as they are.
+
+    Returns whether rows that come with the package were copied first, as the project had no file.
+    Raises `WorkFailed` when the file cannot be written; it is then as it was.
+    """
+    path = path_of(project)
+    path = path.resolve() if path.is_symlink() else path
+    copied = not path.exists() and bool(read(project))
+    content = content_of(project)
+    end = b"\r\n" if content.split(b"\n", 1)[0].endswith(b"\r") else b"\n"
+    if not content.endswith((b"\n", b"\r")):
+        content += end
+    fresh = path.with_name(f".{path.name}.writing")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with fresh.open("wb") as stream:
+            stream.write(content + _written(rows, end.decode()))
+            stream.flush()
+            os.fsync(stream.fileno())
+        if path.exists():
+            shutil.copymode(path, fresh)
+        os.replace(fresh, path)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
+        raise WorkFailed(
+            f"{path}: cannot be written: {error.strerror or error}",
+            "Is there room, and may you write there?",
+        ) from error
+    return copied
+
+
+def _written(rows: Sequence[dict[str, str]], end: str) -> bytes:
+    stream = io.StringIO(newline="")
+    # the writer itself does not see that a lone carriage return ends a line for a reader
+    quoted = any("\r" in cell for row in rows for cell in row.values())
+    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator=end, quoting=quoting)
+    writer.writerows(rows)
+    return stream.getvalue().encode()

@@ -1,0 +1,59 @@
+"""Opening the lake with every edit of the file in its views."""
+
+from collections.abc import Callable
+
+import duckdb
+
+from ingest.rubric import edits_file
+from sql import seeds
+from sql.lake import Lake
+from sql.project import Project
+
+# cautious: of the tests, those that look at nothing else, which may not be there yet
+_BUILD = ["--select", "+int_rubric_items", "+int_rubric_edits", "--indirect-selection", "cautious"]
+
+
+def open_up_to_date(
+    project: Project, tell: Callable[[str], None]
+) -> tuple[Lake, list[edits_file.Row]]:
+    """Open the working catalog, its views holding the edits of the file; and these edits.
+
+    Where the views do not hold them, a partial build is made, which publishes nothing. Raises what
+    it raises when the file has rows that cannot be applied.
+    """
+    rows = edits_file.read(project)
+    for _ in range(2):  # a second time when somebody saves edits meanwhile
+        lake = Lake.live(project)
+        if not _holds(lake, project):
+            lake.close()
+            from sql.build import build
+
+            tell("bringing the rubric up to date with its edits (dbt)")
+            build(project, _BUILD, ["(rubric edits)"])
+            lake = Lake.live(project)
+        rows, known = edits_file.read(project), rows
+        if rows == known:
+            break
+        lake.close()
+    else:
+        lake = Lake.live(project)
+    _fetch(lake)
+    return lake, rows
+
+
+def _holds(lake: Lake, project: Project) -> bool:
+    try:
+        for view in ("int_rubric_items", "int_rubric_edits"):
+            lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
+    except duckdb.Error:  # no build yet
+        return False
+    return seeds.edits_are_applied(lake, seeds.gather(project))
+
+
+def _fetch(lake: Lake) -> None:
+    """The views as temporary tables: each is computed once."""
+    for name in ("items", "edits"):
+        lake.connection.execute(
+            f"create or replace temp table rubric_{name} as "
+            f"select * from lake.intermediate.int_rubric_{name}"
+        )

@@ -1,0 +1,27 @@
+-- Which labels meet which judgments, how often?
+-- :collection = any            a collection
+-- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :reference = any             the label set they are compared with, such as assessor:NAME
+select
+    collection,
+    label_set,
+    reference,
+    label,
+    judgment,
+    n,
+    round(100 * n / sum(n) over (partition by collection, label_set, reference, label), 1)
+        as percent_of_label,
+    round(100 * n / sum(n) over (partition by collection, label_set, reference, judgment), 1)
+        as percent_of_judgment
+from marts.confusion
+where
+    not is_sampled
+    and ($collection is null or collection = $collection)
+    and ($label_set is null or label_set = $label_set)
+    and (reference = $reference or ($reference is null and assessor is not null))
+order by
+    collection asc,
+    label_set asc,
+    reference asc,
+    label desc,
+    judgment desc

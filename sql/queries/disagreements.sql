@@ -1,0 +1,47 @@
+-- Where are a label and an assessor's judgment far apart, farthest first?
+-- :collection = any            a collection
+-- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :grader = any                a grader's name: only label sets made from its grades
+-- :rubric_version = newest     a version of the rubric, or any
+-- :query_id = any              a query
+select
+    disagreements.collection,
+    disagreements.label_set,
+    disagreements.assessor,
+    disagreements.query_id,
+    queries.text as query,
+    disagreements.passage_id,
+    disagreements.label,
+    disagreements.judgment,
+    round(disagreements.gap, 2) as gap,
+    coalesce(disagreements.best_item_text, disagreements.best_item_id) as best_item,
+    disagreements.best_answer,
+    left(disagreements.text, 80) as text
+from marts.disagreements
+left join marts.rubric_versions as versions
+    on
+        disagreements.collection = versions.collection
+        and disagreements.rubric_version = versions.rubric_version
+inner join raw.queries as queries
+    on
+        disagreements.collection = queries.collection
+        and disagreements.query_id = queries.query_id
+where
+    ($collection is null or disagreements.collection = $collection)
+    and ($label_set is null or disagreements.label_set = $label_set)
+    and ($grader is null or disagreements.grader = $grader)
+    -- a judge has no rubric, and a label set that was asked for by name has the version it has
+    and (
+        $rubric_version is null
+        or $label_set is not null
+        or disagreements.rubric_version is null
+        or list_contains(versions.names, $rubric_version)
+    )
+    and ($query_id is null or disagreements.query_id = $query_id)
+order by
+    disagreements.gap desc,
+    disagreements.collection asc,
+    disagreements.label_set asc,
+    disagreements.assessor asc,
+    disagreements.query_id asc,
+    disagreements.passage_id asc

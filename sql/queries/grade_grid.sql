@@ -1,0 +1,109 @@
+-- How well does each passage answer each rubric item, best passages first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :query_id = any              a query
+with
+
+cells as (
+    select
+        grade_grid.*,
+        dense_rank() over (
+            partition by
+                grade_grid.collection,
+                grade_grid.grader,
+                grade_grid.rubric_version,
+                grade_grid.query_id
+            order by grade_grid.item_id
+        ) as item_number
+    from marts.grade_grid
+    inner join marts.rubric_versions as versions
+        on
+            grade_grid.collection = versions.collection
+            and grade_grid.rubric_version = versions.rubric_version
+    where
+        ($collection is null or grade_grid.collection = $collection)
+        and ($grader is null or grade_grid.grader = $grader)
+        and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+        and ($query_id is null or grade_grid.query_id = $query_id)
+),
+
+-- above each grid its query, then its items, each number above its column
+headings as (
+    select distinct
+        cells.collection,
+        cells.grader,
+        cells.rubric_version,
+        cells.query_id,
+        0 as place,
+        'query' as id,
+        queries.text
+    from cells
+    inner join raw.queries as queries
+        on
+            cells.collection = queries.collection
+            and cells.query_id = queries.query_id
+),
+
+legend as (
+    select distinct
+        collection,
+        grader,
+        rubric_version,
+        query_id,
+        item_number as place,
+        'item ' || item_number as id,
+        repeat('   ', item_number - 1) || lpad(cast(item_number as varchar), 3, ' ') as grades,
+        coalesce(item_text, item_id) as text
+    from cells
+),
+
+grids as (
+    select
+        cells.collection,
+        cells.grader,
+        cells.rubric_version,
+        cells.query_id,
+        cells.passage_id as id,
+        cells.label,
+        cells.mean_grade,
+        string_agg(
+            lpad(coalesce(cast(cells.grade as varchar), '-'), 3, ' '), '' order by cells.item_number
+        ) as grades,
+        left(any_value(passages.text), 80) as text
+    from cells
+    left join raw.passages as passages
+        on
+            cells.collection = passages.collection
+            and cells.passage_id = passages.passage_id
+    group by all
+),
+
+lines as (
+    select * from headings
+    union all by name
+    select * from legend
+    union all by name
+    select * from grids
+)
+
+select
+    collection,
+    grader,
+    rubric_version,
+    query_id,
+    id,
+    label,
+    round(mean_grade, 2) as mean,
+    grades,
+    text
+from lines
+order by
+    collection asc,
+    grader asc,
+    rubric_version asc,
+    query_id asc,
+    place asc nulls last,
+    label desc,
+    mean_grade desc,
+    id asc

@@ -1,0 +1,30 @@
+-- Are a judge's labels more generous than people's for long passages, or for high-ranked ones?
+-- :collection = any            a collection
+-- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :assessor = any              an assessor
+-- :property = any              length or position
+select
+    collection,
+    label_set,
+    assessor,
+    property,
+    bucket,
+    from_amount,
+    to_amount,
+    n,
+    round(label_share, 3) as label_share,
+    round(judgment_share, 3) as judgment_share,
+    round(residual, 3) as residual,
+    round(stderr, 3) as stderr
+from marts.label_bias
+where
+    ($collection is null or collection = $collection)
+    and ($label_set is null or label_set = $label_set)
+    and ($assessor is null or assessor = $assessor)
+    and ($property is null or property = $property)
+order by
+    collection asc,
+    label_set asc,
+    assessor asc,
+    property asc,
+    bucket asc

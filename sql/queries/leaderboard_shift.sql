@@ -1,0 +1,38 @@
+-- How did editing the rubric move the systems?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :policy = best               a label policy
+-- :rubric_version = newest     the later of two consecutive versions
+-- :measure = nDCG@10           as in the leaderboard's measure column
+-- :level = 1                   labels at or above it count as relevant (no effect on nDCG)
+select
+    shift.collection,
+    shift.grader,
+    shift.policy,
+    shift.rubric_version,
+    shift.system,
+    round(shift.score_before, 4) as score_before,
+    round(shift.score_after, 4) as score_after,
+    shift.rank_before,
+    shift.rank_after,
+    round(shift.kendall, 3) as kendall,
+    shift.n_missing_after as n_missing
+from marts.leaderboard_shift as shift
+inner join marts.rubric_versions as versions
+    on
+        shift.collection = versions.collection
+        and shift.rubric_version = versions.rubric_version
+where
+    shift.measure = $measure
+    and shift.level = cast($level as integer)
+    and ($collection is null or shift.collection = $collection)
+    and ($grader is null or shift.grader = $grader)
+    and ($policy is null or shift.policy = $policy)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+order by
+    shift.collection asc,
+    shift.grader asc,
+    shift.policy asc,
+    shift.rubric_version desc,
+    shift.rank_after asc,
+    shift.system asc

@@ -1,0 +1,34 @@
+-- Which pairs of the pool have no grade, or failed?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :query_id = any              a query
+-- :status = any                missing or failed
+select
+    missing_grades.collection,
+    missing_grades.grader,
+    missing_grades.rubric_version,
+    missing_grades.query_id,
+    missing_grades.passage_id,
+    missing_grades.item_id,
+    missing_grades.status,
+    missing_grades.item_text as item,
+    left(missing_grades.text, 80) as text
+from marts.missing_grades
+inner join marts.rubric_versions as versions
+    on
+        missing_grades.collection = versions.collection
+        and missing_grades.rubric_version = versions.rubric_version
+where
+    ($collection is null or missing_grades.collection = $collection)
+    and ($grader is null or missing_grades.grader = $grader)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or missing_grades.query_id = $query_id)
+    and ($status is null or missing_grades.status = $status)
+order by
+    missing_grades.collection asc,
+    missing_grades.grader asc,
+    missing_grades.rubric_version asc,
+    missing_grades.query_id asc,
+    missing_grades.passage_id asc,
+    missing_grades.item_id asc

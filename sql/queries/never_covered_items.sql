@@ -1,0 +1,40 @@
+-- Which rubric items does nothing in the pool answer?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :tau = 4                     a grade of tau or more answers an item
+-- :query_id = any              a query
+select
+    never_covered_items.collection,
+    never_covered_items.grader,
+    never_covered_items.rubric_version,
+    never_covered_items.query_id,
+    queries.text as query,
+    never_covered_items.item_id,
+    never_covered_items.item_text as item,
+    never_covered_items.weight,
+    never_covered_items.best_grade,
+    never_covered_items.n_graded
+from marts.never_covered_items
+inner join marts.rubric_versions as versions
+    on
+        never_covered_items.collection = versions.collection
+        and never_covered_items.rubric_version = versions.rubric_version
+inner join raw.queries as queries
+    on
+        never_covered_items.collection = queries.collection
+        and never_covered_items.query_id = queries.query_id
+where
+    never_covered_items.tau = cast($tau as integer)
+    and ($collection is null or never_covered_items.collection = $collection)
+    and ($grader is null or never_covered_items.grader = $grader)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or never_covered_items.query_id = $query_id)
+order by
+    never_covered_items.best_grade asc,
+    never_covered_items.n_graded desc,
+    never_covered_items.collection asc,
+    never_covered_items.grader asc,
+    never_covered_items.rubric_version asc,
+    never_covered_items.query_id asc,
+    never_covered_items.item_id asc

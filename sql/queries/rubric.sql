@@ -1,0 +1,42 @@
+-- What is in the rubric, and how many grades does each item still miss?
+-- :collection = any            a collection
+-- :query_id = any              a query
+-- :rubric_version = newest     a version of the rubric; 0 is the banks as ingested
+-- :grader = any                a grader's name
+select
+    items.collection,
+    items.rubric_version,
+    items.query_id,
+    items.bank,
+    items.kind,
+    items.weight,
+    items.action,
+    items.text,
+    items.item_id,
+    progress.grader,
+    progress.n_wanted,
+    progress.n_missing
+from marts.rubric_items_effective as items
+inner join marts.rubric_versions as versions
+    on
+        items.collection = versions.collection
+        and items.rubric_version = versions.rubric_version
+left join marts.rubric_progress as progress
+    on
+        items.collection = progress.collection
+        and items.rubric_version = progress.rubric_version
+        and items.query_id = progress.query_id
+        and items.item_id = progress.item_id
+        and items.kind = progress.kind
+where
+    ($collection is null or items.collection = $collection)
+    and ($query_id is null or items.query_id = $query_id)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($grader is null or progress.grader = $grader)
+order by
+    items.collection asc,
+    items.rubric_version desc,
+    items.query_id asc,
+    items.bank asc,
+    items.item_id asc,
+    progress.grader asc

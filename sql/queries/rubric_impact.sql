@@ -1,0 +1,39 @@
+-- Which passages got another label from an edited rubric, and which item did it?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :policy = best               a label policy
+-- :rubric_version = newest     the version that changed the labels
+-- :query_id = any              a query
+select
+    impact.collection,
+    impact.grader,
+    impact.policy,
+    impact.rubric_version,
+    impact.query_id,
+    impact.passage_id,
+    impact.label_before,
+    impact.label_after,
+    impact.n_missing_after as n_missing,
+    impact.action,
+    impact.grade,
+    impact.text,
+    impact.item_id
+from marts.rubric_impact as impact
+inner join marts.rubric_versions as versions
+    on
+        impact.collection = versions.collection
+        and impact.rubric_version = versions.rubric_version
+where
+    ($collection is null or impact.collection = $collection)
+    and ($grader is null or impact.grader = $grader)
+    and ($policy is null or impact.policy = $policy)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or impact.query_id = $query_id)
+order by
+    impact.collection asc,
+    impact.grader asc,
+    impact.policy asc,
+    impact.rubric_version desc,
+    impact.query_id asc,
+    abs(coalesce(impact.label_after, 0) - coalesce(impact.label_before, 0)) desc,
+    impact.passage_id asc

@@ -1,0 +1,44 @@
+-- Which rubric items do non-relevant passages answer too, most often first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :tau = 4                     a grade of tau or more answers an item
+-- :query_id = any              a query
+select
+    spurious_items.collection,
+    spurious_items.grader,
+    spurious_items.rubric_version,
+    spurious_items.assessor,
+    spurious_items.query_id,
+    queries.text as query,
+    spurious_items.item_id,
+    spurious_items.item_text as item,
+    spurious_items.n_hits,
+    spurious_items.n_non_relevant,
+    round(spurious_items.rate, 3) as rate,
+    spurious_items.n_relevant_hits,
+    spurious_items.n_relevant
+from marts.spurious_items
+inner join marts.rubric_versions as versions
+    on
+        spurious_items.collection = versions.collection
+        and spurious_items.rubric_version = versions.rubric_version
+inner join raw.queries as queries
+    on
+        spurious_items.collection = queries.collection
+        and spurious_items.query_id = queries.query_id
+where
+    spurious_items.tau = cast($tau as integer)
+    and ($collection is null or spurious_items.collection = $collection)
+    and ($grader is null or spurious_items.grader = $grader)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or spurious_items.query_id = $query_id)
+order by
+    spurious_items.rate desc,
+    spurious_items.n_hits desc,
+    spurious_items.collection asc,
+    spurious_items.grader asc,
+    spurious_items.rubric_version asc,
+    spurious_items.assessor asc,
+    spurious_items.query_id asc,
+    spurious_items.item_id asc

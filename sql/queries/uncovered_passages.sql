@@ -1,0 +1,42 @@
+-- Which relevant passages does the rubric miss, most relevant first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :tau = 4                     a grade of tau or more covers an item
+-- :query_id = any              a query
+select
+    uncovered_passages.collection,
+    uncovered_passages.grader,
+    uncovered_passages.rubric_version,
+    uncovered_passages.assessor,
+    uncovered_passages.query_id,
+    queries.text as query,
+    uncovered_passages.passage_id,
+    uncovered_passages.judgment,
+    uncovered_passages.best_grade,
+    coalesce(uncovered_passages.best_item_text, uncovered_passages.best_item_id) as best_item,
+    left(uncovered_passages.text, 80) as text
+from marts.uncovered_passages
+inner join marts.rubric_versions as versions
+    on
+        uncovered_passages.collection = versions.collection
+        and uncovered_passages.rubric_version = versions.rubric_version
+inner join raw.queries as queries
+    on
+        uncovered_passages.collection = queries.collection
+        and uncovered_passages.query_id = queries.query_id
+where
+    uncovered_passages.tau = cast($tau as integer)
+    and ($collection is null or uncovered_passages.collection = $collection)
+    and ($grader is null or uncovered_passages.grader = $grader)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or uncovered_passages.query_id = $query_id)
+order by
+    uncovered_passages.judgment desc,
+    uncovered_passages.best_grade asc,
+    uncovered_passages.collection asc,
+    uncovered_passages.grader asc,
+    uncovered_passages.rubric_version asc,
+    uncovered_passages.assessor asc,
+    uncovered_passages.query_id asc,
+    uncovered_passages.passage_id asc

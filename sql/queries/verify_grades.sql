@@ -1,0 +1,49 @@
+-- What did the grader take for an answer to each rubric item, best first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :query_id = any              a query
+-- :item_id = any               a rubric item: its id, or how its hash begins
+-- :tau = any                   only grades of tau or more
+select
+    verify_grades.collection,
+    verify_grades.grader,
+    verify_grades.rubric_version,
+    verify_grades.query_id,
+    queries.text as query,
+    coalesce(verify_grades.item_text, verify_grades.item_id) as item,
+    verify_grades.grade,
+    verify_grades.answer,
+    verify_grades.assessor,
+    verify_grades.judgment,
+    verify_grades.passage_id,
+    left(verify_grades.text, 80) as text
+from marts.verify_grades
+inner join marts.rubric_versions as versions
+    on
+        verify_grades.collection = versions.collection
+        and verify_grades.rubric_version = versions.rubric_version
+inner join raw.queries as queries
+    on
+        verify_grades.collection = queries.collection
+        and verify_grades.query_id = queries.query_id
+where
+    ($collection is null or verify_grades.collection = $collection)
+    and ($grader is null or verify_grades.grader = $grader)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or verify_grades.query_id = $query_id)
+    and (
+        $item_id is null
+        or verify_grades.item_id = $item_id
+        or starts_with(split_part(verify_grades.item_id, '/', -1), $item_id)
+    )
+    and ($tau is null or verify_grades.grade >= cast($tau as integer))
+order by
+    verify_grades.collection asc,
+    verify_grades.grader asc,
+    verify_grades.rubric_version asc,
+    verify_grades.query_id asc,
+    verify_grades.item_id asc,
+    verify_grades.grade desc,
+    verify_grades.passage_id asc,
+    verify_grades.assessor asc

@@ -1,0 +1,42 @@
+"""Replicates: the same from the same seed, whoever computes them."""
+
+import numpy as np
+import pytest
+
+from analyses.stats.resample import ELEMENTS, in_blocks, percentile_interval, resampled
+
+
+def draw(generator, n):
+    return {"draws": resampled(generator, n, 5), "first": generator.random(n)}
+
+
+def test_the_number_of_threads_changes_nothing():
+    many = in_blocks(draw, 1000, 1, ELEMENTS // 100, workers=4)
+    alone = in_blocks(draw, 1000, 1, ELEMENTS // 100, workers=1)
+    assert many.keys() == alone.keys()
+    assert all(np.array_equal(many[key], alone[key]) for key in alone)
+
+
+def test_another_seed_and_another_block_draw_something_else():
+    first = in_blocks(draw, 300, 1, ELEMENTS // 100)["first"]
+    assert not np.array_equal(first, in_blocks(draw, 300, 2, ELEMENTS // 100)["first"])
+    assert len(np.unique(first)) == 300
+
+
+def test_there_are_as_many_replicates_as_asked_for():
+    assert in_blocks(draw, 250, 1, ELEMENTS // 100)["draws"].shape == (250, 5)
+    assert in_blocks(draw, 2, 1, ELEMENTS * 9)["draws"].shape == (2, 5)
+
+
+def test_as_many_are_drawn_as_there_are_and_each_as_often():
+    draws = resampled(np.random.default_rng(1), 20_000, 4)
+    assert (draws.sum(axis=1) == 4).all()
+    assert draws.mean(axis=0) == pytest.approx([1, 1, 1, 1], abs=0.03)
+    # left out with probability (3/4)^4
+    assert (draws == 0).mean() == pytest.approx(0.75**4, abs=0.01)
+
+
+def test_an_interval_cuts_both_tails_and_leaves_out_what_is_undefined():
+    values = np.array([*range(101), np.nan, np.nan], dtype=float)
+    assert percentile_interval(values, 0.9) == pytest.approx((5, 95))
+    assert percentile_interval(np.array([np.nan]), 0.9) is None

@@ -1,0 +1,328 @@
+"""A sample is drawn, people judge it, and the leaderboard under their labels is estimated."""
+
+import csv
+import json
+import shutil
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from analyses.stats.estimate import estimate_board
+from analyses.stats.review_sample import COLUMNS, draw_sample
+from sql import Lake, Project
+from sql.errors import BadInput
+from tests.conftest import gradelake
+
+JUDGE = "judge:overlap"
+
+
+def read(file) -> list[dict[str, str]]:
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def labels(folder, label_set) -> dict[tuple[str, str], int]:
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(
+            "select query_id, passage_id, label from lake.marts.relevance_labels "
+            "where label_set = ?",
+            label_set,
+        )
+    return {tuple(row[:2]): row[2] for row in rows}
+
+
+def fill(source, target, judgments, n=None) -> None:
+    """Judge the first `n` rows (default: all) as in a dictionary, 0 where it says nothing."""
+    rows = read(source)
+    for row in rows[:n]:
+        row["judgment"] = judgments.get((row["query_id"], row["passage_id"]), 0)
+    with target.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.fixture(scope="module")
+def judged(demo, tmp_path_factory):
+    """The demo with samples that were judged as its own assessor did, built.
+
+    ann: 5 queries; bob: 100 pairs; cid: 5 queries of which 2 are finished; dan: all pairs.
+    """
+    folder = tmp_path_factory.mktemp("judged") / "demo"
+    shutil.copytree(demo, folder)
+    human = labels(folder, "assessor:human")
+    samples = {
+        "ann": ["--unit", "query", "--size", "5"],
+        "bob": ["--size", "100", "--depth", "10"],
+        "cid": ["--unit", "query", "--size", "5", "--seed", "3", "--depth", "10"],
+        "dan": ["--size", str(len(labels(folder, JUDGE)))],
+    }
+    for assessor, options in samples.items():
+        empty, filled = folder / f"{assessor}.csv", folder / f"{assessor}-filled.csv"
+        gradelake(folder, "export", "sample", "demo", "--label-set", JUDGE, *options, "-o", empty)
+        n = None
+        if assessor == "cid":
+            sizes = Counter(row["query_id"] for row in read(empty))
+            n = sum(list(sizes.values())[:2]) + 1
+        fill(empty, filled, human, n)
+        gradelake(folder, "import", "judgments", "demo", filled, "--assessor", assessor)
+    gradelake(folder, "build")
+    return folder
+
+
+@pytest.fixture
+def lake(judged):
+    with Lake.published(Project.find(judged)) as lake:
+        yield lake
+
+
+def draw(lake, **settings):
+    return draw_sample(lake, "demo", JUDGE, **({"size": 60, "seed": 1} | settings))
+
+
+# --- drawing --------------------------------------------------------------------------------------
+
+
+def test_the_file_has_texts_an_empty_judgment_and_no_label(judged):
+    rows = read(judged / "bob.csv")
+    assert tuple(rows[0]) == COLUMNS
+    assert len(rows) == 100
+    assert {row["judgment"] for row in rows} == {""}
+    assert all(row["query"] and row["passage"] for row in rows)
+    assert {(row["label_set"], row["unit"], row["depth"]) for row in rows} == {
+        (JUDGE, "pair", "10")
+    }
+
+
+def test_pairs_are_drawn_in_proportion_to_the_judges_labels(lake, judged):
+    of = labels(judged, JUDGE)
+    sample = draw(lake)
+    sizes = Counter(of.values())
+    drawn = Counter(of[row[0], row[2]] for row in sample.rows)
+    assert len({(row[0], row[2]) for row in sample.rows}) == 60
+    for label, size in sizes.items():
+        assert drawn[label] == pytest.approx(60 * size / len(of), abs=2)
+        assert drawn[label] >= min(2, size)
+
+
+def test_equal_allocation_draws_as_many_of_each_label_as_there_are(lake, judged):
+    of = labels(judged, JUDGE)
+    sizes = Counter(of.values())
+    drawn = Counter(of[row[0], row[2]] for row in draw(lake, allocation="equal").rows)
+    room = [label for label in sizes if drawn[label] < sizes[label]]
+    assert max(drawn[label] for label in room) - min(drawn[label] for label in room) <= 1
+    assert sum(drawn.values()) == 60
+
+
+def test_strata_have_codes_in_an_order_that_says_nothing_and_true_sizes(lake, judged):
+    of = labels(judged, JUDGE)
+    orders = set()
+    for seed in range(8):
+        sample = draw(lake, seed=seed)
+        codes = {row[8]: of[row[0], row[2]] for row in sample.rows}
+        sizes = {row[8]: row[9] for row in sample.rows}
+        assert sizes == {code: Counter(of.values())[label] for code, label in codes.items()}
+        orders.add(tuple(codes[code] for code in sorted(codes)))
+        for row in sample.rows:
+            n_drawn = sum(other[8] == row[8] for other in sample.rows)
+            assert row[10] == pytest.approx(n_drawn / row[9])
+    assert len(orders) > 1
+
+
+def test_the_same_seed_draws_the_same_and_another_does_not(lake):
+    first, again, other = draw(lake), draw(lake), draw(lake, seed=2)
+    assert first == again
+    assert first.name != other.name
+    assert {row[:4] for row in first.rows} != {row[:4] for row in other.rows}
+
+
+def test_every_pair_of_a_stratum_is_drawn_as_often_as_any_other(lake, judged):
+    of = labels(judged, JUDGE)
+    counts = Counter()
+    for seed in range(400):
+        counts.update((row[0], row[2]) for row in draw(lake, seed=seed).rows)
+    sample = draw(lake)
+    share = {row[8]: row[10] for row in sample.rows}
+    expected = {of[row[0], row[2]]: share[row[8]] for row in sample.rows}
+    for label, probability in expected.items():
+        found = np.array([counts[pair] for pair in of if of[pair] == label]) / 400
+        assert found.mean() == pytest.approx(probability)
+        assert np.abs(found - probability).max() < 5 * np.sqrt(probability / 400)
+
+
+def test_whole_queries_come_with_all_passages_the_judge_labelled(judged):
+    rows, of = read(judged / "ann.csv"), labels(judged, JUDGE)
+    queries = {row["query_id"] for row in rows}
+    assert len(queries) == 5
+    assert {(row["query_id"], row["passage_id"]) for row in rows} == {
+        pair for pair in of if pair[0] in queries
+    }
+    assert {(row["stratum_size"], row["probability"]) for row in rows} == {("8", "0.625")}
+
+
+def test_depth_keeps_what_some_system_ranked_so_high(lake):
+    rows = draw(lake, unit="query", size=8, depth=3).rows
+    top = lake.rows(
+        "select distinct entries.query_id, entries.passage_id "
+        "from lake.intermediate.int_ranked_entries as entries "
+        "semi join (from lake.marts.relevance_labels where label_set = ?) as labels "
+        "on entries.query_id = labels.query_id and entries.passage_id = labels.passage_id "
+        "where entries.rank <= 3",
+        JUDGE,
+    )
+    assert {(row[0], row[2]) for row in rows} == set(top)
+
+
+def test_a_querys_passages_are_together(judged):
+    for assessor in ("ann", "bob"):
+        queries = [row["query_id"] for row in read(judged / f"{assessor}.csv")]
+        changes = sum(a != b for a, b in pairwise(queries))
+        assert changes == len(set(queries)) - 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        ({"size": 3}, "3 pairs are too few: the label set has 4 different labels"),
+        ({"size": 100_000}, "'judge:overlap' has .* pairs to draw from, fewer than 100,000"),
+        ({"size": 9, "unit": "query"}, "'judge:overlap' has 8 queries to draw from, fewer than 9"),
+    ],
+)
+def test_more_or_less_than_can_be_drawn_is_refused(lake, settings, wrong):
+    with pytest.raises(BadInput, match=wrong):
+        draw(lake, **settings)
+
+
+# --- estimating -----------------------------------------------------------------------------------
+
+
+def estimate(lake, assessor, measure="nDCG@10", **settings):
+    return estimate_board(lake, "demo", JUDGE, assessor, measure, **settings)
+
+
+def scores(lake, label_set, measure, level) -> dict[str, float]:
+    rows = lake.rows(
+        "select system, score from lake.marts.leaderboard "
+        "where label_set = ? and measure = ? and level = ?",
+        label_set, measure, level,
+    )  # fmt: skip
+    return dict(rows)
+
+
+def topic_scores(lake, label_set, measure, level) -> dict[tuple[str, str], float]:
+    rows = lake.rows(
+        "select system, query_id, value from lake.marts.topic_scores "
+        "where label_set = ? and measure = ? and level = ?",
+        label_set, measure, level,
+    )  # fmt: skip
+    return {tuple(row[:2]): row[2] for row in rows}
+
+
+def test_judged_queries_correct_the_judges_board_as_the_formula_says(lake, judged):
+    found = estimate(lake, "ann")
+    queries = {row["query_id"] for row in read(judged / "ann.csv")}
+    human = topic_scores(lake, "assessor:ann", "nDCG@10", 2)
+    judge = topic_scores(lake, JUDGE, "nDCG@10", 2)
+    every = {query for _, query in judge}
+    board = scores(lake, JUDGE, "nDCG@10", 2)
+    assert (found.n_judged, found.n_population, found.notes) == (5, 8, [])
+    for column, system in enumerate(found.systems):
+        tuning = found.powered.tuning[column]
+        elsewhere = [judge.get((system, query), 0) for query in every - queries]
+        y, f = ([of.get((system, q), 0) for q in queries] for of in (human, judge))
+        expected = tuning * np.mean(elsewhere) + np.mean(y) - tuning * np.mean(f)
+        assert found.powered.value[column] == pytest.approx(expected)
+        assert found.sample_only.value[column] == pytest.approx(np.mean(y))
+        assert found.judge[column] == pytest.approx(board[system])
+
+
+def test_all_pairs_judged_give_the_human_board_without_an_interval(lake):
+    found = estimate(lake, "dan", "P@10")
+    human = scores(lake, "assessor:dan", "P@10", 2)
+    judge = scores(lake, JUDGE, "P@10", 2)
+    for column, system in enumerate(found.systems):
+        for of in (found.powered, found.sample_only):
+            assert of.value[column] == pytest.approx(human[system])
+            assert of.standard_error[column] == 0
+        assert found.judge[column] == pytest.approx(judge[system])
+
+
+def test_a_sample_of_pairs_estimates_the_human_board_within_its_intervals(lake):
+    found = estimate(lake, "bob", "P@10")
+    human = scores(lake, "assessor:dan", "P@10", 2)
+    truth = np.array([human[system] for system in found.systems])
+    low, high = found.powered.interval(0.999)
+    assert ((low <= truth) & (truth <= high)).all()
+    assert (found.powered.standard_error <= found.sample_only.standard_error + 1e-12).all()
+    assert found.n_judged == 100
+
+
+def test_a_judge_whose_labels_were_not_sampled_is_corrected_by_the_same_sample(lake):
+    other = estimate_board(lake, "demo", "judge:rubric_overlap", "bob", "P@10")
+    assert other.sample_only.value == pytest.approx(estimate(lake, "bob", "P@10").sample_only.value)
+
+
+def test_queries_that_are_not_finished_do_not_count(lake):
+    found = estimate(lake, "cid")
+    assert found.n_judged == 2
+    assert (
+        "drawn pairs are not judged yet: 2 of 5 queries count, as if drawn at random"
+        in (found.notes[0])
+    )
+
+
+def test_these_queries_have_narrower_intervals_than_queries_like_them(lake):
+    alike, these = estimate(lake, "ann"), estimate(lake, "ann", these_queries=True)
+    assert these.sample_only.value == pytest.approx(alike.sample_only.value)
+    ratio = these.sample_only.standard_error / alike.sample_only.standard_error
+    assert ratio == pytest.approx(np.sqrt(1 - 5 / 8))
+
+
+@pytest.mark.parametrize(
+    ("assessor", "measure", "settings", "wrong"),
+    [
+        ("bob", "nDCG@10", {}, "nDCG@10 is not a sum over labels, so single pairs cannot tell it"),
+        ("bob", "P@20", {}, "P@20 looks at 20 ranks; the sample holds passages ranked 10 or high"),
+        ("cid", "nDCG@20", {}, "nDCG@20 looks at 20 ranks"),
+        ("eve", "P@10", {}, "assessor 'eve' has judged no sample of 'demo' that is here"),
+        ("ann", "nDCG@10", {"sample": "pair-0"}, "assessor 'ann' has no sample 'pair-0'"),
+        ("ann", "nDCG@11", {}, "has no measure 'nDCG@11'"),
+        ("ann", "nDCG@10", {"level": 9}, "has no relevance level 9"),
+    ],
+)
+def test_what_a_sample_cannot_tell_is_refused(lake, assessor, measure, settings, wrong):
+    with pytest.raises(BadInput, match=wrong):
+        estimate(lake, assessor, measure, **settings)
+
+
+def test_a_measure_without_a_cutoff_notes_what_was_not_judged(lake):
+    assert (
+        "passages below rank 10 were not judged: AP sees them" in estimate(lake, "cid", "AP").notes
+    )
+
+
+def test_the_command_prints_estimates_best_first(judged):
+    command = ("stats", "estimate", "demo", "--measure", "nDCG@10", "--label-set", JUDGE,
+               "--assessor", "ann")  # fmt: skip
+    found = json.loads(gradelake(judged, *command, "--json").stdout)
+    estimates = [system["estimate"] for system in found["systems"]]
+    assert estimates == sorted(estimates, reverse=True)
+    assert {"low", "high", "sample_only", "width_ratio"} <= found["systems"][0].keys()
+    lines = gradelake(judged, *command).stdout.splitlines()
+    assert "5 of 8 queries judged by ann; 95% intervals" in lines[0]
+    assert [line.split()[0] for line in lines[2:]] == [s["system"] for s in found["systems"]]
+
+
+def test_a_passage_with_any_line_ending_comes_back_whole(tmp_path):
+    from analyses.stats.review_sample import COLUMNS, Sample, as_csv
+    from ingest.judgments_csv import read_judgments
+
+    text = 'one\rtwo\nthree\r\nfour, "five"'
+    row = ("q1", "sky\r", "p1", text, "2", "pair-1", "judge:Sun", "pair", "s1", 6, 0.5, 10)
+    assert len(row) == len(COLUMNS)
+    file = tmp_path / "sample.csv"
+    file.write_bytes(as_csv(Sample("pair-1", "pair", [row], 1, 6, {"s1": (1, 6)}, 0)))
+    read = read_judgments(file, "sample.csv")
+    assert read.select("query_id", "passage_id", "relevance").rows() == [("q1", "p1", 2)]

@@ -1,0 +1,181 @@
+"""`gradelake stats` on the demo: figures of the marts, JSON, tables, and what is refused."""
+
+import csv
+import json
+
+import krippendorff
+import numpy as np
+import pytest
+
+from analyses.stats.boards import read_board, read_official_ranks
+from analyses.stats.correlation import agreement
+from analyses.stats.labels import compare_labels
+from analyses.stats.rank_correlation import STATISTICS
+from sql import Lake, Project
+from sql.errors import BadInput
+from tests.conftest import gradelake
+
+
+@pytest.fixture(scope="module")
+def lake(demo):
+    with Lake.published(Project.find(demo)) as lake:
+        yield lake
+
+
+@pytest.fixture(scope="module")
+def graded_lake(graded_demo):
+    with Lake.published(Project.find(graded_demo)) as lake:
+        yield lake
+
+
+def stats(folder, *arguments, code=0):
+    return gradelake(folder, "stats", *arguments, code=code)
+
+
+def assert_correlations_are_the_marts(lake) -> int:
+    """Every fourth row of leaderboard_correlation; returns how many."""
+    rows = lake.rows(
+        "select collection, label_set, level, measure, leaderboard, "
+        f"{', '.join(STATISTICS)} from lake.marts.leaderboard_correlation order by all"
+    )[::4]
+    for collection, label_set, level, measure, leaderboard, *expected in rows:
+        board = read_board(lake, collection, label_set, measure, level)
+        official = read_official_ranks(lake, collection, leaderboard)
+        found = [one.value for one in agreement(board, official, n_replicates=1).correlations]
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours is None) == (theirs is None), (label_set, level, measure)
+            assert ours is None or ours == pytest.approx(theirs, abs=1e-9)
+    return len(rows)
+
+
+def test_every_correlation_is_that_of_the_mart(lake, graded_lake):
+    assert assert_correlations_are_the_marts(lake) > 15
+    assert assert_correlations_are_the_marts(graded_lake) > 15
+
+
+def test_a_board_holds_the_leaderboards_means_coverage_too(graded_lake):
+    rows = graded_lake.rows(
+        "select label_set, measure, level, map(list(system), list(score)) "
+        "from lake.marts.leaderboard where level in (1, 3) group by all"
+    )
+    assert {"Cover@20", "AP"} <= {measure for _, measure, _, _ in rows}
+    for label_set, measure, level, scores in rows:
+        board = read_board(graded_lake, "demo", label_set, measure, level)
+        means = dict(zip(board.systems, board.values.mean(axis=0) / 1e10, strict=True))
+        assert means == pytest.approx(scores, abs=1e-9)
+
+
+def test_correlations_over_another_label_set_are_those_of_leaderboard_agreement(lake):
+    rows = lake.rows(
+        f"select label_set, level, measure, reference, reference_level, {', '.join(STATISTICS)} "
+        "from lake.marts.leaderboard_agreement where level = 2 and reference like 'assessor:%'"
+    )
+    assert len(rows) > 10
+    for label_set, level, measure, reference, reference_level, *expected in rows:
+        found = agreement(
+            read_board(lake, "demo", label_set, measure, level),
+            read_board(lake, "demo", reference, measure, reference_level),
+            n_replicates=1,
+        )
+        ours = [one.value for one in found.correlations]
+        assert ours == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_the_level_is_min_relevant_unless_the_labels_end_below_it(lake):
+    assert read_board(lake, "demo", "assessor:human", "AP").level == 2
+    highest = lake.value(
+        "select max(label) from lake.marts.relevance_labels where label_set = 'judge:overlap'"
+    )
+    assert read_board(lake, "demo", "judge:overlap", "AP").level == min(2, highest)
+
+
+def test_correlation_answers_in_json_and_again_the_same(demo):
+    command = ("correlation", "demo", "--measure", "nDCG@10", "--against", "judge:overlap",
+               "--replicates", "500", "--json")  # fmt: skip
+    first, again = stats(demo, *command).stdout, stats(demo, *command).stdout
+    assert first == again
+    found = json.loads(first)
+    assert [one["label_set"] for one in found["label_sets"]] == [
+        "assessor:human", "judge:overlap", "judge:rubric_overlap",
+    ]  # fmt: skip
+    human, overlap, _ = found["label_sets"]
+    assert [one["statistic"] for one in human["correlations"]] == list(STATISTICS)
+    assert human["correlations"][0]["spread"].keys() == {"queries", "systems", "both"}
+    assert len(human["better"]) == 9
+    assert overlap["better"] == []  # is not compared with itself
+
+
+def test_correlation_prints_a_row_per_statistic_and_says_what_is_undefined(demo):
+    done = stats(demo, "correlation", "demo", "--measure", "AP", "--reference", "assessor:human",
+                 "--label-set", "judge:overlap", "--replicates", "300")  # fmt: skip
+    rows = done.stdout.splitlines()
+    assert [row.split()[2] for row in rows[1:]] == list(STATISTICS)
+    assert " to " in rows[1]
+
+
+def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
+    command = ("significance", "demo", "--measure", "P@10", "--label-set", "judge:overlap",
+               "--reference", "assessor:human", "--replicates", "2000")  # fmt: skip
+    found = json.loads(stats(demo, *command, "--json").stdout)
+    assert found["is_exact"]  # 8 queries
+    n_systems = 11
+    assert found["n_pairs"] == len(found["pairs"]) == n_systems * (n_systems - 1) / 2
+    for row in found["counts"]:
+        assert row["both"] + row["opposite"] + row["only"] == row["significant"]
+        assert sum(row[name] for name in ("both", "opposite", "only", "only_reference",
+                                          "neither")) == found["n_pairs"]  # fmt: skip
+    done = stats(demo, *command, "-o", str(tmp_path / "pairs.csv"))
+    assert "55 pairs of 11 systems over 8 queries (all sign patterns)" in done.stdout
+    assert "no p can be below 0.0078 here, so with 55 pairs Holm's" in done.stderr
+    with (tmp_path / "pairs.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [float(row["p_tukey"]) for row in rows] == [pair["p_tukey"] for pair in found["pairs"]]
+
+
+def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
+    names = ["assessor:human", "judge:overlap", "judge:rubric_overlap"]
+    rows = lake.rows(
+        "pivot (select query_id, passage_id, label_set, greatest(label, 0) as label "
+        "from lake.marts.relevance_labels) on label_set using first(label) "
+        "group by query_id, passage_id order by all"
+    )
+    matrix = np.array([row[2:] for row in rows], dtype=float).T
+    queries = np.array([row[0] for row in rows])
+    found = compare_labels(lake, "demo", [], "ordinal", 200, 1, 0.95)
+    assert found.label_sets == names
+    assert found.value == pytest.approx(krippendorff.alpha(matrix, level_of_measurement="ordinal"))
+    assert found.spread.low < found.value < found.spread.high
+    assert found.n_pairs == ((~np.isnan(matrix)).sum(axis=0) > 1).sum()
+    for query, value, _ in found.by_query:
+        part = matrix[:, queries == query]
+        assert value == pytest.approx(krippendorff.alpha(part, level_of_measurement="ordinal"))
+    done = stats(demo, "alpha", "demo", "--per-query", "--metric", "nominal", "--json")
+    as_json = json.loads(done.stdout)
+    nominal = krippendorff.alpha(matrix, level_of_measurement="nominal")
+    assert as_json["alpha"] == pytest.approx(nominal)
+    assert len(as_json["by_query"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["correlation", "demo", "--measure", "nDCG@1"], "has no measure 'nDCG@1'"),
+        (["correlation", "dmo", "--measure", "AP"], "there are no labels of a collection 'dmo'"),
+        (["correlation", "demo", "--measure", "AP", "--level", "7"], "has no relevance level 7"),
+        (["correlation", "demo", "--measure", "AP", "--label-set", "judge:overlab"],
+         "has no label set 'judge:overlab' here\n  Did you mean 'judge:overlap'?"),
+        (["correlation", "demo", "--measure", "AP", "--leaderboard", "x"],
+         "has no official leaderboard 'x'"),
+        (["correlation", "demo", "--measure", "AP", "--leaderboard", "official", "--reference",
+          "assessor:human"], "--leaderboard and --reference exclude each other"),
+        (["alpha", "demo", "--label-set", "judge:overlap"], "'judge:overlap' alone cannot agree"),
+        (["alpha", "demo", "--live", "--release", "r1"], "--live and --release exclude each oth"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_refused_with_a_hint(demo, arguments, wrong):
+    assert wrong in stats(demo, *arguments, code=2).stderr
+
+
+def test_a_collection_without_official_ranks_needs_a_reference(lake):
+    with pytest.raises(BadInput, match="'elsewhere' has no official leaderboards"):
+        read_official_ranks(lake, "elsewhere", None)

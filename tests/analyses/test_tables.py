@@ -1,0 +1,261 @@
+"""`gradelake export latex`: tables whose numbers are the marts', in LaTeX that holds together."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from scipy import stats
+
+from analyses.tables.agreement import boxed_judgment
+from analyses.tables.latex import escape, render
+from analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
+from sql import Lake, Project
+from tests.analyses.small import make_small
+from tests.conftest import gradelake
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return make_small(tmp_path_factory.mktemp("tables") / "project")
+
+
+def latex(folder, *arguments) -> str:
+    return gradelake(folder, "export", "latex", *arguments).stdout
+
+
+def csv_rows(folder, *arguments) -> list[dict]:
+    done = gradelake(folder, "export", "latex", *arguments, "--format", "csv")
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def body(document: str) -> list[str]:
+    """Lines between the head's rule and the last."""
+    lines = document.splitlines()
+    return lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+
+
+def assert_holds_together(document: str) -> None:
+    """Braces and environments close, every row is as wide as the table, no row is broken."""
+    bare = re.sub(r"\\[{}&%$#_]", "", re.sub(r"(?m)^%.*$", "", document))
+    depth = 0
+    for character in bare:
+        depth += (character == "{") - (character == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert bare.count("$") % 2 == 0
+    environments = []
+    for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", bare):
+        if what == "begin":
+            environments.append(name)
+        else:
+            assert environments.pop() == name
+    assert environments == []
+    kind, alignment, inside = re.search(
+        r"\\begin\{(tabular|longtable)\}\{([lr]+)\}\n(.*?)\\end\{\1\}", bare, re.DOTALL
+    ).groups()
+    assert "\n\n" not in inside, "an empty line would end the row"
+    rows = [line for line in inside.splitlines() if line.endswith(r"\\") and "caption" not in line]
+    assert rows
+    for row in rows:
+        spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d+)\}", row)]
+        assert row.count("&") + 1 + sum(spans) - len(spans) == len(alignment), row
+    assert inside.count(r"\toprule") == (2 if kind == "longtable" else 1)
+
+
+def test_agreement_has_a_row_per_label_with_the_kappa_of_its_boxed_judgment(small):
+    """Row 4: of 8 pairs, 2 are labelled 4 and 2 judged 3, one both; kappa = (48-40)/(64-40)."""
+    document = latex(small, "agreement", "small", "--label-set", "judge:five")
+    assert body(document) == [
+        r"5 & \fbox{\textbf{1}} & 0 & 0 & 0 & 1 & 0.60 \\",
+        r"4 & \fbox{\textbf{1}} & \textbf{1} & 0 & 0 & 2 & 0.33 \\",
+        r"3 & 0 & \fbox{\textbf{1}} & 0 & 0 & 1 & 0.60 \\",
+        r"2 & 0 & \fbox{0} & 0 & 0 & 0 & -- \\",
+        r"1 & 0 & \fbox{0} & 0 & 1 & 1 & $-$0.20 \\",
+        r"0 & 0 & 0 & \textbf{1} & \fbox{\textbf{2}} & 3 & 0.47 \\",
+    ]
+    assert r"Label & 3 & 2 & 1 & 0 & Total & Cohen's kappa \\" in document
+    assert_holds_together(document)
+
+
+def test_merged_rows_and_columns_are_cut_where_asked(small):
+    """At 4 and at min_relevant 2: 3 pairs above on both sides, 1 on the judgments' alone."""
+    document = latex(small, "agreement", "small", "--label-set", "judge:five", "--cut", "4")
+    assert body(document) == [
+        r"4--5 & \fbox{\textbf{3}} & 0 & 3 & 0.75 \\",
+        r"0--3 & 1 & \fbox{\textbf{4}} & 5 & 0.75 \\",
+    ]
+    assert r"Label & 2--3 & 0--1 & Total & Cohen's kappa \\" in document
+    assert_holds_together(document)
+    rows = csv_rows(small, "agreement", "small", "--label-set", "judge:five", "--cut", "1",
+                    "--judgment-cut", "3")  # fmt: skip
+    assert [list(row.values())[2:5] for row in rows] == [["1-5", "2", "3"], ["0", "0", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("highest", "highest_judgment", "relevant", "boxes"),
+    [
+        (5, 3, 2, [0, 2, 2, 2, 3, 3]),  # as the RUBRIC papers box TREC DL
+        (5, 3, 1, [0, 1, 1, 1, 2, 2]),  # and collections where 1 is relevant
+        (3, 3, 2, [0, 1, 2, 3]),
+        (1, 1, 1, [0, 1]),
+        (1, 3, 2, [0, 3]),
+        (5, 1, 1, [0, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_a_label_stands_for_the_judgment_that_the_papers_box(
+    highest, highest_judgment, relevant, boxes
+):
+    found = [boxed_judgment(n, highest, highest_judgment, relevant) for n in range(highest + 1)]
+    assert found == boxes
+
+
+def test_several_label_sets_stand_one_above_the_other(demo):
+    document = latex(demo, "agreement", "demo")
+    assert re.findall(r"\\textit\{(.*?)\}", document) == ["judge:overlap", r"judge:rubric\_overlap"]
+    assert_holds_together(document)
+    rows = csv_rows(demo, "agreement", "demo")
+    with Lake.published(Project.find(demo)) as lake:
+        n_pairs = dict(lake.rows("select label_set, sum(n)::int from lake.marts.confusion "
+                                 "where reference = 'assessor:human' group by all"))  # fmt: skip
+    for name, n in n_pairs.items():
+        assert sum(int(row["total"]) for row in rows if row["label_set"] == name) == n
+
+
+def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(demo):
+    arguments = ("leaderboard", "demo", "--label-set", "assessor:human", "--measure", "nDCG@10",
+                 "--measure", "AP", "--ranks")  # fmt: skip
+    document = latex(demo, *arguments)
+    assert_holds_together(document)
+    assert document.count(r"\textbf") == 2
+    rows = csv_rows(demo, *arguments)
+    with Lake.published(Project.find(demo)) as lake:
+        board = lake.rows(
+            "select system, rank, score_4dp from lake.marts.leaderboard where level = 2 "
+            "and label_set = 'assessor:human' and measure = 'nDCG@10' order by rank, system"
+        )
+        above = lake.rows("select system, rank from lake.marts.leaderboard where level = 2 "
+                          "and label_set = 'assessor:human' and measure = 'AP'")  # fmt: skip
+    assert [(r["system"], int(r["rank"]), float(r["nDCG@10"])) for r in rows] == board
+    assert {r["system"]: int(r["AP_rank"]) for r in rows} == dict(above)
+    official = json.loads((demo / "official_ranks.json").read_text())
+    found = {r["system"]: float(r["official_rank"]) for r in rows if r["official_rank"]}
+    assert found == pytest.approx(official)
+    best = escape(board[0][0])
+    assert rf"1 & {best} & \textbf{{{board[0][2]:.4f}}} & 1 &" in document
+
+
+def test_correlations_are_scipys_on_printed_scores(demo):
+    rows = csv_rows(demo, "correlation", "demo", "--measure", "nDCG@10", "--measure", "P@10")
+    official = json.loads((demo / "official_ranks.json").read_text())
+    assert {(r["label_set"], r["level"]) for r in rows} >= {("judge:overlap", "1")}
+    for row in rows:
+        board = csv_rows(demo, "leaderboard", "demo", "--label-set", row["label_set"],
+                         "--level", row["level"])  # fmt: skip
+        board = [system for system in board if system["official_rank"]]
+        ranks = [-official[system["system"]] for system in board]
+        for measure in ("nDCG@10", "P@10"):
+            scores = [float(system[measure]) for system in board]
+            if len(set(scores)) == 1:
+                assert row[f"{measure} kendall"] == ""
+                continue
+            for name, function in (("kendall", stats.kendalltau), ("spearman", stats.spearmanr)):
+                theirs = function(scores, ranks).statistic
+                assert float(row[f"{measure} {name}"]) == pytest.approx(theirs, abs=1e-9)
+
+
+def test_correlations_have_three_decimals_and_each_columns_best_is_bold(demo):
+    document = latex(demo, "correlation", "demo", "--label-set", "assessor:human", "--label-set",
+                     "judge:overlap", "--level", "2", "--measure", "nDCG@10")  # fmt: skip
+    assert_holds_together(document)
+    rows = [line.removesuffix(r" \\").split(" & ") for line in body(document) if "&" in line]
+    assert [row[:2] for row in rows] == [["assessor:human", "2"], ["judge:overlap", "2"]]
+    for column in (2, 3):
+        texts = [row[column] for row in rows]
+        values = [float(re.sub(r"\\textbf\{(.*)\}", r"\1", text)) for text in texts]
+        assert all(re.fullmatch(r"(\\textbf\{)?-?\d\.\d{3}\}?", text) for text in texts)
+        best = [text.startswith(r"\textbf") for text in texts]
+        assert best == [value == max(values) for value in values]
+    assert r"$\rho$ & $\tau$" in document
+
+
+def test_another_label_sets_leaderboard_can_be_the_reference(demo):
+    (row,) = csv_rows(demo, "correlation", "demo", "--label-set", "judge:overlap", "--level", "1",
+                      "--reference", "assessor:human", "--measure", "AP")  # fmt: skip
+    boards = [
+        {r["system"]: float(r["AP"]) for r in
+         csv_rows(demo, "leaderboard", "demo", "--label-set", name, "--level", level)}
+        for name, level in (("judge:overlap", "1"), ("assessor:human", "2"))
+    ]  # fmt: skip
+    systems = sorted(boards[0])
+    theirs = stats.kendalltau(*([board[system] for system in systems] for board in boards))
+    assert float(row["AP kendall"]) == pytest.approx(theirs.statistic, abs=1e-9)
+
+
+def test_json_has_what_csv_has_unrounded_and_null_where_undefined(small):
+    text = latex(small, "agreement", "small", "--label-set", "judge:five", "--format", "json")
+    table = json.loads(text)
+    assert {key: table[key] for key in ("table", "collection", "reference")} == {
+        "table": "agreement", "collection": "small", "reference": "assessor:me",
+    }  # fmt: skip
+    assert [row["label"] for row in table["rows"]] == ["5", "4", "3", "2", "1", "0"]
+    assert [row["kappa"] for row in table["rows"]] == pytest.approx(
+        [0.6, 1 / 3, 0.6, None, -0.2, 14 / 30], abs=1e-9
+    )
+
+
+def test_a_file_is_written_whole_and_a_standalone_document_compiles_by_its_shape(small):
+    done = gradelake(small, "export", "latex", "agreement", "small", "--label-set", "judge:five",
+                     "--standalone", "-o", "table.tex")  # fmt: skip
+    assert done.stdout == "table.tex: wrote 6 rows\n"
+    document = (small / "table.tex").read_text()
+    assert document.startswith(r"\documentclass{article}")
+    assert document.endswith("\\end{document}\n")
+    assert_holds_together(document)
+
+
+def test_a_long_table_goes_over_pages():
+    rows = [[Cell(f"system_{n}", f"system_{n}"), number(n / 100, 4)] for n in range(60)]
+    columns = [Column("system", "System", is_number=False), Column("AP", "AP")]
+    document = render(Table("leaderboard", "x", columns, [Block({}, rows)]), standalone=True)
+    assert r"\begin{longtable}{lr}" in document
+    assert_holds_together(document)
+
+
+def test_what_latex_would_take_for_a_command_is_escaped():
+    assert escape(r"50%_{a}&#$~^\ <b>|") == (
+        r"50\%\_\{a\}\&\#\$\textasciitilde{}\textasciicircum{}\textbackslash{} "
+        r"\textless{}b\textgreater{}\textbar{}"
+    )
+    assert escape("two\nlines\x00") == "two lines "
+
+
+def test_the_best_is_bold_as_printed_ties_too():
+    rows = with_best_bold([[number(0.50004, 3)], [number(0.49996, 3)], [number(None, 3)],
+                           [number(-0.0001, 3)]], [0])  # fmt: skip
+    assert [(row[0].text, row[0].is_bold) for row in rows] == [
+        ("0.500", True), ("0.500", True), ("--", False), ("0.000", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("agreement", "smal"), "no labels of a collection 'smal'"),
+        (("agreement", "small", "--label-set", "judge:fve"), "Did you mean 'judge:five'?"),
+        (("agreement", "small", "--label-set", "judge:elsewhere"), "is not compared with"),
+        (("agreement", "small", "--cut", "6"), "--cut 6: labels are 0-5"),
+        (("agreement", "small", "--cut", "4", "--judgment-cut", "0"), "--judgment-cut 0: labels"),
+        (("agreement", "small", "--judgment-cut", "2"), "--judgment-cut goes with --cut"),
+        (("leaderboard", "small", "--label-set", "judge:five"), "no level 2"),
+        (("correlation", "small"), "'small' has no official ranks here"),
+        (("correlation", "small", "--leaderboard", "a", "--reference", "b"), "exclude each other"),
+        (("agreement", "small", "--format", "csv", "--standalone"), "--standalone is for LaTeX"),
+        (("agreement", "small", "-o", "no/x.tex"), "there is no folder no"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_nothing_written(small, arguments, said):
+    done = gradelake(small, "export", "latex", *arguments, code=2)
+    assert said in done.stderr
+    assert done.stdout == ""

@@ -1,0 +1,18 @@
+"""How tests edit a rubric by hand: rows of seeds/rubric_edits.csv beside gradelake.toml."""
+
+import csv
+from pathlib import Path
+
+from sql.seeds import PACKAGED
+
+COLUMNS = (PACKAGED / "rubric_edits.csv").read_text(encoding="utf-8").strip().split(",")
+
+
+def write_edits(folder: Path, *rows: dict) -> None:
+    """Make these rows the project's edits; columns that a row does not name are empty."""
+    (folder / "seeds").mkdir(exist_ok=True)
+    file = folder / "seeds" / "rubric_edits.csv"
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,107 @@
+"""A small lake of odd labels: assessors and judges who agree by chance, or say one thing only."""
+
+import math
+import random
+import statistics
+from collections import defaultdict
+from pathlib import Path
+
+from sql import Lake, Project
+from tests import oracle
+from tests.conftest import gradelake
+
+# every kind of labels that statistics stumble over, on two queries of 12 passages
+QUERIES = ("even", "odd")
+PASSAGES = [f"p{i:02}" for i in range(12)]
+LABELLERS = {
+    "assessor:ann": lambda draw, i: draw.choice([-1, 0, 1, 2, 3]),
+    "assessor:bob": lambda draw, i: None if i % 3 == 0 else draw.choice([0, 1, 2, 3]),
+    "judge:fair": lambda draw, i: draw.randint(0, 3),
+    "judge:wide": lambda draw, i: draw.randint(0, 5),
+    "judge:yes": lambda draw, i: 1,
+    "judge:no": lambda draw, i: 0,
+    "judge:lone": lambda draw, i: 3 if i == 0 else None,
+    "judge:fine": lambda draw, i: draw.randint(0, 3),
+    "judge:good": lambda draw, i: None if i % 4 == 0 else draw.randint(0, 3),
+}
+MEMBERS = ("fair", "fine", "good")
+ENSEMBLES = ("majority", "median", "mean_expected")
+
+
+def make(folder: Path) -> None:
+    """Fill a folder with the lake, built and published."""
+    (folder / "seeds").mkdir(parents=True)
+    draw = random.Random(5)
+    (folder / "topics.tsv").write_text("".join(f"{query}\ttext {query}\n" for query in QUERIES))
+    for label_set, labeller in LABELLERS.items():
+        lines = [
+            f"{query} 0 {passage} {label}\n"
+            for query in QUERIES
+            for i, passage in enumerate(PASSAGES)
+            if (label := labeller(draw, i)) is not None
+        ]
+        (folder / f"{label_set.split(':')[1]}.qrels").write_text("".join(lines))
+    (folder / "runs").mkdir()
+    for system in range(7):
+        lines = [
+            f"{query} Q0 {passage} 1 {draw.randint(0, 6)} s{system}\n"
+            for query in QUERIES
+            for passage in draw.sample(PASSAGES, 6)
+        ]
+        (folder / "runs" / f"s{system}.run").write_text("".join(lines))
+    (folder / "runs" / "s7.run").write_text((folder / "runs" / "s6.run").read_text())  # a tie
+    (folder / "gradelake.toml").write_text("""
+[collections.strange]
+queries = "topics.tsv"
+judgments = { ann = "ann.qrels", bob = "bob.qrels" }
+runs = ["runs/*.run"]
+min_relevant = 2
+[collections.strange.groups.half]
+low = ["s[0-3]"]
+high = ["s4", "s5", "s6", "s7"]
+""")
+    gradelake(folder, "ingest", "strange")
+    for label_set in LABELLERS:
+        kind, name = label_set.split(":")
+        if kind == "judge":
+            gradelake(folder, "import", "labels", "strange", f"{name}.qrels", "--judge", name)
+    (folder / "seeds" / "ensembles.csv").write_text(
+        "ensemble,rule,grader\n"
+        + "".join(f"{rule},{rule},{judge}\n" for rule in ENSEMBLES for judge in MEMBERS)
+    )
+    gradelake(folder, "build")
+
+
+def labels_of(folder: Path) -> dict[str, dict[tuple, int]]:
+    """Label set -> (query, passage) -> label, as the files have it; below 0 is 0."""
+    found = defaultdict(dict)
+    for name in LABELLERS:
+        file = folder / f"{name.split(':')[1]}.qrels"
+        for query, labels in oracle.read_qrels(file).items():
+            found[name] |= {(query, passage): label for passage, label in labels.items()}
+    for rule in ENSEMBLES:
+        votes = defaultdict(list)
+        for member in MEMBERS:
+            for pair, label in found[f"judge:{member}"].items():
+                votes[pair].append(label)
+        found[f"judge:{rule}"] = {
+            pair: together(rule, labels)
+            for pair, labels in votes.items()
+            if len(labels) > len(MEMBERS) / 2
+        }
+    return found
+
+
+def together(rule: str, labels: list[int]) -> int:
+    """What an ensemble makes of its members' labels; ties go down."""
+    if rule == "majority":
+        return min(statistics.multimode(labels))
+    if rule == "median":
+        return statistics.median_low(labels)
+    return math.ceil(statistics.fmean(labels) - 0.5)
+
+
+def rows(folder, query, *parameters) -> list[dict]:
+    """The rows of a query over what is published."""
+    with Lake.published(Project.find(folder)) as lake:
+        return lake.frame(query, *parameters).to_dicts()

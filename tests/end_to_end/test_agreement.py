@@ -1,0 +1,198 @@
+"""Agreement of labels and of leaderboards: real figures, and every cell against named libraries."""
+
+import json
+import os
+from itertools import groupby
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from tests import agreement_oracle, oracle
+from tests.conftest import DL19_JUDGES
+from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
+from tests.places import DL19
+
+NTH = int(os.environ.get("GRADELAKE_NTH_KAPPA", "7"))  # of thousands; all take a minute
+MEASURES = ("nDCG@10", "nDCG@20", "AP", "RR", "Rprec")
+
+
+def kappa(folder, label_set, cut):
+    return rows(
+        folder,
+        "select round(kappa, 3) as kappa, n_both, n_label_only, n_reference_only, n_neither "
+        "from lake.marts.kappa where label_set = ? and assessor = 'nist' and kind = 'binary' "
+        "and cut = ?",
+        label_set, cut,
+    )[0]  # fmt: skip
+
+
+def test_dl19_kappas_are_the_published_ones(dl19):
+    assert kappa(dl19, "judge:Question", ">=4|>=2") == {
+        "kappa": 0.341, "n_both": 2105, "n_label_only": 2712, "n_reference_only": 396,
+        "n_neither": 4047,
+    }  # fmt: skip
+    assert kappa(dl19, "judge:Thomas", ">=1|>=2")["kappa"] == 0.130
+    assert kappa(dl19, "judge:Sun", ">=1|>=2")["kappa"] == 0.371
+
+
+def test_an_unjudged_passage_is_not_a_non_relevant_one(dl19):
+    """1,800 of the labelled passages are unjudged: with a judgment of 0 they would raise kappa."""
+    labels = oracle.read_qrels(DL19 / "labels" / f"{DL19_JUDGES['Question']}.qrels")
+    judgments = oracle.read_qrels(DL19 / "qrels.txt")
+    pairs = [
+        (label >= 4, judgments[query].get(passage, 0) >= 2)
+        for query, of_query in labels.items()
+        for passage, label in of_query.items()
+    ]
+    assert len(pairs) == 11_060
+    assert round(cohen_kappa_score(*zip(*pairs, strict=True)), 3) == 0.366
+    n = rows(
+        dl19,
+        "select distinct n from lake.marts.kappa where label_set = 'judge:Question' "
+        "and assessor = 'nist'",
+    )
+    assert n == [{"n": 9_260}]
+
+
+def test_the_dl19_correlation_table_equals_pytrec_eval_and_scipy(dl19):
+    """Methods x levels x measures as RUBRIC's online appendix prints them, to 3 decimals."""
+    official = json.loads((DL19 / "official_ranks.json").read_text())
+    runs = oracle.read_runs(DL19 / "runs")
+    printed = 0
+    ours = {
+        (row["label_set"], row["level"], row["measure"]): row
+        for row in rows(dl19, "select * from lake.marts.leaderboard_correlation")
+    }
+    for judge, file in DL19_JUDGES.items():
+        labels = oracle.read_qrels(DL19 / "labels" / f"{file}.qrels")
+        for level in (1, 3, 4, 5):
+            values = {name: oracle.evaluate(labels, run, level) for name, run in runs.items()}
+            for measure in MEASURES:
+                scores = {
+                    name: round(sum(cells[measure] for cells in of_run.values()) / len(labels), 4)
+                    for name, of_run in values.items()
+                }
+                theirs = agreement_oracle.correlations(
+                    [scores[name] for name in official], [-rank for rank in official.values()]
+                )
+                row = ours[f"judge:{judge}", level, measure]
+                assert {name: as_printed(row[name]) for name in theirs} == {
+                    name: as_printed(value) for name, value in theirs.items()
+                }, (judge, level, measure)
+                printed += row["kendall"] is not None
+    assert printed > 40
+
+
+def as_printed(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def common(labels, one, other, query=None) -> tuple[list[int], list[int]]:
+    shared = [pair for pair in labels[one] if pair in labels[other] and query in (None, pair[0])]
+    return [labels[one][pair] for pair in shared], [labels[other][pair] for pair in shared]
+
+
+def assert_cell(row, one, other) -> None:
+    """Every column of a row of `kappa` or `kappa_by_query`."""
+    where = {key: row[key] for key in ("label_set", "reference", "kind", "cut")}
+    assert row["n"] == len(one), where
+    if row["kind"] in agreement_oracle.WEIGHTS:
+        expected = {
+            "kappa": agreement_oracle.kappa(one, other, agreement_oracle.WEIGHTS[row["kind"]]),
+            **dict.fromkeys(("n_both", "n_neither", "precision", "recall", "bias_index")),
+        }
+    else:
+        one = agreement_oracle.classes(row["kind"], one, row["label_cut"])
+        other = agreement_oracle.classes(row["kind"], other, row["reference_cut"])
+        expected = {
+            "kappa": agreement_oracle.kappa(one, other),
+            "observed": np.mean(np.equal(one, other)),
+            **agreement_oracle.two_by_two(one, other),
+        }
+    assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-9), where
+    if row["kappa"] is not None:
+        from_shares = (row["observed"] - row["expected"]) / (1 - row["expected"])
+        assert from_shares == pytest.approx(row["kappa"], abs=1e-6), where
+
+
+def test_every_kappa_equals_scikit_learn_on_odd_labels_too(strange):
+    labels = labels_of(strange)
+    found = rows(strange, "select * from lake.marts.kappa order by all")
+    pairs = {(row["label_set"], row["reference"]) for row in found}
+    assert pairs == {
+        (a, b) for a in labels for b in labels if a != b and common(labels, a, b) != ([], [])
+    }
+    for row in found[::NTH]:
+        assert_cell(row, *common(labels, row["label_set"], row["reference"]))
+    kinds = {row["kind"] for row in found}
+    assert kinds == {"graded", "linear", "quadratic", "binary", "collapsed", "boxed"}
+    assert any(row["kappa"] is None for row in found)
+    collapsed = {row["cut"] for row in found if row["kind"] == "collapsed" and row["label_cut"] < 3}
+    assert {"0|1-3", "0-1|2-3"} <= collapsed
+
+
+def test_every_kappa_of_a_query_equals_scikit_learn(strange):
+    labels = labels_of(strange)
+    found = rows(strange, "select * from lake.marts.kappa_by_query order by all")
+    assert {row["query_id"] for row in found} == set(QUERIES)
+    for row in found[::NTH]:
+        assert_cell(row, *common(labels, row["label_set"], row["reference"], row["query_id"]))
+
+
+def test_confusion_counts_labels_as_they_are(strange):
+    found = rows(
+        strange,
+        "select * from lake.marts.confusion where label_set = 'judge:yes' and assessor = 'ann'",
+    )
+    lines = (strange / "ann.qrels").read_text().split("\n")[:-1]
+    judgments = [int(line.split()[3]) for line in lines]
+    assert -1 in judgments
+    assert {(row["label"], row["judgment"]): row["n"] for row in found} == {
+        (1, judgment): judgments.count(judgment) for judgment in set(judgments)
+    }
+
+
+@pytest.mark.parametrize("mart", ["leaderboard_agreement", "topic_agreement"])
+def test_every_correlation_of_two_boards_equals_the_libraries(strange, mart):
+    table, score = (
+        ("leaderboard", "score_4dp") if mart == "leaderboard_agreement"
+        else ("topic_scores", "round(value, 4)")
+    )  # fmt: skip
+    query = "query_id" if table == "topic_scores" else "'' as query_id"
+    keys = ("label_set", "level", "measure", "query_id")
+    cells = rows(
+        strange,
+        f"select label_set, level, measure, {query}, system, {score} as score "
+        f"from lake.marts.{table} order by all",
+    )
+    boards = {
+        key: {row["system"]: row["score"] for row in board}
+        for key, board in groupby(cells, lambda row: tuple(row[key] for key in keys))
+    }
+    found = rows(strange, f"select *, {query} from lake.marts.{mart}")
+    assert found
+    defined = 0
+    for row in found:
+        one = boards[tuple(row[key] for key in keys)]
+        other = boards[row["reference"], row["reference_level"], row["measure"], row["query_id"]]
+        expected = agreement_oracle.correlations(
+            [one[system] for system in one], [other[system] for system in one]
+        )
+        assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-9), row
+        assert (row["kendall"] is None) == (row["undefined_reason"] is not None)
+        assert row["reference_level"] == (row["level"] if row["assessor"] is None else 2)
+        defined += row["kendall"] is not None
+    assert 0 < defined < len(found)
+
+
+def test_the_oracle_overlaps_as_the_rbo_package_does():
+    """Figures printed by rbo 0.1.3, which does not go with numpy 2."""
+    for places, printed in (
+        ([3, 0, 8, 11, 6, 7, 4, 1, 9, 10, 2, 5], 0.6306003828619482),
+        ([1, 0, 2], 0.9),
+        (list(range(12))[::-1], 0.4442989627905196),
+    ):
+        one = [-float(i) for i in range(len(places))]
+        other = [-float(place) for place in places]
+        assert agreement_oracle.overlap(one, other) == pytest.approx(printed, abs=1e-12)

@@ -1,0 +1,172 @@
+"""Judges that favour something, and several judges as one, against plain Python."""
+
+import shutil
+import statistics
+from collections import defaultdict
+
+import pytest
+from scipy import stats
+
+from sql import Lake, Project
+from tests.conftest import gradelake
+from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
+
+
+def test_an_ensemble_labels_as_its_members_together(strange):
+    expected = labels_of(strange)
+    for ensemble in ENSEMBLES:
+        found = rows(
+            strange,
+            "select query_id, passage_id, label from lake.marts.relevance_labels "
+            "where label_set = ?",
+            f"judge:{ensemble}",
+        )
+        assert len(found) == len(expected[f"judge:{ensemble}"]) == 24
+        for row in found:
+            pair = row["query_id"], row["passage_id"]
+            assert row["label"] == expected[f"judge:{ensemble}"][pair], (ensemble, pair)
+
+
+def test_an_ensemble_is_a_judge_like_others_and_nobody_has_to_ask_it(strange):
+    boards = rows(strange, "select distinct label_set from lake.marts.leaderboard")
+    assert {f"judge:{ensemble}" for ensemble in ENSEMBLES} < {row["label_set"] for row in boards}
+    models = rows(
+        strange,
+        "select grader, model from lake.intermediate.int_graders where engine = 'ensemble'",
+    )
+    assert {row["grader"]: row["model"] for row in models} == {
+        ensemble: f"{ensemble} of {', '.join(MEMBERS)}" for ensemble in ENSEMBLES
+    }
+    backlog = rows(strange, "select distinct grader from lake.marts.grading_backlog")
+    assert backlog == []
+
+
+def test_ensembles_of_rubric_graders_have_labels_and_coverage(graded_demo, tmp_path):
+    """Two settings of one grader: the ensemble is a grader of questions like its members."""
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+    with (folder / "gradelake.toml").open("a") as config:
+        config.write(
+            '\n[graders.again]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+            'parser = "paper"\n'
+        )
+    gradelake(folder, "grade", "demo", "--grader", "again")
+    (folder / "seeds").mkdir(exist_ok=True)
+    (folder / "seeds" / "ensembles.csv").write_text(
+        "ensemble,rule,grader\npair,median,lexical\npair,median,again\n"
+    )
+    gradelake(folder, "build")
+    labels = (
+        "select query_id, passage_id, label, n_items, n_missing from lake.marts.relevance_labels"
+    )
+    of = {
+        name: rows(folder, f"{labels} where label_set = ? order by all", f"{name}/v0/best")
+        for name in ("lexical", "pair")
+    }
+    assert of["pair"] == of["lexical"], "both members grade alike, so the pair does, too"
+    assert len(of["pair"]) > 100
+    covered = rows(
+        folder,
+        "select grader, sum(cover) as cover from lake.marts.rubric_coverage "
+        "where grader in ('pair', 'lexical') group by grader",
+    )
+    assert len(covered) == 2
+    assert covered[0]["cover"] == pytest.approx(covered[1]["cover"])
+
+
+def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
+    folder = tmp_path / "strange"
+    shutil.copytree(strange, folder)
+    for members, problems in (
+        (
+            "two,median,fair\ntwo,median,wide\nwho,median,fair\nwho,median,nobody\n",
+            (
+                "two, wide: its members ask about different things, or grade on different scales",
+                "who, nobody: no grader of that name has graded anything",
+            ),
+        ),
+        (
+            "odd,best,fair\nodd,best,fine\nsingle,median,fair\nfair,median,fine\nfair,median,good\n",
+            (
+                "odd, fair: rule must be majority, median or mean_expected",
+                "single, fair: one grader is no ensemble",
+                "fair, fine: there is a grader of that name",
+            ),
+        ),
+    ):
+        (folder / "seeds" / "ensembles.csv").write_text("ensemble,rule,grader\n" + members)
+        done = gradelake(folder, "build", code=2)
+        for problem in problems:
+            assert problem in done.stderr
+    with Lake.published(Project.find(folder)) as lake:
+        assert lake.value("select count(*) from lake.intermediate.ensembles") == 9
+
+
+def residuals(folder) -> dict[tuple, dict[str, dict[str, float]]]:
+    """(label set, assessor, level, measure) -> system -> query -> value less the human value."""
+    cells = defaultdict(dict)
+    for row in rows(folder, "select * from lake.marts.topic_scores"):
+        key = row["label_set"], row["level"], row["measure"]
+        cells[key][row["system"], row["query_id"]] = row["value"]
+    found = {}
+    for (label_set, level, measure), values in cells.items():
+        for assessor in ("ann", "bob"):
+            human = cells[f"assessor:{assessor}", 2, measure]
+            if label_set != f"assessor:{assessor}":
+                by_system = defaultdict(dict)
+                for (system, query), value in values.items():
+                    if (system, query) in human:
+                        by_system[system][query] = value - human[system, query]
+                found[label_set, assessor, level, measure] = by_system
+    return found
+
+
+def test_favour_is_the_residual_less_that_of_all_systems(strange):
+    expected = residuals(strange)
+    found = rows(strange, "select * from lake.marts.system_bias")
+    assert len(found) > 1000
+    for row in found:
+        of = expected[row["label_set"], row["assessor"], row["level"], row["measure"]]
+        favours = [
+            residual - statistics.fmean(other[query] for other in of.values())
+            for query, residual in of[row["system"]].items()
+        ]
+        assert row["n_queries"] == len(favours)
+        assert row["favour"] == pytest.approx(statistics.fmean(favours), abs=1e-9)
+        if len(favours) > 1:
+            assert row["stderr"] == pytest.approx(stats.sem(favours), abs=1e-9)
+
+
+def test_a_group_is_compared_with_the_rest_as_welch_does(strange):
+    favours = defaultdict(dict)
+    for row in rows(strange, "select * from lake.marts.system_bias"):
+        key = row["label_set"], row["assessor"], row["level"], row["measure"]
+        favours[key][row["system"]] = row["favour"]
+    found = rows(strange, "select * from lake.marts.group_bias where group_name = 'low'")
+    assert {row["grouping"] for row in found} == {"half"}
+    tested = 0
+    for row in found:
+        of = favours[row["label_set"], row["assessor"], row["level"], row["measure"]]
+        low = [favour for system, favour in of.items() if system in ("s0", "s1", "s2", "s3")]
+        high = [favour for system, favour in of.items() if system not in ("s0", "s1", "s2", "s3")]
+        assert (row["n_systems"], row["n_others"]) == (4, 4)
+        theirs = stats.ttest_ind(low, high, equal_var=False).statistic
+        if row["t"] is not None and row["stderr"] > 1e-6:
+            assert row["t"] == pytest.approx(theirs, rel=1e-5)
+            tested += 1
+    assert tested > 100
+
+
+def test_a_system_in_two_groups_is_refused_and_a_pattern_without_system_is_said(strange, tmp_path):
+    folder = tmp_path / "strange"
+    shutil.copytree(strange, folder)
+    config = folder / "gradelake.toml"
+    text = config.read_text()
+    config.write_text(text.replace('"s7"]', '"s7", "s8*"]'))
+    assert "no system is called 's8*'" in gradelake(folder, "ingest", "strange").stderr
+    config.write_text(text.replace('"s7"]', '"s7", "s3"]'))
+    done = gradelake(folder, "ingest", "strange", code=3)
+    assert "half: 's3' is in 'low' and 'high'" in done.stderr
+    with Lake.live(Project.find(folder)) as lake:
+        groups = lake.rows("select group_name, count(*) from lake.raw.system_groups group by all")
+    assert sorted(groups) == [("high", 4), ("low", 4)]

@@ -1,0 +1,264 @@
+"""Every cell of coverage against plain Python, every alpha-nDCG against ndeval."""
+
+import json
+import random
+import shutil
+import statistics
+from datetime import datetime
+
+import polars as pl
+import pytest
+
+from sql import Lake, Project
+from tests import coverage_oracle
+from tests.conftest import gradelake, write_dl19_config
+from tests.places import DL19, missing_dl19
+
+LEXICAL = """
+[graders.lexical]
+engine = "lexical"
+prompt = "question_self_rating"
+parser = "strict"
+"""
+DL19_RUNS = ("idst_bert_p1", "ICT-BERT2", "UNH_bm25", "test1", "TUA1-1")  # some tie by the thousand
+
+
+def edit(lake, seed, bank="questions"):
+    """Edits of version 1: of each query's items one is dropped, the others get other weights.
+
+    One query's items all weigh nothing, and two queries get an item that nobody has graded.
+    """
+    rng = random.Random(seed)
+    ((collection,),) = lake.rows("select distinct collection from lake.raw.rubric_items")
+    items = lake.rows("select query_id, item_id from lake.raw.rubric_items order by all")
+    queries = sorted({query for query, _ in items})
+    common = {"rubric_version": "1", "collection": collection, "bank": bank, "editor": "test"}
+    edits = []
+    for number, query in enumerate(queries):
+        ids = [item for of, item in items if of == query]
+        dropped = rng.choice(ids) if len(ids) > 1 else None
+        for item in ids:
+            weight = 0 if number == 0 else rng.choice([0, 0.5, 1.25, 3])
+            if item == dropped:
+                edits.append(common | {"item_id": item, "action": "drop"})
+            else:
+                edits.append(
+                    common | {"item_id": item, "action": "reweight", "weight": str(weight)}
+                )
+    for query in queries[1:3]:
+        edits.append(
+            common
+            | {"action": "add", "query_id": query, "kind": "question", "weight": "2.5",
+               "text": f"What did everybody miss about {query}?"}
+        )  # fmt: skip
+    return edits
+
+
+def edit_and_build(folder, seed) -> dict[int, list[dict[str, str]]]:
+    """Build with edits; returns version -> all edits up to it."""
+    with Lake.live(Project.find(folder)) as lake:
+        edits = edit(lake, seed)
+    coverage_oracle.write_edits(folder, edits)
+    gradelake(folder, "build")
+    return {0: [], 1: edits}
+
+
+@pytest.fixture(scope="module")
+def demo_graded(tmp_path_factory, demo):
+    """The demo, graded without a model; (folder, grader, versions)."""
+    folder = tmp_path_factory.mktemp("coverage") / "demo"
+    shutil.copytree(demo, folder)
+    gradelake(folder, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions")
+    gradelake(folder, "grade", "demo", "--grader", "lexical")
+    return folder, "lexical", edit_and_build(folder, 1)
+
+
+@pytest.fixture(scope="module")
+def dl19_graded(tmp_path_factory):
+    """TREC DL 2019, five of its runs, graded without a model; (folder, grader, versions)."""
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("coverage") / "dl19"
+    write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
+    with (folder / "gradelake.toml").open("a") as config:
+        config.write(LEXICAL)
+    gradelake(folder, "ingest", "dl19")
+    bank = str(DL19 / "question_bank.jsonl.gz")
+    gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
+    gradelake(folder, "grade", "dl19", "--grader", "lexical")
+    return folder, "lexical", edit_and_build(folder, 2)
+
+
+@pytest.fixture(scope="module")
+def random_graded(tmp_path_factory):
+    """Random grades; (folder, grader, versions). Few distinct scores and grades make ties.
+
+    System `lazy` leaves two queries out of three unanswered, `silent` has only passages that
+    nobody graded. Query q0 has grades of 0 only, q1 none; every query has an item without any.
+    """
+    folder = tmp_path_factory.mktemp("coverage") / "random"
+    rng = random.Random(20)
+    queries = [f"q{number}" for number in range(14)]
+    write_random_collection(folder, rng, queries)
+    gradelake(folder, "ingest", "random")
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        insert_random_grades(transaction, rng, queries)
+    return folder, "dice", edit_and_build(folder, 3)
+
+
+def write_random_collection(folder, rng, queries):
+    (folder / "runs").mkdir(parents=True)
+    (folder / "gradelake.toml").write_text(
+        '[collections.random]\nqueries = "topics.tsv"\npassages = "passages.jsonl"\n'
+        'runs = ["runs/*.run"]\n'
+    )
+    (folder / "topics.tsv").write_text("".join(f"{query}\tquery {query}\n" for query in queries))
+    passages = [{"passage_id": passage, "text": f"text {passage}"} for passage in PASSAGES]
+    (folder / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in passages))
+    for system in ("a", "b", "c", "d", "lazy", "silent"):
+        lines = []
+        for number, query in enumerate(queries):
+            if system == "lazy" and number % 3:
+                continue
+            pool = PASSAGES[60:] if system == "silent" else PASSAGES[:70]
+            for passage in rng.sample(pool, rng.randint(1, min(45, len(pool)))):
+                lines.append(f"{query} Q0 {passage} 1 {rng.randint(0, 6)} {system}\n")
+        (folder / "runs" / f"{system}.run").write_text("".join(lines))
+
+
+PASSAGES = [f"{letter}{number}" for number in range(24) for letter in ("", "p", "Z")]
+
+
+def insert_random_grades(transaction, rng, queries):
+    """Up to 9 items per query; of the passages 0-59 some are graded on some items."""
+    now = datetime(2026, 3, 1)
+    items, grades = [], []
+    for query in queries:
+        for number in range(rng.randint(2, 9)):
+            item = f"{query}/{number}"
+            items.append(
+                {"collection": "random", "bank": "questions", "query_id": query, "facet_id": "",
+                 "item_id": item, "kind": "question", "text": f"Question {item}?",
+                 "gold_answers": None, "weight": 1.0, "origin": "manual", "created_at": now}
+            )  # fmt: skip
+            if number == 0 or query == "q1":
+                continue
+            for passage in rng.sample(PASSAGES[:60], rng.randint(1, 40)):
+                grade = 0 if query == "q0" else rng.choice([0, 0, 0, 1, 2, 4, 4, 5, None])
+                grades.append(
+                    {"grader_id": "d" * 16, "collection": "random", "query_id": query,
+                     "passage_id": passage, "item_id": item, "grade": grade,
+                     "status": "failed" if grade is None else "ok", "batch_id": "b",
+                     "graded_at": now}
+                )  # fmt: skip
+    grader = {
+        "grader_id": "d" * 16, "name": "dice", "engine": "lexical", "model": "",
+        "model_revision": "", "target": "question", "prompt": "", "prompt_sha256": "",
+        "prompt_text": None, "scale_min": 0, "scale_max": 5, "decoding": "{}", "parser": "strict",
+        "created_at": now,
+    }  # fmt: skip
+    transaction.insert(
+        "graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String})
+    )
+    transaction.insert(
+        "rubric_items", pl.DataFrame(items, schema_overrides={"gold_answers": pl.List(pl.String)})
+    )
+    frame = pl.DataFrame(grades, infer_schema_length=None)
+    transaction.lake.connection.register("random_grades", frame)
+    transaction.run("insert into {lake}.raw.grades by name select * from random_grades")
+
+
+@pytest.fixture(params=["demo", "random", "dl19"])
+def graded(request):
+    """(published lake, grader, versions), of one collection after the other."""
+    folder, grader, versions = request.getfixturevalue(f"{request.param}_graded")
+    with Lake.published(Project.find(folder)) as lake:
+        yield lake, grader, versions
+
+
+def assert_same(ours: dict, theirs: dict, tolerance: float) -> None:
+    assert ours.keys() == theirs.keys()
+    for key, values in theirs.items():
+        assert ours[key] == pytest.approx(values, abs=tolerance), key
+
+
+def test_every_cell_of_coverage_equals_plain_python(graded):
+    lake, grader, versions = graded
+    for version, edits in versions.items():
+        theirs = coverage_oracle.coverage(coverage_oracle.read(lake, grader, edits))
+        rows = lake.rows(
+            "select tau, k, system, query_id, cover, cover_weighted, cover_normalised, "
+            "cover_workbench from lake.marts.rubric_coverage "
+            "where grader = ? and rubric_version = ?",
+            grader, version,
+        )  # fmt: skip
+        assert len(rows) == len(theirs)
+        assert len({values[0] for values in theirs.values()}) > 4, "hardly anything to compare"
+        assert_same({row[:4]: row[4:] for row in rows}, theirs, 1e-9)
+
+
+def test_edited_weights_and_items_show_in_the_forms_they_concern(graded):
+    lake, _, _ = graded
+    differing = lake.rows(
+        "select rubric_version, count(*) filter (where abs(cover - cover_weighted) > 1e-6), "
+        "count(*) filter (where cover_weighted is null), "
+        "count(*) filter (where abs(cover - cover_workbench) > 1e-6) "
+        "from lake.marts.rubric_coverage group by all order by all"
+    )
+    (_, unequal_0, weightless_0, _), (_, unequal_1, weightless_1, ungraded_1) = differing
+    assert (unequal_0, weightless_0) == (0, 0), "all weights are 1 in version 0"
+    assert unequal_1 > 0
+    assert weightless_1 > 0, "a query's items all weigh nothing in version 1"
+    assert ungraded_1 > 0, "two queries have an item that nobody graded in version 1"
+
+
+def test_cover_on_the_leaderboard_is_the_mean_over_all_queries_with_items(graded):
+    lake, grader, versions = graded
+    for version, edits in versions.items():
+        found = coverage_oracle.read(lake, grader, edits)
+        cells = coverage_oracle.coverage(found)
+        theirs = {}
+        for tau in coverage_oracle.LEVELS:
+            for system, ranked in found.rankings.items():
+                values = [cells[tau, 20, system, query][0] for query in found.weights]
+                answered = [cells[tau, 20, system, q][0] for q in found.weights if ranked.get(q)]
+                theirs[tau, system] = (
+                    statistics.mean(values), statistics.stdev(values) / len(values) ** 0.5,
+                    statistics.mean(answered) if answered else None, len(values), len(answered),
+                )  # fmt: skip
+        for policy in ("best", "second_best"):
+            rows = lake.rows(
+                "select level, system, score, stderr, score_answered, n_queries, n_answered "
+                "from lake.marts.leaderboard where label_set = ? and measure = 'Cover@20'",
+                f"{grader}/v{version}/{policy}",
+            )
+            assert_same({row[:2]: row[2:] for row in rows}, theirs, 1e-8)
+
+
+def test_cover_stands_beside_the_other_measures_of_its_label_set(graded):
+    lake, _, _ = graded
+    rows = lake.rows(
+        """
+        select others.cover, covers.score
+        from lake.marts.leaderboard as others
+        inner join lake.marts.leaderboard as covers
+            using (collection, label_set, level, system)
+        where others.measure in ('nDCG@20', 'alpha-nDCG@20') and covers.measure = 'Cover@20'
+        """
+    )
+    assert len(rows) > 0
+    assert all(beside == score for beside, score in rows)
+
+
+def test_every_alpha_ndcg_equals_ndeval(graded):
+    lake, grader, versions = graded
+    for version, edits in versions.items():
+        theirs = coverage_oracle.alpha_ndcg(coverage_oracle.read(lake, grader, edits))
+        rows = lake.rows(
+            "select tau, k, system, query_id, alpha_ndcg from lake.marts.alpha_ndcg "
+            "where grader = ? and rubric_version = ?",
+            grader, version,
+        )  # fmt: skip
+        assert len(rows) == len(theirs)
+        assert sum(0 < value < 1 for value in theirs.values()) > 50, "hardly anything to compare"
+        assert_same({row[:4]: row[4] for row in rows}, theirs, 1e-6)

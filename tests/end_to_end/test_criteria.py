@@ -1,0 +1,197 @@
+"""Published grades per criterion on TREC DL 2019: labels and agreement against plain Python."""
+
+import ast
+import gzip
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from sql import Lake, Project
+from tests import agreement_oracle, oracle
+from tests.conftest import DL19_JUDGES, gradelake, write_dl19_config
+from tests.places import DL19, missing_dl19
+
+GRADERS = {
+    "llama8b": "4_prompts_dl2019.json.gz",
+    "llama70b": "dl2019_test_4prompts_llama70b.json.gz",
+    "sun_then": "dl2019_sun_then_decomposed_relavance_qrel.json.gz",
+}
+POLICIES = "policy,rule,m,tau,mapping\nbest,best,,,\nsecond_best,mth_best,2,,\nsum,sum,,,\n"
+RELEVANT = 2
+
+
+@pytest.fixture(scope="module")
+def published() -> dict[str, dict[tuple[str, str], list[int]]]:
+    """grader -> pair -> its grades, best first; pairs without any are left out."""
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    graders = {}
+    for grader, file in GRADERS.items():
+        content = json.loads(gzip.decompress((DL19 / "grades" / file).read_bytes()))
+        pairs = {}
+        for key, criteria in content.items():
+            query, passage = ast.literal_eval(key)
+            grades = [grade for grade in criteria.values() if grade is not None]
+            if grades:
+                pairs[str(query), passage] = sorted(grades, reverse=True)
+        graders[grader] = pairs
+    return graders
+
+
+@pytest.fixture(scope="module")
+def judgments(published) -> dict[tuple[str, str], int]:
+    lines = (DL19 / "qrels.txt").read_text().split("\n")
+    rows = [line.split() for line in lines if line]
+    return {(query, passage): int(relevance) for query, _, passage, relevance in rows}
+
+
+@pytest.fixture(scope="module")
+def folder(published, tmp_path_factory) -> Path:
+    """DL 2019 with its runs, the three files as three graders, and the policy `sum`; built."""
+    folder = tmp_path_factory.mktemp("criteria")
+    write_dl19_config(folder)
+    (folder / "seeds").mkdir()
+    (folder / "seeds" / "label_policies.csv").write_text(POLICIES)
+    gradelake(folder, "ingest", "dl19")
+    for grader, file in GRADERS.items():
+        path = str(DL19 / "grades" / file)
+        gradelake(folder, "import", "grades", "dl19", path, "--grader", grader)
+    flan = str(DL19 / "labels" / f"{DL19_JUDGES['Question']}.qrels")
+    gradelake(folder, "import", "labels", "dl19", flan, "--judge", "Question")
+    gradelake(folder, "build")
+    return folder
+
+
+def labels_of(folder, label_set) -> dict[tuple[str, str], int]:
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(
+            "select query_id, passage_id, label from lake.marts.relevance_labels "
+            "where label_set = ?",
+            label_set,
+        )
+    return {(query, passage): label for query, passage, label in rows}
+
+
+@pytest.mark.parametrize("grader", GRADERS)
+def test_labels_are_the_best_second_best_and_sum_of_the_criteria(folder, published, grader):
+    pairs = published[grader]
+    assert labels_of(folder, f"{grader}/v0/best") == {p: max(g) for p, g in pairs.items()}
+    assert labels_of(folder, f"{grader}/v0/sum") == {p: sum(g) for p, g in pairs.items()}
+    assert labels_of(folder, f"{grader}/v0/second_best") == {
+        pair: grades[1] if len(grades) > 1 else 0 for pair, grades in pairs.items()
+    }
+
+
+def test_the_pairs_and_missing_grades_are_those_of_the_files(folder, published):
+    """70B has two nulls; sun_then grades two of four criteria, and 123 pairs on none."""
+    assert {grader: len(pairs) for grader, pairs in published.items()} == {
+        "llama8b": 9260, "llama70b": 9260, "sun_then": 9137,
+    }  # fmt: skip
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(
+            "select label_set, min(n_items), max(n_items), sum(n_missing) "
+            "from lake.marts.relevance_labels where ends_with(label_set, '/best') group by all"
+        )
+        failed = lake.rows(
+            "select grader, error, count(*) from lake.marts.failed_grades group by all"
+        )
+    assert {label_set: counts for label_set, *counts in rows} == {
+        "llama8b/v0/best": [4, 4, 0],
+        "llama70b/v0/best": [4, 4, 2],
+        "sun_then/v0/best": [4, 4, 2 * 9137],
+    }
+    assert failed == [("llama70b", "the file has no grade (null)", 2)]
+
+
+def test_the_criteria_are_the_rubric_by_name(folder):
+    with Lake.published(Project.find(folder)) as lake:
+        texts = lake.rows(
+            "select query_id, list(distinct text order by text) "
+            "from lake.marts.rubric_items_effective group by all"
+        )
+    assert len(texts) == 43
+    assert {tuple(names) for _, names in texts} == {
+        ("Contextual Fit", "Coverage", "Exactness", "Topicality")
+    }
+
+
+@pytest.mark.parametrize(
+    ("grader", "policy", "threshold", "kappa"),
+    [("llama8b", "best", 3, 0.376), ("llama70b", "sum", 8, 0.491), ("sun_then", "sum", 4, 0.354)],
+)
+def test_binary_agreement_with_the_assessor_is_that_of_the_files(
+    folder, published, judgments, grader, policy, threshold, kappa
+):
+    of_grades = max if policy == "best" else sum
+    theirs = cohen_kappa_score(
+        [of_grades(grades) >= threshold for grades in published[grader].values()],
+        [judgments[pair] >= RELEVANT for pair in published[grader]],
+    )
+    labels = labels_of(folder, f"{grader}/v0/{policy}")
+    human = labels_of(folder, "assessor:nist")
+    ours = cohen_kappa_score(
+        [label >= threshold for label in labels.values()],
+        [human[pair] >= RELEVANT for pair in labels],
+    )
+    assert human == judgments
+    assert ours == pytest.approx(theirs, abs=1e-12)
+    assert round(ours, 3) == kappa
+
+
+def test_kappa_and_correlation_stand_side_by_side_with_flan_t5s(folder, published, judgments):
+    """One question to the lake: binary kappa at each label, nDCG@10 correlation with the ranks."""
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(
+            """
+            select label_set, label_cut, kappa, n, spearman, kendall
+            from lake.marts.kappa
+            inner join lake.marts.leaderboard_correlation using (collection, label_set)
+            where
+                assessor = 'nist' and kind = 'binary' and reference_cut = 2
+                and measure = 'nDCG@10' and level = 1
+            """
+        )
+    found = {(label_set, cut): figures for label_set, cut, *figures in rows}
+    assert {label_set for label_set, _ in found} == {
+        "judge:Question",
+        *(
+            f"{grader}/v0/{policy}"
+            for grader in GRADERS
+            for policy in ("best", "second_best", "sum")
+        ),
+    }
+    assert [round(figure, 3) for figure in found["judge:Question", 4]] == [
+        0.341, 9260, 0.961, 0.848,
+    ]  # fmt: skip
+    official = json.loads((DL19 / "official_ranks.json").read_text())
+    runs = oracle.read_runs(DL19 / "runs")
+    for grader, pairs in published.items():
+        for policy, of_grades in (("best", max), ("sum", sum)):
+            labels = {pair: of_grades(grades) for pair, grades in pairs.items()}
+            qrels = defaultdict(dict)
+            for (query, passage), label in labels.items():
+                qrels[query][passage] = label
+            scores = {}
+            for name, run in runs.items():
+                cells = oracle.evaluate(qrels, run, 1)
+                mean = sum(cell["nDCG@10"] for cell in cells.values()) / len(qrels)
+                scores[name] = round(mean, 4)
+            theirs = agreement_oracle.correlations(
+                [scores[name] for name in official], [-rank for rank in official.values()]
+            )
+            for cut in range(1, max(labels.values()) + 1):
+                kappa, n, spearman, kendall = found[f"{grader}/v0/{policy}", cut]
+                assert n == len(pairs)
+                assert kappa == pytest.approx(
+                    agreement_oracle.kappa(
+                        [int(label >= cut) for label in labels.values()],
+                        [int(judgments[pair] >= RELEVANT) for pair in labels],
+                    ),
+                    abs=1e-9,
+                )
+                assert (spearman, kendall) == pytest.approx(
+                    (theirs["spearman"], theirs["kendall"]), abs=1e-9
+                )

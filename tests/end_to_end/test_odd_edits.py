@@ -1,0 +1,181 @@
+"""Edits and builds that are unusual and right: nothing of them is lost, refused or left old."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sql.lake import Lake
+from sql.project import Project
+from tests.conftest import gradelake
+from tests.edits import write_edits
+from tests.end_to_end.edited_demo import BIRDS, ask
+from tests.end_to_end.edited_demo import edit as edit_row
+
+NASTY = [
+    "'Tis true?",
+    "'Pinatubo 1991'",
+    "dogs'",
+    'say "yes", or no?',
+    "''",
+    "a\nb",
+    "null",
+    "a;b|c",
+]
+QUERY = "volcano-prediction"
+
+
+@pytest.fixture(scope="module")
+def folder(demo, tmp_path_factory) -> Path:
+    """The demo collection in a folder with an apostrophe, with a bank of odd items."""
+    folder = tmp_path_factory.mktemp("odd") / "o'brien's"
+    shutil.copytree(demo, folder)
+    (folder / "bank.csv").write_text(
+        "query_id,kind,text,facet_id,item_id\n"
+        f"{QUERY},question,In a facet?,f1,\n"
+        f"{QUERY},question,Shared one?,,X1\n"
+        "hash-collisions,question,Shared two?,,X1\n"
+    )
+    gradelake(folder, "import", "bank", "demo", "bank.csv", "--name", "odd")
+    return folder
+
+
+def edit(version: int, action: str, **columns) -> dict:
+    return {"rubric_version": version, "collection": "demo", "bank": "odd", "action": action,
+            **columns}  # fmt: skip
+
+
+def rubric(folder: Path, version: int) -> set[tuple]:
+    with Lake.published(Project.find(folder)) as lake:
+        return set(
+            lake.rows(
+                "select query_id, facet_id, item_id, text from lake.marts.rubric_items_effective "
+                "where rubric_version = ?",
+                version,
+            )
+        )
+
+
+def md5(text: str) -> str:
+    import hashlib
+
+    return hashlib.md5(text.strip().encode()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def edited(folder) -> Path:
+    """Odd texts, an item of a facet that is edited again and again, an id that two queries have."""
+    first, second = f"{QUERY}/f1/{md5('In a facet?')}", f"{QUERY}/f1/{md5('Again?')}"
+    write_edits(
+        folder,
+        *(edit(1, "add", query_id=QUERY, kind="question", text=text) for text in NASTY),
+        edit(1, "reword", item_id=first, text="Again?"),
+        edit(1, "drop", item_id="X1", query_id=QUERY),
+        edit(2, "reword", item_id=second, text="And again?"),
+        edit(2, "drop", item_id="X1", query_id="hash-collisions"),
+        edit(3, "drop", item_id=f"{QUERY}/f1/{md5('And again?')}"),
+        edit(3, "restore", item_id="X1"),
+    )
+    gradelake(folder, "build")
+    return folder
+
+
+def test_texts_arrive_as_they_were_written_whatever_their_quotes(edited):
+    new = {row for row in rubric(edited, 1) - rubric(edited, 0) if not row[1]}
+    assert new == {(QUERY, "", f"{QUERY}/{md5(text)}", text) for text in NASTY}
+
+
+def test_an_item_of_a_facet_is_reworded_twice_and_dropped(edited):
+    texts = [{row[3] for row in rubric(edited, version) if row[1] == "f1"} for version in range(4)]
+    assert texts == [{"In a facet?"}, {"Again?"}, {"And again?"}, set()]
+    (again,) = (row for row in rubric(edited, 1) if row[1] == "f1")
+    assert again[2] == f"{QUERY}/f1/{md5('Again?')}"
+
+
+def test_an_id_that_two_queries_have_is_edited_in_one_of_them_or_in_both(edited):
+    def where(version: int) -> set[str]:
+        return {row[0] for row in rubric(edited, version) if row[2] == "X1"}
+
+    assert [where(version) for version in range(4)] == [
+        {QUERY, "hash-collisions"}, {"hash-collisions"}, set(), {QUERY, "hash-collisions"}
+    ]  # fmt: skip
+
+
+def test_rows_that_say_two_things_are_refused(edited):
+    wrong = [
+        (edit("1.6", "drop", item_id="X1"), "must be a whole number"),
+        (edit(1, "reweight", item_id="X1", weight=2, gold_answer="Etna"), "belong to reword"),
+        (edit(1, "drop", item_id="X1", query_id="hash-colisions"), "has no query"),
+    ]
+    write_edits(edited, *(row for row, _ in wrong))
+    refused = gradelake(edited, "build", code=2).stderr
+    for number, (_, problem) in enumerate(wrong, start=1):
+        (line,) = (
+            line for line in refused.splitlines() if f"rubric_edits.csv: row {number}" in line
+        )
+        assert problem in line
+
+
+def test_wrong_policies_are_refused_by_name(edited):
+    write_edits(edited)
+    policies = edited / "seeds" / "label_policies.csv"
+
+    def refused(*rows: str) -> str:
+        lines = ["policy,rule,m,tau,mapping", "best,best,,,", *rows]
+        policies.write_text("".join(f"{line}\n" for line in lines))
+        words = gradelake(edited, "build", code=2).stderr
+        policies.unlink()
+        assert "label_policies.csv" in words
+        return words
+
+    words = refused("twice,best,,,5:3 5:1", "huge,best,,,5:99999999999")
+    assert "names a label twice" in words
+    assert "must look like 5:3 4:1" in words
+    assert "m 'two' is no whole number" in refused("word,mth_best,two,,")
+
+
+def test_a_build_of_some_models_leaves_nothing_old_to_the_next_whole_one(folder):
+    write_edits(folder)
+    run = (folder / "runs" / "bm25.run").read_text().replace("bm25", "newcomer")
+    (folder / "runs" / "newcomer.run").write_text(run)
+    gradelake(folder, "ingest", "demo")
+    gradelake(folder, "build", "--select", "intermediate")
+    gradelake(folder, "build", "--select", "leaderboard")
+    gradelake(folder, "build")
+    query = (
+        "select system, score, n_answered from leaderboard where measure = 'AP' and level = 2 "
+        "and label_set = 'assessor:human' and system in ('bm25', 'newcomer') order by system"
+    )
+    old, new = json.loads(gradelake(folder, "sql", "--format", "json", query).stdout)
+    assert old["score"] > 0
+    assert (old["score"], old["n_answered"]) == (new["score"], new["n_answered"])
+
+
+def test_a_parameter_that_is_no_number_is_named(folder):
+    wrong = gradelake(folder, "sql", "@verify_grades", "--tau", "x", code=2)
+    assert "--tau 'x': a whole number is needed" in wrong.stderr
+    wrong = gradelake(folder, "sql", "@rubric", "--rubric_version", "foo", code=2)
+    assert "or newest, or any" in wrong.stderr
+
+
+def test_an_edit_that_was_saved_but_not_built_is_planned(graded_demo, tmp_path):
+    """Else `grade` would grade the version before, and say that nothing is missing."""
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+    write_edits(
+        folder, edit_row(1, "add", query_id=BIRDS, kind="question", text="Why do birds fly?")
+    )
+    gradelake(folder, "build", "--select", "rubric_edits")  # as if killed right after the seed
+    done = gradelake(folder, "plan", "demo", "--grader", "lexical", "--json")
+    assert "bringing the rubric up to date" in done.stderr
+    n_passages = ask(
+        folder,
+        "select count(*) from lake.intermediate.int_pool "
+        f"where query_id = '{BIRDS}' and text_sha256 is not null",
+    )[0][0]
+    assert json.loads(done.stdout)["plans"][0]["missing_pairs"] == n_passages > 0
+    assert "up to date" not in gradelake(folder, "plan", "demo").stderr, "once is enough"
+
+    write_edits(folder, edit_row(1, "drop", "nothing"))
+    assert "row 1 (drop nothing)" in gradelake(folder, "plan", "demo", code=2).stderr

@@ -1,0 +1,103 @@
+"""What the file of rubric edits held, and when: as builds saw it, also when they were killed."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import gradelake
+from tests.edits import write_edits
+from tests.end_to_end.edited_demo import BIRDS, ask, edit
+from tests.rubric_oracle import items_of, read_bank
+
+BUILD = ("build", "-s", "+rubric_history")
+ADD = edit(1, "add", query_id=BIRDS, kind="question", text="Why do birds migrate?")
+
+
+@pytest.fixture
+def folder(demo, tmp_path) -> Path:
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    gradelake(folder, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions")
+    return folder
+
+
+def drop(folder: Path, reason: str) -> dict:
+    bank = read_bank(folder / "question_bank.jsonl", "question")
+    return edit(1, "drop", min(items_of(bank, BIRDS)), reason=reason)
+
+
+def history(folder: Path, columns: str = "*") -> list[tuple]:
+    return ask(folder, f"select {columns} from lake.intermediate.rubric_history order by all")
+
+
+def commits(folder: Path) -> int:
+    return ask(
+        folder,
+        "select count(*) from lake.snapshots() where commit_message = 'build: rubric_history'",
+    )[0][0]
+
+
+def test_the_history_keeps_what_was_changed_and_what_was_taken_out(folder):
+    write_edits(folder, drop(folder, "first thoughts"), ADD)
+    gradelake(folder, *BUILD)
+    first, written = history(folder), commits(folder)
+    assert len(first) == 2
+
+    gradelake(folder, *BUILD)
+    assert (history(folder), commits(folder)) == (first, written), "an unchanged file adds nothing"
+
+    write_edits(folder, edit(1, "drop", "no such item"))
+    gradelake(folder, *BUILD, code=2)
+    assert (history(folder), commits(folder)) == (first, written), "nor does one that is refused"
+
+    write_edits(folder, drop(folder, "second thoughts"))
+    gradelake(folder, *BUILD)
+    assert commits(folder) == written + 1
+    spells = "action, reason, dbt_valid_to is null, dbt_is_deleted"
+    assert sorted(history(folder, spells), key=str) == [
+        ("add", None, False, "False"),
+        ("add", None, True, "True"),
+        ("drop", "first thoughts", False, "False"),
+        ("drop", "second thoughts", True, "False"),
+    ]
+    ended, begun = (
+        ask(folder, f"select {column} from lake.intermediate.rubric_history where reason = '{why}'")
+        for column, why in (
+            ("dbt_valid_to", "first thoughts"),
+            ("dbt_valid_from", "second thoughts"),
+        )
+    )
+    assert ended == begun
+
+
+def test_a_build_killed_while_it_writes_the_history_is_made_good_by_the_next(folder):
+    write_edits(folder, drop(folder, "before"))
+    gradelake(folder, *BUILD)
+    for turn, delay in enumerate((0.02, 0.15, 0.4)):
+        write_edits(folder, drop(folder, f"killed {turn}"), ADD)
+        with subprocess.Popen(
+            [sys.executable, "-m", "gradelake", "build", "--verbose", *BUILD[1:]],
+            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ) as process:  # fmt: skip
+            assert any(b"START snapshot" in line for line in process.stdout), "no history begun"
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+    write_edits(folder, drop(folder, "after"), ADD)
+    gradelake(folder, *BUILD)
+    current = history(folder, "action, reason, dbt_valid_to is null")
+    assert [row for row in current if row[2]] == [("add", None, True), ("drop", "after", True)]
+    # each spell that was committed ended once, when the next began
+    spells = ask(
+        folder,
+        "select dbt_valid_from, dbt_valid_to from lake.intermediate.rubric_history "
+        "where action = 'drop' order by 1",
+    )
+    assert len(spells) >= 2
+    for (_, ended), (begun, _) in pairwise(spells):
+        assert ended == begun

@@ -1,0 +1,90 @@
+"""A file of rubric edits with wrong rows: they are named, and the lake stays as it is."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sql import Lake, Project
+from tests.conftest import gradelake
+from tests.edits import write_edits
+from tests.end_to_end.edited_demo import BIRDS as QUERY
+from tests.end_to_end.edited_demo import edit
+from tests.rubric_oracle import item_id, items_of, read_bank
+
+
+@pytest.fixture(scope="module")
+def items(graded_demo) -> list[str]:
+    """The questions of a query."""
+    return sorted(items_of(read_bank(graded_demo / "question_bank.jsonl", "question"), QUERY))
+
+
+@pytest.fixture(scope="module")
+def folder(graded_demo, items, tmp_path_factory) -> Path:
+    """The graded demo, with an edit that is fine."""
+    folder = tmp_path_factory.mktemp("wrong") / "demo"
+    shutil.copytree(graded_demo, folder)
+    write_edits(folder, edit(1, "drop", items[0]))
+    gradelake(folder, "build")
+    return folder
+
+
+def derived(folder: Path) -> dict[str, list]:
+    """Every row of everything that a build derives, but for the file of edits itself."""
+    with Lake.live(Project.find(folder)) as lake:
+        names = lake.rows(
+            "select table_schema || '.' || table_name from information_schema.tables "
+            "where table_catalog = 'lake' and table_schema in ('intermediate', 'marts') "
+            "and table_name != 'rubric_edits'"
+        )
+        return {name: lake.rows(f"select * from lake.{name} order by all") for (name,) in names}
+
+
+def plan(folder: Path, version: int) -> dict:
+    command = ("plan", "demo", "--rubric-version", str(version), "--json")
+    return json.loads(gradelake(folder, *command).stdout)
+
+
+def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
+    before, planned = derived(folder), [plan(folder, version) for version in (0, 1)]
+    assert len(before) > 30
+    wrong = [
+        (edit(2, "drop", f"{QUERY}/nonsense"), "has no item 'bird-navigation/nonsense'"),
+        (edit(2, "reword", items[1], text=" "), "its text is empty"),
+        (edit(2, "reweight", items[2], weight=-1), "weight -1 is negative"),
+        (edit(2, "drop", items[0]), "was dropped or reworded before"),
+        (edit(2, "add", query_id=QUERY, kind="question", text="Why?"), None),
+        (edit(2, "add", query_id=QUERY, kind="question", text="Why? "), "twice in this version"),
+        (edit(2, "restore", items[3]), "there is nothing to restore"),
+        (edit(2, "drop", items[4]), None),
+        (edit(2, "reweight", items[4], weight=2), "twice in this version (see row 9)"),
+        (edit(0, "drop", items[5]), "rubric_version must be a whole number, 1 or more"),
+    ]
+    write_edits(folder, edit(1, "drop", items[0]), *(row for row, _ in wrong))
+    words = gradelake(folder, "build", code=2).stderr
+    named = [line.split("rubric_edits.csv: ")[1] for line in words.splitlines() if ".csv: " in line]
+    expected = [(row, words) for row, (_, words) in enumerate(wrong, start=2) if words]
+    assert len(named) == len(expected)
+    for line, (row, problem) in zip(named, expected, strict=True):
+        assert line.startswith(f"row {row} ")
+        assert problem in line
+    assert "Mend these rows" in words
+    assert "Traceback" not in words
+    assert derived(folder) == before
+    assert [plan(folder, version) for version in (0, 1)] == planned
+    done = gradelake(folder, "plan", "demo", "--rubric-version", "2", "--grader", "lexical", code=2)
+    assert "has no rubric version 2" in done.stderr
+
+
+def test_a_text_that_the_query_has_already_is_refused(folder, items):
+    text = "What does the inclination compass of robins measure?"
+    assert item_id(QUERY, text) in items
+    write_edits(
+        folder,
+        edit(1, "drop", items[0]),
+        edit(2, "reword", items[1], text=text),
+    )
+    words = gradelake(folder, "build", code=2).stderr
+    assert "row 2 (reword" in words
+    assert "the query has an item with this text already" in words

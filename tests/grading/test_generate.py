@@ -1,0 +1,382 @@
+"""`gradelake generate`: a model writes a bank, whatever its replies look like."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from grading import generation
+from grading.configured import generating, judges
+from grading.generation_bank import GenerationRequest
+from sql.errors import BadInput
+from tests.grading.misbehaving import Server, answer, refuse
+
+QUICK = {"pause": 0.01, "timeout": 20.0}
+SKY = ["Why is it blue?", "What scatters light?"]
+BEES = ["Do bees see the sun?"]
+
+
+def listed(*texts, key: str = "questions") -> str:
+    return json.dumps({key: texts})
+
+
+@pytest.fixture
+def server():
+    """Writes two questions about the sky, one about bees."""
+    server = Server()
+    server.on("sky", answer(listed(*SKY)))
+    server.on("bees", answer(listed(*BEES)))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def gpt(judged, server, two_workers):
+    """The collection with a rubric, and a grader that asks the server for questions."""
+    judged.grader("gpt", engine="openai", model="m", prompt="generate_questions_dl",
+                  base_url=server.url, **QUICK)  # fmt: skip
+    return judged
+
+
+def generate(judged, name: str = "gpt", bank: str | None = None, **options) -> generation.Outcome:
+    """Generate in this process's Ray; what is told is kept in `told`."""
+    judged.told = []
+    request = GenerationRequest(judged.name, judged.grader(name), bank or name, **options)
+    return generation.generate(judged.project, request, ["generate"], judged.told.append)
+
+
+def bank(judged, name: str = "gpt") -> dict[str, list[str]]:
+    """query -> texts of its items, in order of the alphabet."""
+    rows = judged.lake.rows(
+        "select query_id, list_sort(list(text)) from lake.raw.rubric_items where bank = ? "
+        "group by query_id order by query_id",
+        name,
+    )
+    return dict(rows)
+
+
+def extra(judged) -> dict:
+    """What the newest commit says of itself for programs."""
+    return json.loads(
+        judged.lake.value(
+            "select commit_extra_info from lake.snapshots() order by snapshot_id desc limit 1"
+        )
+    )
+
+
+# --- the plain case -------------------------------------------------------------------------------
+
+
+def test_every_query_gets_the_items_that_the_model_wrote(gpt):
+    outcome = generate(gpt)
+    assert (outcome.written, outcome.n_items, outcome.left, outcome.exit_code) == (2, 3, 0, 0)
+    rows = gpt.rows(
+        "select query_id, facet_id, item_id, kind, text, gold_answers, weight, origin "
+        "from lake.raw.rubric_items where bank = 'gpt' order by query_id, text desc"
+    )
+    assert rows == [
+        (query_id, "", f"{query_id}/{hashlib.md5(text.encode()).hexdigest()}", "question", text,
+         None, 1.0, "generated")
+        for query_id, text in (("q1", SKY[0]), ("q1", SKY[1]), ("q2", BEES[0]))
+    ]  # fmt: skip
+
+
+def test_the_model_reads_the_published_prompt_and_is_held_to_its_json(gpt, server):
+    generate(gpt)
+    (asked,) = server.about("sky")
+    assert asked.text.startswith("Break the query 'why is the sky blue' into concise questions")
+    form = asked.body["response_format"]
+    assert (form["type"], form["json_schema"]["strict"]) == ("json_schema", True)
+    assert form["json_schema"]["schema"]["required"] == ["questions"]
+    assert asked.body["max_tokens"] == 1024
+    assert "structured_outputs" not in asked.body
+
+
+def test_who_made_the_bank_can_be_found(gpt):
+    generate(gpt)
+    grader = gpt.grader("gpt")
+    (row,) = gpt.rows(
+        "select graders.name, graders.target, engine, model, prompt, parser, prompt_text, "
+        "decoding->>'$.decoding.max_tokens' "
+        "from lake.raw.ledger inner join lake.raw.graders "
+        "on split_part(ledger.target, '/', 4) = graders.grader_id "
+        "where ledger.target = 'tiny/bank/gpt/' || graders.grader_id || '/q1'"
+    )
+    assert row == ("gpt", "generate", "openai", "m", "generate_questions_dl", "json",
+                   grader.prompt.text, "1024")  # fmt: skip
+    (run,) = gpt.rows("select command, arguments, state, counts, error from lake.raw.pipeline_runs "
+                      "where command like 'generate%'")  # fmt: skip
+    counts = {"rubric_items": 3, "queries": 2, "failed_queries": 0}
+    assert run == ("generate tiny gpt", '["generate"]', "done", json.dumps(counts), None)
+    assert (extra(gpt)["bank"], extra(gpt)["grader_id"]) == ("gpt", grader.grader_id)
+
+
+def test_a_prompt_for_nuggets_makes_nuggets_and_points_out_long_ones(gpt, server):
+    server.on("sky", answer(listed("air scatters blue", "air scatters more blue light",
+                                   key="nuggets")))  # fmt: skip
+    gpt.grader("gpt", prompt="generate_nuggets_dl")
+    outcome = generate(gpt, query_ids=("q1",))
+    (found,) = outcome.remarkable
+    assert found.items.long_nuggets == ("air scatters more blue light",)
+    assert gpt.rows("select distinct kind from lake.raw.rubric_items where bank = 'gpt'") == [
+        ("nugget",)
+    ]
+
+
+def test_a_prompt_with_a_subtopic_takes_it_from_the_query_s_description(gpt, server):
+    gpt.write("topics.jsonl", [json.dumps(query) for query in (
+        {"query_id": "q1", "text": "why is the sky blue", "description": "molecules of air"},
+        {"query_id": "q2", "text": "how do bees find home"},
+    )])  # fmt: skip
+    gpt.configure(queries="topics.jsonl")
+    assert gpt.ingest().exit_code == 0
+    gpt.grader("gpt", prompt="generate_questions_car")
+    outcome = generate(gpt)
+    (asked,) = server.asked
+    assert "'why is the sky blue' with a specific focus on the subtopic 'molecules" in asked.text
+    assert (list(bank(gpt)), outcome.exit_code) == (["q1"], 3)
+    assert "no description" in outcome.failed["q2"]
+    with pytest.raises(BadInput, match="no description to take it from: q2"):
+        generate(gpt)
+
+
+# --- replies that are not what was asked for ------------------------------------------------------
+
+
+def test_free_replies_may_have_fences_and_words_around_the_object(gpt, server):
+    gpt.grader("gpt", constrain="none")
+    server.on("sky", answer(f"Sure!\n```json\n{listed(*SKY)}\n```\nAnything else?"))
+    assert generate(gpt).exit_code == 0
+    assert bank(gpt) == {"q1": sorted(SKY), "q2": BEES}
+    assert not any("response_format" in asked.body for asked in server.asked)
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_again_in_another_way(gpt, server):
+    server.on("sky", answer('{"questions": ["Why'), answer("none"), answer(listed(*SKY)))
+    outcome = generate(gpt)
+    assert (bank(gpt)["q1"], outcome.exit_code) == (sorted(SKY), 0)
+    ways = [(asked.body["temperature"], asked.body.get("seed")) for asked in server.about("sky")]
+    assert ways == [(0.0, None), (0.7, 1), (0.7, 2)]
+    assert len(server.about("bees")) == 1
+    (retried,) = outcome.remarkable
+    assert (retried.query_id, retried.tries) == ("q1", 3)
+    recorded = extra(gpt)["retried"]["q1"]
+    assert (recorded["tries"], recorded["decoding"]["temperature"]) == (3, 0.7)
+    assert recorded["decoding"]["seed"] == 2
+
+
+def test_a_query_without_a_readable_reply_is_reported_and_the_others_land(gpt, server):
+    server.on("bees", answer("I would rather not."), answer(listed()))
+    outcome = generate(gpt)
+    assert (outcome.failed, outcome.exit_code) == ({"q2": "questions is an empty list"}, 3)
+    assert (list(bank(gpt)), len(server.about("bees"))) == (["q1"], 3)
+    (run,) = gpt.rows("select state, error from lake.raw.pipeline_runs where command = "
+                      "'generate tiny gpt'")  # fmt: skip
+    assert run == ("done", "query q2: questions is an empty list")
+    server.on("bees", answer(listed(*BEES)))
+    assert generate(gpt).exit_code == 0  # asks about it again, and only about it
+    assert (list(bank(gpt)), len(server.about("sky"))) == (["q1", "q2"], 1)
+
+
+def test_repeated_and_empty_texts_are_dropped_and_told_by_query(gpt, server):
+    server.on("sky", answer(listed(SKY[0], "", "why IS  it blue?", SKY[1], "  ")))
+    outcome = generate(gpt)
+    (found,) = outcome.remarkable
+    assert (found.query_id, found.items.duplicates, found.items.empty) == (
+        "q1", ("why IS  it blue?",), 2,
+    )  # fmt: skip
+    assert (bank(gpt)["q1"], outcome.exit_code) == (sorted(SKY), 0)
+
+
+def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
+    gpt, server, monkeypatch
+):
+    def only_free(reply):
+        def script(asked):
+            if "response_format" in asked.body:
+                key = asked.headers["authorization"]
+                return refuse(400, f"response_format json_schema is unknown here, {key}")
+            return reply
+
+        return script
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-55e1")
+    gpt.grader("gpt", concurrency=1)
+    server.on("sky", only_free(answer("no JSON")), only_free(answer("no JSON")),
+              only_free(answer(listed(*SKY))))  # fmt: skip
+    server.on("bees", only_free(answer(listed(*BEES))))
+    outcome = generate(gpt)
+    assert bank(gpt) == {"q1": sorted(SKY), "q2": BEES}
+    (note,) = outcome.notes
+    assert "refuses a JSON schema" in note
+    assert "response_format json_schema is unknown here" in note
+    assert "sk-planted" not in note
+    assert any(note in line for line in gpt.told)
+    assert extra(gpt)["notes"] == [note]
+    # refused once, and not offered again: not to the next query, and not in a second try
+    assert sum("response_format" in asked.body for asked in server.asked) == 1
+
+
+def test_a_query_that_the_server_cannot_answer_fails_alone(gpt, server):
+    server.on("bees", refuse(500, "out of cheese"))
+    server.on("nothing else", answer("yes"))
+    outcome = generate(gpt)
+    assert "out of cheese" in outcome.failed["q2"]
+    assert (list(bank(gpt)), len(server.about("bees"))) == (["q1"], 3)
+
+
+def test_a_query_that_kills_its_worker_is_found_and_reported(judged, two_workers):
+    judged.engine("dying", (
+        "import os\nfrom grading.engines import Engine as Base, Response\n"
+        "class Engine(Base):\n"
+        "    needs_model = False\n"
+        "    targets = frozenset({'generate'})\n"
+        "    def score(self, prompts):\n"
+        "        if any('bees' in prompt.text for prompt in prompts):\n"
+        "            os._exit(1)\n"
+        "        return [Response('{\"questions\": [\"Why?\"]}') for _ in prompts]\n"
+    ))  # fmt: skip
+    judged.grader("own", engine="dying", prompt="generate_questions_dl", actors=1)
+    outcome = generate(judged, "own")
+    assert (bank(judged, "own"), outcome.exit_code) == ({"q1": ["Why?"]}, 3)
+    assert outcome.failed["q2"].startswith("3 workers gave up over this")
+
+
+# --- stopping and going on ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hundred(gpt, server):
+    """The collection with a hundred queries, and a server that takes its time."""
+    gpt.write("topics.tsv", ["q1\twhy is the sky blue", "q2\thow do bees find home",
+                             *(f"x{n}\tquery number {n}" for n in range(98))])  # fmt: skip
+    assert gpt.ingest().exit_code == 0
+    gpt.grader("gpt", concurrency=4)
+    server.on("", lambda asked: answer(listed(asked.text[16:40]), delay=0.2))
+    return gpt
+
+
+def test_stopped_or_killed_at_any_moment_it_goes_on_where_it_was(hundred):
+    assert hundred.project
+    command = [sys.executable, "-m", "gradelake", "generate", "tiny", "--grader", "gpt"]
+    for how, code in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
+        before = len(bank(hundred))
+        process = subprocess.Popen(
+            command, cwd=hundred.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 90
+        while len(bank(hundred)) == before:
+            assert time.monotonic() < deadline, "waited in vain"
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        if how == signal.SIGINT:
+            os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
+        else:
+            process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == code, err
+        found = len(bank(hundred))
+        assert before < found < 100
+        assert found % generation.BATCH == 0  # whole batches, and nothing of the others
+    assert "the same command goes on" in err
+    assert generate(hundred).planned == 100 - found
+    items = hundred.rows("select query_id, count(*) from lake.raw.rubric_items "
+                         "where bank = 'gpt' group by query_id")  # fmt: skip
+    assert len(items) == 100
+    assert {n for query_id, n in items if query_id != "q1"} == {1}
+    snapshot = hundred.snapshot()
+    assert generate(hundred).planned == 0
+    assert hundred.snapshot() == snapshot
+
+
+def test_only_the_queries_that_are_asked_for_get_items(gpt):
+    assert generate(gpt, query_ids=("q2",)).planned == 1
+    assert list(bank(gpt)) == ["q2"]
+    with pytest.raises(BadInput, match="tiny has no query 'q3'"):
+        generate(gpt, query_ids=("q3",))
+
+
+def test_a_limit_takes_the_first_queries_that_have_no_items(gpt):
+    generate(gpt, limit=1)
+    assert list(bank(gpt)) == ["q1"]
+    assert generate(gpt, limit=1).planned == 1
+    assert list(bank(gpt)) == ["q1", "q2"]
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def test_a_bank_that_was_imported_is_left_alone(gpt, server):
+    with pytest.raises(BadInput, match=r"bank 'questions' of another origin \(imported\)"):
+        generate(gpt, bank="questions")
+    assert server.asked == []
+
+
+def test_a_bank_of_another_grader_is_left_alone(gpt):
+    generate(gpt, bank="mine", limit=1)
+    gpt.grader("gpt", decoding={"temperature": 0.5})
+    with pytest.raises(BadInput, match="'mine' of tiny was made by another grader: gpt") as caught:
+        generate(gpt, bank="mine")
+    assert "Choose another --bank" in caught.value.hint
+    assert list(bank(gpt, "mine")) == ["q1"]
+
+
+def test_an_engine_without_a_model_cannot_generate_and_says_which_can(judged):
+    with pytest.raises(BadInput, match="'lexical' cannot answer the prompt") as caught:
+        judged.grader("words", engine="lexical", prompt="generate_questions_dl")
+    assert "vllm, openai or transformers" in caught.value.hint
+
+
+def test_replies_with_items_have_no_parser(judged, server):
+    with pytest.raises(BadInput, match="read as JSON, always"):
+        judged.grader("gpt", engine="openai", model="m", prompt="generate_questions_dl",
+                      parser="lenient")  # fmt: skip
+
+
+# --- the commands ---------------------------------------------------------------------------------
+
+
+def test_the_command_says_what_is_left_writes_it_and_reports(gpt, server):
+    server.on("bees", answer("no"))
+    request = GenerationRequest("tiny", gpt.grader("gpt"), "gpt")
+    plan = generation.plan(gpt.lake, request)
+    assert (plan.asked_for, plan.had_items, plan.planned, server.asked) == (2, 0, 2, [])
+    done = gpt.gradelake("generate", "tiny", "--grader", "gpt", "--json")
+    assert done.returncode == 3, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["written"], told["items"], told["left"]) == (1, 2, 0)
+    (failed,) = told["failed"]
+    assert failed == {"query_id": "q2", "reason": "the reply holds no JSON object: 'no'"}
+    dry = gpt.gradelake("generate", "tiny", "--grader", "gpt", "--dry-run")
+    assert "1 of 2 queries have no items in the bank gpt" in dry.stdout
+    assert len(server.asked) == 1 + 3
+
+
+def test_a_grader_that_judges_cannot_generate(judged):
+    with pytest.raises(BadInput, match="'question_self_rating' writes no rubric items") as caught:
+        generating(judged.project, "lexical")
+    assert "generate_nuggets_dl" in caught.value.hint
+
+
+def test_a_grader_that_generates_cannot_judge(gpt):
+    with pytest.raises(BadInput, match="'gpt' writes rubric items"):
+        gpt.plan("gpt")
+    command = gpt.gradelake("grade", "tiny", "--grader", "gpt")
+    assert command.returncode == 2
+    assert "'gpt' writes rubric items" in command.stderr
+    assert "gradelake generate COLLECTION --grader gpt" in command.stderr
+
+
+def test_a_generated_bank_is_planned_for_and_its_writer_is_not(gpt):
+    assert judges(gpt.project) == ("lexical",)
+    generate(gpt)
+    planned = json.loads(gpt.gradelake("plan", "tiny", "--json").stdout)["plans"]
+    # 12 pairs before. "Why is it blue?" is new, and q1 has three passages; the other texts are in
+    # the imported bank, word by word: they are the same items
+    assert [(plan["grader"], plan["missing_pairs"]) for plan in planned] == [("lexical", 15)]

@@ -1,0 +1,136 @@
+"""`seeds/rubric_edits.csv`: read by line, added to, never rewritten."""
+
+import stat
+
+import pytest
+
+from ingest.rubric import edits_file
+from ingest.rubric.edits_file import COLUMNS
+from sql import seeds
+from sql.errors import WorkFailed
+from sql.problems import Rejected
+from tests.ingest.conftest import Tiny
+
+HEADER = ",".join(COLUMNS)
+DROP = "1,tiny,mine,q1/x,drop,,,,,,ann,easy"
+
+
+@pytest.fixture
+def project(tmp_path):
+    tiny = Tiny(tmp_path / "project")
+    return tiny.project
+
+
+def put(project, content: str) -> None:
+    path = edits_file.path_of(project)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content.encode())
+
+
+def row(**cells: str) -> dict[str, str]:
+    return dict.fromkeys(COLUMNS, "") | cells
+
+
+def kept(project) -> str:
+    return edits_file.path_of(project).read_bytes().decode()
+
+
+def refused(project) -> str:
+    with pytest.raises(Rejected) as caught:
+        edits_file.read(project)
+    return str(caught.value)
+
+
+def test_rows_are_read_with_their_lines(project):
+    put(project, f'{HEADER}\n{DROP}\n\n2,tiny,mine,q1/y,reword,,,"two\nlines",,,bob,\n{DROP}\n')
+    rows = edits_file.read(project)
+    assert [(r.line, r.version, r["text"]) for r in rows] == [
+        (2, 1, ""), (4, 2, "two\nlines"), (6, 1, ""),
+    ]  # fmt: skip
+    assert edits_file.newest_version(rows, "tiny") == 2
+    assert edits_file.newest_version(rows, "other") == 0
+
+
+def test_without_a_file_the_rows_of_the_package_hold(project):
+    assert len(edits_file.read(project)) == len(
+        (seeds.PACKAGED / edits_file.NAME).read_text().splitlines()
+    ) - 1  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("rubric_version,collection\n", ":1: the first line is another one"),
+        (f"{HEADER.replace(',', ';')}\n", ":1: the first line is another one"),
+        (f"{HEADER}\n{DROP},more\n", ":2: 13 cells instead of 12"),
+        (f'{HEADER}\n{DROP}\n{DROP},"open\n', ":3: a row that cannot be read begins here"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_by_line(project, content, problem):
+    put(project, content)
+    assert f"rubric_edits.csv{problem}" in refused(project)
+
+
+def test_the_file_is_made_with_its_header(project):
+    assert edits_file.append(project, [row(rubric_version="1", action="drop")]) is False
+    assert kept(project) == f"{HEADER}\n1,,,,drop,,,,,,,\n"
+
+
+def test_rows_that_come_with_the_package_are_copied_first(project, tmp_path, monkeypatch):
+    packaged = tmp_path / "packaged"
+    packaged.mkdir()
+    (packaged / edits_file.NAME).write_text(f"{HEADER}\n{DROP}\n")
+    monkeypatch.setattr(seeds, "PACKAGED", packaged)
+    assert edits_file.append(project, [row(rubric_version="2", action="drop")]) is True
+    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,drop,,,,,,,\n"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        f"{HEADER}\n{DROP}\n\n",
+        f'{HEADER}\n1 , tiny,mine,q1/x,\'drop\',,,,,,ann,"a ""b"""\n',
+        f"\ufeff{HEADER}\n{DROP}\n",
+    ],
+)
+def test_what_stands_there_keeps_its_bytes(project, before):
+    put(project, before)
+    edits_file.append(project, [row(rubric_version="2")])
+    assert kept(project) == f"{before}2,,,,,,,,,,,\n"
+
+
+def test_a_last_line_without_an_end_gets_one(project):
+    put(project, f"{HEADER}\n{DROP}")
+    edits_file.append(project, [row(rubric_version="2")])
+    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,,,,,,,,\n"
+
+
+def test_a_file_with_windows_line_ends_keeps_them(project):
+    put(project, f"{HEADER}\r\n{DROP}\r\n")
+    edits_file.append(project, [row(rubric_version="2")])
+    assert kept(project) == f"{HEADER}\r\n{DROP}\r\n2,,,,,,,,,,,\r\n"
+
+
+@pytest.mark.parametrize("text", ['a, "b" #c', "two\nlines", "lone\rreturn", "\\|", "'=1+1"])
+def test_every_text_is_found_again(project, text):
+    edits_file.append(project, [row(rubric_version="1", text=text), row(rubric_version="1")])
+    assert [r["text"] for r in edits_file.read(project)] == [text, ""]
+
+
+def test_the_file_keeps_its_permissions_and_a_link_stays_a_link(project):
+    put(project, f"{HEADER}\n")
+    path = edits_file.path_of(project)
+    real = project.folder / "elsewhere.csv"
+    path.rename(real)
+    real.chmod(0o664)
+    path.symlink_to(real)
+    edits_file.append(project, [row(rubric_version="1")])
+    assert path.is_symlink()
+    assert real.read_text() == f"{HEADER}\n1,,,,,,,,,,,\n"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o664
+
+
+def test_a_folder_that_cannot_be_written_is_told_and_leaves_nothing(project):
+    (project.folder / "seeds").write_text("a file where the folder should be")
+    with pytest.raises(WorkFailed, match=r"rubric_edits\.csv: cannot be written"):
+        edits_file.append(project, [row(rubric_version="1")])

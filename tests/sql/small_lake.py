@@ -1,0 +1,109 @@
+"""A small lake of a few commits and a release, made in a second and without dbt."""
+
+import hashlib
+from pathlib import Path
+
+import polars as pl
+
+from sql import Lake, Project, releases
+from sql.transaction import utc_now
+
+N_PASSAGES, N_GRADES = 30, 20
+
+
+def passages(first: int, n: int) -> pl.DataFrame:
+    ids = [f"p{i:03d}" for i in range(first, first + n)]
+    texts = [f"the text of {i} has the mark {mark(i)}" for i in ids]
+    return pl.DataFrame({
+        "collection": "c", "passage_id": ids, "text": texts,
+        "text_sha256": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
+        "doc_id": None, "position": None, "origin": "corpus",
+    }, schema_overrides={"doc_id": pl.String, "position": pl.Int64})  # fmt: skip
+
+
+def mark(passage_id: str) -> str:
+    """What no other text has, so that it stands in the Parquet file as it is."""
+    return hashlib.sha256(passage_id.encode()).hexdigest()[:20]
+
+
+def graders(grader_id: str = "g") -> pl.DataFrame:
+    return pl.DataFrame({
+        "grader_id": [grader_id], "name": "judge", "engine": "lexical", "model": "",
+        "model_revision": "", "target": "direct", "prompt": "thomas", "prompt_sha256": "0",
+        "prompt_text": "?", "scale_min": 0, "scale_max": 2, "decoding": "{}", "parser": "strict",
+        "created_at": utc_now(),
+    })  # fmt: skip
+
+
+def grades(passage_ids: list[str]) -> pl.DataFrame:
+    rows = pl.DataFrame({
+        "grader_id": "g", "collection": "c", "query_id": "q", "passage_id": passage_ids,
+        "item_id": "", "grade": [1] * len(passage_ids), "status": "ok", "batch_id": "b",
+        "graded_at": utc_now(),
+    })  # fmt: skip
+    texts = ("answer", "response", "passage_sha256", "query_sha256", "error")
+    missing = dict.fromkeys(texts, pl.String)
+    missing |= dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64)
+    missing |= dict.fromkeys(
+        ("prompt_tokens", "cached_tokens", "completion_tokens", "cut_characters"), pl.Int64
+    )
+    return rows.with_columns(pl.lit(None, dtype=kind).alias(n) for n, kind in missing.items())
+
+
+def batches(ok: int = N_GRADES) -> pl.DataFrame:
+    return pl.DataFrame({
+        "batch_id": ["b"], "grader_id": "g", "collection": "c", "planned": ok, "ok": ok,
+        "unanswerable": 0, "defaulted": 0, "failed": 0, "reused": 0, "tokens": 0,
+        "cached_tokens": 0, "wall_seconds": 1.0, "started_at": utc_now(), "finished_at": utc_now(),
+        "state": "done",
+    })  # fmt: skip
+
+
+def small_lake(folder: Path) -> Project:
+    """30 passages and 20 grades of one batch, published as release r1; then 5 passages go.
+
+    Three Parquet files: passages, grades, and the rows of passages that are gone.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "gradelake.toml"
+    if not file.exists():
+        file.write_text("# a small lake\n", encoding="utf-8")
+    project = Project.read(file)
+    with Lake.create(project) as lake:
+        with lake.transaction("ingest c") as transaction:
+            rows = passages(0, N_PASSAGES)
+            transaction.record("c/passages", "0", transaction.insert("passages", rows))
+            transaction.say(passages=N_PASSAGES)
+        with lake.transaction("grade c judge") as transaction:
+            transaction.insert("graders", graders())
+            transaction.insert("grades", grades([f"p{i:03d}" for i in range(N_GRADES)]))
+            transaction.insert("grading_batches", batches())
+            transaction.record_chunk("chunk-1/0", "0", N_GRADES)
+            transaction.say(grades=N_GRADES)
+        publish(lake, "r1")
+        with lake.transaction("ingest c") as transaction:
+            transaction.run("delete from {lake}.raw.passages where passage_id >= 'p010'")
+            transaction.say(passages_gone=20)
+    return project
+
+
+def publish(lake: Lake, name: str) -> None:
+    """Make the lake as it is a release, as a build does at its end."""
+    with lake.transaction("build") as transaction:
+        transaction.extra |= {"release": name}
+        transaction.finish_run([])
+    releases.publish(lake.project, name)
+
+
+def file_of(project: Project, table: str) -> Path:
+    """The one Parquet file of a table, deleted rows aside."""
+    folder = project.lake_path / "data" / "raw" / table
+    (found,) = (file for file in folder.glob("*.parquet") if "delete" not in file.name)
+    return found
+
+
+def overwritten(file: Path, position: int, content: bytes) -> None:
+    """Change bytes of a file without changing its size."""
+    before = file.read_bytes()
+    file.write_bytes(before[:position] + content + before[position + len(content) :])
+    assert file.stat().st_size == len(before)

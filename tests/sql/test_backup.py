@@ -1,0 +1,310 @@
+"""Backups hold one moment of a lake; a restored one is that lake, and nothing is overwritten."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+from sql import BadInput, Lake, Project, WorkFailed
+from sql.backup import backup
+from sql.connection import lock_file
+from sql.lock import file_lock
+from sql.manifest import FolderWriter, read_manifest
+from sql.people_files import people_files
+from sql.restore import restore
+from sql.verify import verify
+from tests.conftest import gradelake, made_once
+from tests.sql.small_lake import file_of, graders, overwritten, passages, small_lake
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    return made_once(tmp_path_factory, "small", small_lake)
+
+
+@pytest.fixture
+def project(whole, tmp_path) -> Project:
+    shutil.copytree(whole, tmp_path / "work")
+    return Project.read(tmp_path / "work" / "gradelake.toml")
+
+
+def content(lake: Lake) -> list[tuple]:
+    return lake.rows("select passage_id, text from lake.raw.passages order by all")
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not file.name.startswith(".")
+    }
+
+
+@pytest.mark.parametrize("name", ["backup", "backup.tar"])
+def test_a_restored_lake_has_the_rows_the_history_the_releases_and_the_seeds(
+    project, tmp_path, name
+):
+    (project.folder / "seeds").mkdir()
+    (project.folder / "seeds" / "label_policies.csv").write_text("policy\n")
+    done = backup(project, tmp_path / name)
+    assert (done.releases, done.warnings) == (["r1"], [])
+    restored, _ = restore(tmp_path / name, tmp_path / "new")
+    assert verify(restored, deep=True).faults == []
+    with Lake.live(project) as ours, Lake.live(restored) as theirs:
+        assert content(theirs) == content(ours)
+        assert len(content(ours)) == 10
+        history = "select snapshot_id, commit_message from lake.snapshots() order by 1"
+        assert theirs.rows(history) == ours.rows(history)
+    with Lake.published(restored) as release:
+        assert (release.release, len(content(release))) == ("r1", 30)
+    assert (restored.folder / "seeds" / "label_policies.csv").read_text() == "policy\n"
+    with Lake.writer(restored) as lake, lake.transaction("test") as transaction:
+        transaction.insert("graders", graders("later"))  # it can be written to
+
+
+def test_a_second_backup_copies_only_what_is_new(project, tmp_path):
+    first = backup(project, tmp_path / "backup")
+    again = backup(project, tmp_path / "backup")
+    assert (again.copied, again.files) == (0, first.files)
+    with Lake.writer(project) as lake, lake.transaction("ingest") as transaction:
+        transaction.insert("passages", passages(100, 12))
+    later = backup(project, tmp_path / "backup")
+    assert later.copied == 2, "the file of the new passages, and the catalog"
+    restored, manifest = restore(tmp_path / "backup", tmp_path / "new")
+    assert manifest.snapshot == later.snapshot == first.snapshot + 1
+    with Lake.live(restored) as lake:
+        assert len(content(lake)) == 22
+
+
+def test_a_backup_forgets_what_the_lake_no_longer_has(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    before = set(files_below(tmp_path / "backup"))
+    with Lake.writer(project) as lake, lake.transaction("ingest") as transaction:
+        transaction.insert("graders", graders("later"))
+    backup(project, tmp_path / "backup")
+    after = set(files_below(tmp_path / "backup"))
+    assert len(before - after) == len(after - before) == 1, "a catalog took the other's place"
+
+
+def test_a_killed_backup_leaves_the_former_one_whole(project, tmp_path):
+    """Killed when all new files are copied and the manifest is not there yet."""
+    backup(project, tmp_path / "backup")
+    with Lake.writer(project) as lake, lake.transaction("ingest") as transaction:
+        transaction.insert("passages", passages(100, 12))
+    script = (
+        "import os, sys\nfrom pathlib import Path\nfrom sql import Project\n"
+        "from sql.backup import backup\nfrom sql.manifest import FolderWriter\n"
+        "FolderWriter.finish = lambda self, manifest: os.kill(os.getpid(), 9)\n"
+        "backup(Project.read(Path(sys.argv[1])), Path(sys.argv[2]))\n"
+    )
+    command = [sys.executable, "-c", script, str(project.file), str(tmp_path / "backup")]
+    assert subprocess.run(command, check=False).returncode == -9
+    restored, _ = restore(tmp_path / "backup", tmp_path / "old")
+    with Lake.live(restored) as lake:
+        assert len(content(lake)) == 10
+    # the next one takes over what the killed one copied
+    done = backup(project, tmp_path / "backup")
+    assert done.copied == 0
+    with Lake.live(restore(tmp_path / "backup", tmp_path / "new")[0]) as lake:
+        assert len(content(lake)) == 22
+
+
+def test_half_a_file_of_a_killed_backup_is_not_taken_for_a_file(tmp_path):
+    writer = FolderWriter(tmp_path)
+
+    def dies(target: Path) -> str:
+        target.write_bytes(b"ab")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        writer.add("lake/data/x", "data/x", 2, dies)
+    assert not (tmp_path / "data" / "x").exists()
+
+
+def test_writers_wait_for_the_catalog_alone_and_not_for_the_files(project, tmp_path, monkeypatch):
+    held = []
+    add = FolderWriter.add
+
+    def adds(self, *arguments):
+        with file_lock(lock_file(project), "test", wait=False):
+            held.append(arguments[0])
+        return add(self, *arguments)
+
+    monkeypatch.setattr(FolderWriter, "add", adds)
+    backup(project, tmp_path / "backup")
+    assert len(held) == 7, "three Parquet files, gradelake.toml, catalog, release, published"
+
+
+def test_a_backup_waits_for_a_writer(project, tmp_path):
+    with file_lock(lock_file(project), "a test"):
+        running = subprocess.Popen(
+            [sys.executable, "-m", "gradelake", "lake", "backup", str(tmp_path / "backup")],
+            cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert running.stderr.readline().startswith("waiting for a test")
+        time.sleep(0.2)
+        assert not (tmp_path / "backup" / "manifest.json").exists()
+    out, _ = running.communicate(timeout=60)
+    assert "(releases: r1)" in out
+
+
+def test_graded_chunks_that_wait_to_be_committed_come_along(project, tmp_path):
+    folder = project.lake_path / "grading" / "g"
+    folder.mkdir(parents=True)
+    (folder / "chunk-2.parquet").write_bytes(b"graded")
+    (folder / ".chunk-3.parquet").write_bytes(b"half")
+    backup(project, tmp_path / "backup")
+    restored, _ = restore(tmp_path / "backup", tmp_path / "new")
+    assert files_below(restored.lake_path / "grading") == {"g/chunk-2.parquet": b"graded"}
+    assert not (restored.lake_path / "grading" / "g" / ".chunk-3.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["backup", "backup.tar"])
+def test_a_damaged_backup_is_refused_and_nothing_restored(project, tmp_path, name):
+    backup(project, tmp_path / name)
+    entry = next(e for e in read_manifest(tmp_path / name).entries if "grades" in e.path)
+    if name == "backup":
+        overwritten(tmp_path / name / entry.stored, 100, b"\xff")
+    else:
+        with tarfile.open(tmp_path / name) as tar:
+            start = tar.getmember(entry.stored).offset_data
+        overwritten(tmp_path / name, start + 100, b"\xff")
+    with pytest.raises(WorkFailed, match=f"{entry.stored} has other bytes"):
+        restore(tmp_path / name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_backup_without_one_of_its_files_is_refused(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    entry = next(e for e in read_manifest(tmp_path / "backup").entries if "grades" in e.path)
+    (tmp_path / "backup" / entry.stored).unlink()
+    with pytest.raises(WorkFailed, match=f"{entry.stored} is missing"):
+        restore(tmp_path / "backup", tmp_path / "new")
+
+
+def test_nothing_is_restored_over_anything(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    before = files_below(project.folder)
+    with pytest.raises(BadInput, match="is not empty"):
+        restore(tmp_path / "backup", project.folder)
+    assert files_below(project.folder) == before
+    (tmp_path / "empty").mkdir()
+    restore(tmp_path / "backup", tmp_path / "empty")
+    assert (tmp_path / "empty" / "lake" / "catalog.sqlite").is_file()
+
+
+def test_a_manifest_cannot_write_outside_of_the_folder(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    file = tmp_path / "backup" / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["entries"][0]["path"] = "../outside"
+    file.write_text(json.dumps(manifest))
+    with pytest.raises(BadInput, match="outside of it"):
+        restore(tmp_path / "backup", tmp_path / "new")
+
+
+def test_what_is_no_backup_is_refused(project, tmp_path):
+    (tmp_path / "things").mkdir()
+    (tmp_path / "things" / "photo.jpg").write_bytes(b"")
+    (tmp_path / "things.tar").write_bytes(b"no tar")
+    for place in ("things", "things.tar", "nothing"):
+        with pytest.raises(BadInput):
+            restore(tmp_path / place, tmp_path / "new")
+    for place in ("things", "things.tar"):
+        with pytest.raises(BadInput):
+            backup(project, tmp_path / place)
+    with pytest.raises(BadInput, match="lies in the lake itself"):
+        backup(project, project.lake_path / "data" / "backup")
+    assert files_below(tmp_path / "things") == {"photo.jpg": b""}
+    assert (tmp_path / "things.tar").read_bytes() == b"no tar"
+
+
+def test_two_lakes_do_not_share_a_backup(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "gradelake.toml").write_text("")
+    other = Project.read(tmp_path / "other" / "gradelake.toml")
+    Lake.create(other).close()
+    with pytest.raises(BadInput, match="another lake"):
+        backup(other, tmp_path / "backup")
+
+
+def test_a_lake_with_a_missing_file_is_not_backed_up_and_the_former_backup_stays(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    before = files_below(tmp_path / "backup")
+    file = file_of(project, "grades")
+    file.unlink()
+    with pytest.raises(WorkFailed, match=f"such as {file}"):
+        backup(project, tmp_path / "backup")
+    assert files_below(tmp_path / "backup") == before
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def with_settings(folder: Path, text: str) -> Project:
+    (folder / "gradelake.toml").write_text(text, encoding="utf-8")
+    return Project.read(folder / "gradelake.toml")
+
+
+def test_the_settings_say_where_the_restored_lake_is_and_hold_no_password(tmp_path):
+    project = with_settings(
+        tmp_path,
+        "# ours\n[lake]\n"
+        'catalog = "postgres:dbname=x host=db user=u password=hunter2"  # shared\n'
+        'data = "s3://bucket/prefix"\nkeep_releases = 3\n\n[collections.c]\nqueries = "q.tsv"\n',
+    )
+    found, warnings = people_files(project)
+    assert found["gradelake.toml"].decode() == (
+        '# ours\n[lake]\npath = "lake"\nkeep_releases = 3\n\n[collections.c]\nqueries = "q.tsv"\n'
+    )
+    assert len(warnings) == 1
+    assert "hunter2" not in warnings[0]
+
+
+def test_settings_of_a_lake_beside_them_stay_as_they_are(tmp_path):
+    text = '[lake]\npath = "lake"   # here\n'
+    found, warnings = people_files(with_settings(tmp_path, text))
+    assert (found, warnings) == ({"gradelake.toml": text.encode()}, [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['api_key = "sk-123"', 'base_url = "https://me:hunter2@host/v1"', 'headers = {token = "t"}'],
+)
+def test_a_secret_in_the_settings_is_refused_without_repeating_it(tmp_path, line):
+    project = with_settings(tmp_path, f'[graders.g]\nengine = "openai"\n{line}\n')
+    with pytest.raises(BadInput, match="looks like a secret") as error:
+        people_files(project)
+    assert not {"sk-123", "hunter2"} & set(str(error.value).split())
+
+
+def test_the_name_of_a_variable_is_no_secret(tmp_path):
+    project = with_settings(
+        tmp_path, '[graders.g]\nengine = "openai"\napi_key_env = "KEY"\nmax_tokens = 5\n'
+    )
+    assert people_files(project)[1] == []
+
+
+def test_the_settings_are_read_where_they_cannot_be(tmp_path):
+    project = with_settings(tmp_path, "")
+    (tmp_path / "seeds" / "label_policies.csv").mkdir(parents=True)
+    with pytest.raises(BadInput, match=r"label_policies\.csv: cannot be read"):
+        people_files(project)
+
+
+def test_the_commands_tell_what_they_did(project, tmp_path):
+    folder = project.folder
+    told = json.loads(gradelake(folder, "lake", "backup", str(tmp_path / "b"), "--json").stdout)
+    assert (told["releases"], told["files"]) == (["r1"], 7)
+    restored = gradelake(tmp_path, "lake", "restore", "b", "new").stdout
+    assert "the lake is sound" in restored
+    again = gradelake(tmp_path, "lake", "restore", "b", "new", code=2)
+    assert "is not empty" in again.stderr
+    assert os.listdir(tmp_path / "new" / "lake" / "releases") == ["r1.sqlite"]

@@ -1,0 +1,132 @@
+"""gradelake release list, keep, drop: as a person meets them, on small lakes without dbt."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gradelake import app
+from sql import BadInput, Lake, Project, WorkFailed, releases
+from sql.connection import published_file
+from tests.sql.test_retention import add_queries, project_in, publish
+
+
+@pytest.fixture(scope="module")
+def three_releases(tmp_path_factory) -> Path:
+    """A lake with r1, r2 and r3: 20 queries each, apart from those of the release before."""
+    project = project_in(tmp_path_factory.mktemp("releases"))
+    with Lake.writer(project) as lake:
+        for n in range(3):
+            with lake.transaction("test") as transaction:
+                transaction.run("delete from {lake}.raw.queries")
+            add_queries(lake, 20 * n, 20)
+            publish(lake, f"r{n + 1}")
+    return project.folder
+
+
+@pytest.fixture
+def project(three_releases, tmp_path) -> Project:
+    shutil.copytree(three_releases, tmp_path, dirs_exist_ok=True)
+    return Project.find(tmp_path)
+
+
+def run(project: Project, *arguments: str) -> str:
+    """What a command printed."""
+    done = CliRunner().invoke(app, ["--config", str(project.file), *arguments])
+    if done.exception:
+        raise done.exception
+    return done.output
+
+
+def listed(project: Project) -> dict[str, dict]:
+    return {
+        r["release"]: r for r in json.loads(run(project, "release", "list", "--json"))["releases"]
+    }
+
+
+def test_the_list_says_what_is_kept_what_readers_get_and_what_dropping_frees(project):
+    run(project, "release", "keep", "r1")
+    found = listed(project)
+    assert list(found) == ["r3", "r2", "r1"], "newest first"
+    assert [found[name]["is_kept"] for name in found] == [False, False, True]
+    assert [found[name]["is_read"] for name in found] == [True, False, False]
+    for name in ("r1", "r2"):  # nobody else reads their one Parquet file; r3's is still in use
+        copy = releases.release_file(project, name).stat().st_size
+        assert copy < found[name]["bytes_alone"] < copy + 5000
+    assert found["r3"]["bytes_alone"] == releases.release_file(project, "r3").stat().st_size
+    shown = run(project, "release", "list").splitlines()
+    assert shown[0].split() == ["release", "version", "published_at", "kept", "read", "alone"]
+    assert "readers get it" in shown[1]
+    assert " kept " in shown[3]
+
+
+def test_before_the_first_build_the_list_says_what_to_do(tmp_path):
+    assert "gradelake build" in run(project_in(tmp_path), "release", "list")
+
+
+def test_keeping_and_undoing_say_what_they_did(project):
+    assert run(project, "release", "keep", "r1") == "r1 is kept until it is dropped\n"
+    assert run(project, "release", "keep", "r1") == "r1 is kept already\n"
+    assert run(project, "release", "keep", "r1", "--undo") == "r1 is kept no longer\n"
+    assert run(project, "release", "keep", "r1", "--undo") == "r1 was not kept\n"
+    for undo in ([], ["--undo"]):
+        with pytest.raises(BadInput, match="there is no release 'r0'"):
+            run(project, "release", "keep", "r0", *undo)
+
+
+def test_a_dropped_release_is_found_no_more(project):
+    assert "r2 is dropped" in run(project, "release", "drop", "r2")
+    assert list(listed(project)) == ["r3", "r1"]
+    commits = json.loads(run(project, "log", "--json"))["commits"]
+    assert [c["release"] for c in commits if c["release"]] == ["r3", "r1"]
+    with pytest.raises(BadInput, match="there is no release 'r2'"):
+        run(project, "sql", "--release", "r2", "select 1")
+    with pytest.raises(BadInput, match="there is no release 'r2'"):
+        run(project, "release", "drop", "r2")
+    assert "20" in run(project, "sql", "--release", "r1", "select count(*) from lake.raw.queries")
+
+
+def test_the_newest_release_is_not_dropped_and_a_kept_one_with_force_only(project):
+    run(project, "release", "keep", "r1")
+    for force in ([], ["--force"]):
+        with pytest.raises(BadInput, match="'r3' is the newest release"):
+            run(project, "release", "drop", "r3", *force)
+    with pytest.raises(BadInput, match="'r1' is kept") as error:
+        run(project, "release", "drop", "r1")
+    assert "--force" in error.value.hint
+    run(project, "release", "drop", "r1", "--force")
+    with Lake.writer(project) as lake:
+        publish(lake, "r1")  # the name may be used again; the mark went with the old one
+    assert not listed(project)["r1"]["is_kept"]
+
+
+def test_what_readers_get_is_not_dropped_when_the_newest_was_never_published(project):
+    before = published_file(project).read_bytes()
+    with Lake.writer(project) as lake:
+        publish(lake, "r4")
+    releases.release_file(project, "r4").unlink()  # the build died before it was published
+    published_file(project).unlink()
+    published_file(project).write_bytes(before)
+    assert list(listed(project)) == ["r3", "r2", "r1"]
+    commits = json.loads(run(project, "log", "--json"))["commits"]
+    assert [c["release"] for c in commits if c["release"]] == ["r3", "r2", "r1"]
+    with pytest.raises(BadInput, match="'r3' is the newest release"):
+        run(project, "release", "drop", "r3")
+
+
+def test_a_file_that_is_no_release_is_named(project):
+    file = Path(releases.release_file(project, "odd"))
+    file.write_bytes(b"not a database" * 100)
+    with pytest.raises(WorkFailed, match=r"odd\.sqlite: this is no catalog of a release"):
+        run(project, "release", "list")
+
+
+def test_the_lake_is_tidied_from_the_command_line(project):
+    project.file.write_text("[lake]\nkeep_releases = 1\nkeep_days = 0\n")
+    done = json.loads(run(project, "lake", "tidy", "--json"))
+    assert (done["releases_dropped"], done["files_deleted"]) == (2, 2)
+    assert done["bytes_freed"] > 0
+    assert list(listed(project)) == ["r3"]
+    assert "dropped 0 releases and 0 older versions" in run(project, "lake", "tidy")

@@ -1,0 +1,260 @@
+"""What `gradelake lake verify` finds: each lake here is broken in one place, which it names."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sql import Lake, Project
+from sql.backup import backup
+from sql.connection import connect
+from sql.verify import Verified, verify
+from tests.conftest import gradelake, made_once
+from tests.sql.small_lake import (
+    file_of,
+    mark,
+    overwritten,
+    passages,
+    small_lake,
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    return made_once(tmp_path_factory, "small", small_lake)
+
+
+@pytest.fixture
+def project(whole, tmp_path) -> Project:
+    shutil.copytree(whole, tmp_path / "lake")
+    return Project.read(tmp_path / "lake" / "gradelake.toml")
+
+
+def said(done: Verified) -> list[tuple[str, str | None, list[str]]]:
+    """(what, table, catalogs hit) of each fault."""
+    return [(fault.what, fault.table, fault.hits) for fault in done.faults]
+
+
+def test_a_sound_lake_has_no_fault(project):
+    done = verify(project, deep=True)
+    assert done.faults == []
+    assert done.notes == []
+    assert done.catalogs == ["live", "r1"]
+    assert done.files == 3, "passages, what of them is deleted, grades"
+    assert (done.tables["passages"], done.tables["grades"]) == (10, 20)
+    assert done.orphans == 0
+
+
+def test_a_missing_file_is_named_with_its_table_and_the_releases_it_breaks(project):
+    file = file_of(project, "passages")
+    file.unlink()
+    done = verify(project)
+    assert said(done) == [("is missing", "raw.passages", ["live", "r1"])]
+    assert done.faults[0].file == str(file)
+    assert "backup" in done.faults[0].hint
+
+
+def test_deleted_rows_whose_file_is_gone_break_the_working_catalog_alone(project):
+    (file,) = (project.lake_path / "data" / "raw" / "passages").glob("*-delete.parquet")
+    file.unlink()
+    assert said(verify(project)) == [("is missing", "raw.passages", ["live"])]
+
+
+def test_a_truncated_file_is_told_by_its_size(project):
+    file = file_of(project, "grades")
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes()[:1000])
+    assert said(verify(project)) == [
+        (f"has 1,000 bytes instead of {size:,}", "raw.grades", ["live", "r1"])
+    ]
+
+
+def test_a_file_with_another_number_of_rows_is_told(project):
+    with sqlite3.connect(project.lake_path / "catalog.sqlite") as catalog:
+        catalog.execute("update ducklake_data_file set record_count = 21 where record_count = 20")
+    catalog.close()
+    what, table, _ = said(verify(project))[0]
+    assert (what, table) == ("has 20 rows instead of 21", "raw.grades")
+
+
+def test_a_footer_that_is_garbage_is_told(project):
+    file = file_of(project, "grades")
+    overwritten(file, file.stat().st_size - 8, b"\xff\xff\xff\x7f")
+    ((what, table, hits),) = said(verify(project))
+    assert what.startswith("cannot be read: ")
+    assert (table, hits) == ("raw.grades", ["live", "r1"])
+
+
+def test_a_flipped_byte_of_a_text_is_found_by_reading_deeply(project):
+    """It decodes without an error; only the text's own hash tells."""
+    file = file_of(project, "passages")
+    position = file.read_bytes().index(mark("p000").encode())
+    overwritten(file, position, b"T")
+    assert verify(project).faults == []
+    assert said(verify(project, deep=True)) == [
+        (
+            "1 passages whose text is not the one that was ingested (text_sha256)",
+            "raw.passages",
+            ["live"],
+        )
+    ]
+
+
+def test_bytes_that_cannot_be_decoded_are_found_by_reading_deeply(project):
+    file = file_of(project, "grades")
+    with connect() as connection:
+        start = connection.execute(
+            "select min(coalesce(dictionary_page_offset, data_page_offset)) "
+            "from parquet_metadata(?)",
+            [str(file)],
+        ).fetchone()[0]
+    overwritten(file, start, b"\xff" * 16)  # the first page's header
+    ((what, table, hits),) = said(verify(project, deep=True))
+    assert what.startswith("is corrupted: ")
+    assert (table, hits) == ("raw.grades", ["live", "r1"])
+
+
+def test_any_changed_byte_is_found_against_a_backup(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    file = file_of(project, "passages")
+    # of a passage that is deleted since: only the release still reads it
+    found = [file.read_bytes().find(mark(f"p{i:03d}").encode()) for i in range(10, 30)]
+    overwritten(file, max(found), b"T")
+    assert verify(project, deep=True).faults == []
+    done = verify(project, against=tmp_path / "backup")
+    assert said(done) == [("has other bytes than in the backup", "raw.passages", ["live", "r1"])]
+    assert done.compared == 3
+
+
+def test_a_release_whose_file_is_gone_is_told_though_the_working_catalog_is_sound(project):
+    with Lake.writer(project) as lake:
+        with lake.transaction("grade") as transaction:
+            transaction.run("delete from {lake}.raw.grades")
+            transaction.run("delete from {lake}.raw.grading_batches")
+            transaction.run("delete from {lake}.raw.ledger where target like 'chunk/%'")
+        old = [row[0] for row in lake.rows("select snapshot_id from lake.snapshots()")][:-1]
+        lake.rows("call ducklake_expire_snapshots('lake', versions => ?)", old)
+    assert verify(project).faults == [], "the release's file waits to be removed"
+    file_of(project, "grades").unlink()
+    assert said(verify(project)) == [("is missing", "raw.grades", ["r1"])]
+
+
+def test_a_catalog_that_is_no_sqlite_file_is_told_and_the_others_are_checked(project):
+    release = project.lake_path / "releases" / "r1.sqlite"
+    overwritten(release, 0, b"garbage!" * 100)
+    file_of(project, "grades").unlink()
+    first, second = verify(project).faults
+    assert first.file == str(release)
+    assert "no sound SQLite file" in first.what
+    assert (second.what, second.hits) == ("is missing", ["live", "published"])
+
+
+def test_files_that_nothing_names_are_counted_and_no_fault(project):
+    folder = project.lake_path / "data" / "raw" / "grades"
+    (folder / "left-by-a-killed-process.parquet").write_bytes(b"12345")
+    done = verify(project)
+    assert done.faults == []
+    assert (done.orphans, done.orphan_bytes) == (1, 5)
+
+
+def test_a_doubled_key_is_told(project):
+    with Lake.writer(project) as lake, lake.transaction("test") as transaction:
+        transaction.insert("passages", passages(3, 1))
+    assert said(verify(project)) == [
+        ("1 keys (collection, passage_id) occur more than once", "raw.passages", ["live"])
+    ]
+
+
+def test_a_row_that_breaks_its_contract_is_told(project):
+    with Lake.writer(project) as lake, lake.transaction("test") as transaction:
+        transaction.run("update {lake}.raw.passages set origin = 'dream' where passage_id < 'p002'")
+    assert said(verify(project)) == [
+        (
+            "2 rows break its contract: origin: must be one of corpus, response (such as 'dream')",
+            "raw.passages",
+            ["live"],
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            ["delete from {lake}.raw.graders"],
+            ["20 grades of grader g that raw.graders does not have"],
+        ),
+        (
+            ["delete from {lake}.raw.grading_batches"],
+            ["20 grades of batch b that neither raw.grading_batches nor raw.ledger has"],
+        ),
+        (
+            ["delete from {lake}.raw.grades where passage_id = 'p001'"],
+            ["19 grades of finished batch b, which counted 20 (failed ones aside)"],
+        ),
+        (
+            ["delete from {lake}.raw.ledger where target like 'chunk/%'"],
+            ["20 graded pairs (beside those that were reused), and the ledger's chunks hold 0"],
+        ),
+        (
+            ["insert into {lake}.raw.ledger values ('c/labels/sun', '0', 7, 'run', now())"],
+            ["0 grades of import c/labels/sun, for which the ledger has 7"],
+        ),
+    ],
+)  # fmt: skip
+def test_grades_that_do_not_agree_with_their_ledger_are_told(project, change, told):
+    with Lake.writer(project) as lake, lake.transaction("test") as transaction:
+        for statement in change:
+            transaction.run(statement)
+    assert [fault.what for fault in verify(project).faults] == told
+
+
+def test_failed_pairs_that_wait_to_be_graded_again_are_no_fault(project):
+    """The batch counted 19 and one failed; the failed one was taken out to be asked again."""
+    with Lake.writer(project) as lake, lake.transaction("test") as transaction:
+        transaction.run("delete from {lake}.raw.grades where passage_id = 'p001'")
+        transaction.run("update {lake}.raw.grading_batches set ok = 19, failed = 1")
+    assert verify(project).faults == []
+
+
+def test_a_file_that_may_not_be_read_is_told():
+    nobody = 65534
+    folder = Path(tempfile.mkdtemp(prefix="gradelake-verify-"))
+    try:
+        project = small_lake(folder)
+        file_of(project, "grades").chmod(0)
+        if os.geteuid() == 0:
+            for path in (folder, *folder.rglob("*")):
+                os.chown(path, nobody, nobody)
+            os.seteuid(nobody)
+        try:
+            ((what, table, hits), *_) = said(verify(project))
+        finally:
+            if os.getuid() == 0:
+                os.seteuid(0)
+    finally:
+        shutil.rmtree(folder)
+    assert what.startswith("cannot be read: ")
+    assert "Permission denied" in what
+    assert (table, hits) == ("raw.grades", ["live", "r1"])
+
+
+def test_the_command_leaves_1_with_faults_and_prints_one_object(project):
+    folder = project.folder
+    file = file_of(project, "grades")
+    file.unlink()
+    found = json.loads(gradelake(folder, "lake", "verify", "--json", code=1).stdout)
+    assert not found["ok"]
+    assert [fault["file"] for fault in found["faults"]] == [str(file)]
+    told = gradelake(folder, "lake", "verify", code=1).stdout
+    assert f"BAD  {file}: is missing (table raw.grades); hit: live, r1" in told
+
+
+def test_the_demo_with_its_build_is_sound(demo):
+    found = json.loads(gradelake(demo, "lake", "verify", "--deep", "--json").stdout)
+    assert (found["ok"], found["catalogs"]) == (True, ["live", "r1"])
+    assert found["files"] > 10
