@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sql import releases, seeds, unchanged
+from sql import parsed, releases, seeds, unchanged
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
 from sql.project import Project, is_name
@@ -66,8 +66,10 @@ def build(
                 "--indirect-selection", "empty",
             ]  # fmt: skip
         before = lake.newest_snapshot()
+        shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
         with _environment(project, gathered):
-            _run_dbt(lake, before, dbt_arguments, built, on_node, verbose)
+            _run_dbt(lake, before, [*dbt_arguments, *shared.option()], built, on_node, verbose)
+            shared.keep(Path(os.environ["DBT_TARGET_PATH"]))
         with lake.transaction("build") as transaction:
             transaction.say(**built.counts)
             if not partial:

@@ -41,8 +41,7 @@ def gather(project: Project) -> Path:
     for old in gathered.glob("*.csv"):
         if old.name not in packaged:
             old.unlink()
-    descriptions = {"seeds.yml": (PACKAGED / "seeds.yml").read_bytes()}
-    for name, content in (packaged | own | descriptions).items():
+    for name, content in (packaged | own).items():
         _write(gathered / name, content)
     return gathered
 
@@ -113,7 +112,7 @@ def restore(lake: "Lake", snapshot: int) -> None:
 
 
 def _write(target: Path, content: bytes) -> None:
-    """Write a file unless it has these bytes already: dbt parses anew what is newer."""
+    """Write a file unless it has these bytes already."""
     if target.is_file() and target.read_bytes() == content:
         return
     with whole_file(target) as file:

@@ -16,7 +16,7 @@ TESTS_OF_VIEWS = "config.materialized:view+1,test_type:generic"
 def fingerprint(dbt_project: Path, seeds: Path) -> dict[str, str]:
     """Hashes of what a build is made from: every definition together, and each seed."""
     definitions = hashlib.sha256()
-    files = [dbt_project / "dbt_project.yml", seeds / "seeds.yml"]
+    files = [dbt_project / "dbt_project.yml", dbt_project / "seeds" / "seeds.yml"]
     for folder in _FOLDERS:
         files += sorted(file for file in (dbt_project / folder).rglob("*") if file.is_file())
     for file in files:

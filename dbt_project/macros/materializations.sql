@@ -6,9 +6,13 @@
    comment of a table or view. #}
 
 {% materialization table, adapter='duckdb', supported_languages=['sql'] %}
-    {%- set definition = definition_of_table() -%}
+    {% do replace_rows(definition_of_table(), sql) %}
+    {{ return({'relations': [this.incorporate(type='table')]}) }}
+{% endmaterialization %}
+
+{% macro replace_rows(definition, query) %}
     {% if is_whole(definition) %}
-        {% do replace_relation('table', definition) %}
+        {% do replace_relation('table', definition, query=query) %}
     {% else %}
         {{ run_hooks(pre_hooks, inside_transaction=True) }}
         {% call statement('announce') -%}
@@ -19,13 +23,12 @@
         {%- endcall %}
         {% call statement('main') -%}
             insert into {{ this }} by name
-            {{ sql }}
+            {{ query }}
         {%- endcall %}
         {{ run_hooks(post_hooks, inside_transaction=True) }}
         {{ adapter.commit() }}
     {% endif %}
-    {{ return({'relations': [this.incorporate(type='table')]}) }}
-{% endmaterialization %}
+{% endmacro %}
 
 {# The code of the model and of every model it reads: another formula, or another column, makes the
    table anew. #}
@@ -85,7 +88,7 @@
     {{ return(found.columns[0].values() | first if found.rows else none) }}
 {% endmacro %}
 
-{% macro replace_relation(type, comment=none, afterwards=[]) %}
+{% macro replace_relation(type, comment=none, afterwards=[], query=none) %}
     {%- set existing = load_cached_relation(this) -%}
     {%- set relation = this.incorporate(type=type) -%}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
@@ -100,9 +103,9 @@
     {%- endif %}
     {% call statement('main') -%}
         {%- if type == 'view' -%}
-            {{ create_view_as(relation, sql) }}
+            {{ create_view_as(relation, query or sql) }}
         {%- else -%}
-            {{ create_table_as(False, relation, sql) }}
+            {{ create_table_as(False, relation, query or sql) }}
         {%- endif -%}
     {%- endcall %}
     {% if comment -%}

@@ -1,13 +1,31 @@
-{# Seeds are read as they are written (sql/seeds.py writes the gathered ones): nothing about quotes
-   is guessed, as dbt-duckdb's own macro lets DuckDB do, and the path may hold a quote. #}
-{% macro duckdb__load_csv_rows(model, agate_table) %}
-    {% set file = adapter.get_seed_file_path(model) | replace("'", "''") %}
-    {% set statement %}
-        copy {{ this.render() }} from '{{ file }}' (
-            format csv, header true, auto_detect false, delimiter ',', quote '"', escape '"',
-            nullstr ''
+{# Seeds are read from the folder that sql/seeds.py gathers, $GRADELAKE_SEEDS, as they are written
+   there: nothing about quotes is guessed. Their place is no setting of the project, so that dbt need
+   not parse everything anew for each lake. Columns are those of seeds.yml, in the file's order. #}
+{% materialization seed, adapter='duckdb' %}
+    {%- set columns = config.get('column_types') -%}
+    {%- set definition = 'definition ' ~ local_md5(columns | string) -%}
+    {% do replace_rows(definition, seed_rows(columns)) %}
+    {% do store_result('agate_table', response='OK', agate_table=run_query("from " ~ this)) %}
+    {{ return({'relations': [this.incorporate(type='table')]}) }}
+{% endmaterialization %}
+
+{% macro seed_rows(columns) -%}
+    {%- set folder = env_var('GRADELAKE_SEEDS', '') or (model.root_path ~ '/seeds') -%}
+    {%- set file = folder ~ '/' ~ this.identifier ~ '.csv' -%}
+    select *
+    from
+        read_csv(
+            '{{ file | replace("'", "''") }}',
+            header = true,
+            auto_detect = false,
+            delim = ',',
+            quote = '"',
+            escape = '"',
+            nullstr = '',
+            columns = {
+                {%- for column, type in columns.items() %}
+                '{{ column }}': '{{ type }}'{{ ',' if not loop.last }}
+                {%- endfor %}
+            }
         )
-    {% endset %}
-    {% do adapter.add_query(statement, abridge_sql_log=True) %}
-    {{ return(statement) }}
-{% endmacro %}
+{%- endmacro %}
