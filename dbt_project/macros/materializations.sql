@@ -41,7 +41,7 @@
     {{ return(
         load_cached_relation(this) is none
         or should_full_refresh()
-        or table_comment(this) != definition
+        or definition_in_lake(this) != definition
     ) }}
 {%- endmacro %}
 
@@ -61,32 +61,16 @@
     {{ return(code) }}
 {%- endmacro %}
 
-{% macro table_comment(relation) %}
-    {%- set found = run_query(
-        "select comment from duckdb_tables() where database_name = '" ~ relation.database
-        ~ "' and schema_name = '" ~ relation.schema ~ "' and table_name = '" ~ relation.identifier ~ "'"
-    ) -%}
-    {{ return(found.columns[0].values() | first if found.rows else none) }}
-{% endmacro %}
-
 {# A view whose definition is the one the lake has is left alone: no commit, nothing to reload. #}
 {% materialization view, adapter='duckdb', supported_languages=['sql'] %}
     {%- set definition = 'definition ' ~ local_md5(sql ~ config.get('contract')) -%}
-    {% if view_comment(this) == definition %}
+    {% if definition_in_lake(this) == definition %}
         {% call noop_statement('main', 'unchanged', 'OK', '') %}{% endcall %}
     {% else %}
         {% do replace_relation('view', definition) %}
     {% endif %}
     {{ return({'relations': [this.incorporate(type='view')]}) }}
 {% endmaterialization %}
-
-{% macro view_comment(relation) %}
-    {%- set found = run_query(
-        "select comment from duckdb_views() where database_name = '" ~ relation.database
-        ~ "' and schema_name = '" ~ relation.schema ~ "' and view_name = '" ~ relation.identifier ~ "'"
-    ) -%}
-    {{ return(found.columns[0].values() | first if found.rows else none) }}
-{% endmacro %}
 
 {% macro replace_relation(type, comment=none, afterwards=[], query=none) %}
     {%- set existing = load_cached_relation(this) -%}

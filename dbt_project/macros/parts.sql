@@ -43,15 +43,14 @@
 
 {% macro create_built_parts() -%}
     {%- set found = run_query(
-        "select count(*) from duckdb_tables() where database_name = '" ~ target.database
-        ~ "' and schema_name = 'intermediate' and table_name = 'built_parts'"
+        "from memory.main.definitions where relation_name = 'built_parts'"
     ) -%}
-    {% if not found.columns[0].values()[0] %}
+    {% if not found.rows %}
         {% call statement('announce') -%}
             {{ announce('built_parts') }}
         {%- endcall %}
         {% call statement('create') -%}
-            create table {{ built_parts() }} (model varchar, part varchar, inputs ubigint)
+            create table if not exists {{ built_parts() }} (model varchar, part varchar, inputs ubigint)
         {%- endcall %}
         {% do adapter.commit() %}
     {% endif %}
