@@ -19,11 +19,13 @@ import ingest.commands
 import ingest.rubric.commands
 import sql.commands
 import sql.lake_commands
+import sql.nightly.commands
 import sql.release_commands
 import sql.tidy_command
 from sql import console
 from sql.errors import NOT_BUILT_YET, GradelakeError
 from sql.project import Project
+from sql.storage import bucket_error
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,6 +57,8 @@ for command in (
     sql.commands.doctor,
     sql.lake_commands.lake,
     sql.release_commands.release,
+    sql.nightly.commands.nightly,
+    sql.nightly.commands.schedule,
 ):
     app.add_command(command)
 ingest.commands.import_.add_command(grading.exchange.commands.import_grades)
@@ -87,6 +91,9 @@ def main() -> None:
         if type(error).__name__ == "CatalogException":  # DuckDB's
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
             sys.exit(1)
+        if refused := bucket_error(error):
+            console.warn(f"error: {refused}")
+            sys.exit(refused.exit_code)
         console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")
         sys.exit(1)
 

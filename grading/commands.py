@@ -37,21 +37,21 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
       gradelake plan dl19 --grader flan
     """
     from grading.configured import configured, judges
-    from grading.planner import Plan, ensure_views
+    from grading.planner import NothingToGrade, Plan, ensure_views
     from grading.report import plan_as_object, print_plans
     from grading.work import Request
 
     project = project()
-    names = names or judges(project)
-    if not names:
+    chosen = names or judges(project)
+    if not chosen and not as_json:
         raise BadInput(
             f"{project.file}: no graders yet that grade",
             "Describe one: [graders.NAME] engine, prompt, ...",
         )
-    plans = []
+    plans, refused = [], []
     with Lake.writer(project) as lake:
         ensure_views(project, lake, console.warn)
-        for name in names:
+        for name in chosen:
             try:
                 grader = configured(project, lake, name)
                 request = Request(
@@ -59,11 +59,18 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
                 )
                 plans.append((grader, Plan(lake, request).totals))
             except BadInput as error:
-                if len(names) == 1:
+                if len(chosen) == 1 and (names or not as_json):
                     raise
                 console.warn(f"{name}: {error}")
+                nothing = isinstance(error, NothingToGrade)
+                refused.append(
+                    {"grader": name, "reason": error.message, "nothing_to_grade": nothing}
+                )
     if as_json:
-        console.print_json({"collection": collection, "plans": [plan_as_object(*p) for p in plans]})
+        console.print_json(
+            {"collection": collection, "plans": [plan_as_object(*p) for p in plans],
+             "refused": refused}
+        )  # fmt: skip
     else:
         print_plans(plans)
 

@@ -24,6 +24,11 @@ CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anyth
 _WINDOW = 32  # chunks fetched at a time
 
 
+class NothingToGrade(BadInput):
+    """A collection has nothing that this grader may grade: none of its kind of rubric items, or
+    the grader's worked examples come from it. With several collections that is no mistake."""
+
+
 class Plan:
     """A request planned on an open lake. Its tables live as long as the lake's connection."""
 
@@ -261,7 +266,7 @@ def _check(lake: Lake, request: Request) -> None:
     check_queries(lake, request.collection, request.query_ids)
     prompt = request.grader.prompt
     if request.collection in prompt.example_collections:
-        raise BadInput(
+        raise NothingToGrade(
             f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
             "A judge must not see judgments of the collection it grades: take others.",
         )
@@ -279,7 +284,7 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
         )
     )
     if not versions:
-        raise BadInput(
+        raise NothingToGrade(
             f"{request.collection} has no rubric",
             f"Bring one in: gradelake import bank {request.collection} FILE --name NAME",
         )
@@ -290,7 +295,7 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
             f"Known: {', '.join(map(str, sorted(versions)))}.",
         )
     if not versions[version]:
-        raise BadInput(
+        raise NothingToGrade(
             f"the rubric of {request.collection} has no {kind}s",
             f"The prompt {request.grader.prompt.name!r} asks about {kind}s: take another prompt, "
             f"or bring a bank of {kind}s in.",

@@ -196,3 +196,15 @@ def grader_lock(project: Project, grader_id: str, purpose: str) -> AbstractConte
     folder = grading_folder(project)
     folder.mkdir(parents=True, exist_ok=True)
     return file_lock(folder / f".{grader_id}.lock", purpose, False, busy=busy)
+
+
+def night_lock(project: Project) -> AbstractContextManager[None]:
+    """One `gradelake nightly` at a time. Others may write beside it: its steps take the writer's
+    lock, each for itself. Raises `Busy` at once when another night is at work.
+    """
+    busy = "another night is at work:"
+    if project.on_postgres:
+        from sql.postgres import advisory_lock
+
+        return advisory_lock(project, False, "night", busy)
+    return file_lock(project.lake_path / ".night.lock", "gradelake nightly", False, busy=busy)

@@ -30,6 +30,10 @@ class WorkFailed(GradelakeError):
     exit_code = 1
 
 
+class Busy(WorkFailed):
+    """Another process holds a lock that was not to be waited for."""
+
+
 class BadInput(GradelakeError):
     """Wrong usage, a wrong setting or unusable input (exit code 2)."""
 

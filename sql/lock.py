@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sql.errors import WorkFailed
+from sql.errors import Busy
 
 _held: dict[Path, int] = {}  # lock file -> how many times this process holds it
 
@@ -32,7 +32,7 @@ def file_lock(
 ) -> Iterator[None]:
     """Hold the lock file exclusively; a process that already holds it walks through.
 
-    `purpose` is shown to whoever waits. With `wait=False`, raises `WorkFailed` at once when the
+    `purpose` is shown to whoever waits. With `wait=False`, raises `Busy` at once when the
     lock is taken; `busy` begins its message.
     """
     path = path.resolve()
@@ -48,13 +48,14 @@ def file_lock(
         if not _try_lock(descriptor):
             holder = _holder(descriptor)
             if not wait:
-                raise WorkFailed(f"{busy} {holder}", "Try again later.")
+                raise Busy(f"{busy} {holder}", "Try again later.")
             tell(f"waiting for {holder} to finish writing")
             while not _try_lock(descriptor):
                 time.sleep(0.05)
         os.ftruncate(descriptor, 0)
         started = time.strftime("%H:%M:%S")
-        os.pwrite(descriptor, f"{purpose} (process {os.getpid()}, since {started})".encode(), 0)
+        said = f"{purpose} (process {os.getpid()}, since {started})"
+        os.pwrite(descriptor, said.encode(errors="replace"), 0)
         _held[path] = 1
         yield
     finally:

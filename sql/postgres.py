@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sql.errors import WorkFailed
+from sql.errors import Busy, WorkFailed
 from sql.project import Project
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def advisory_lock(
     """Hold a named advisory lock of the catalog in a session of its own; it ends with the process.
 
     Writers queue here as they do on a file lock: DuckLake has no keys, and its conflict check
-    lets two transactions insert the same rows. With `wait=False`, raises `WorkFailed` at once
+    lets two transactions insert the same rows. With `wait=False`, raises `Busy` at once
     when the lock is taken; `busy` begins its message.
     """
     held, key = (project.dsn, name), zlib.crc32(f"gradelake {name}".encode())
@@ -49,7 +49,7 @@ def advisory_lock(
     with connect(project) as session:
         if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchone()[0]:
             if not wait:
-                raise WorkFailed(f"{busy} another process", "Try again later.")
+                raise Busy(f"{busy} another process", "Try again later.")
             session.execute("select pg_advisory_lock(%s)", [key])
         _held.add(held)
         try:

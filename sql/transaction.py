@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # polars and pandera take half a second to import; readers ne
     import polars as pl
 
 
+NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
 CHUNK = "chunk/"  # what targets of graded chunks begin with in the ledger
 
 
@@ -138,10 +139,11 @@ class Transaction:
             self.counts[what] = self.counts.get(what, 0) + n
 
     def finish_run(self, arguments: list[str], state: str = "done", error: str | None = None):
-        """Add this command's row to `raw.pipeline_runs`."""
+        """Add this command's row to `raw.pipeline_runs`; with a build's counts is its release."""
+        counts = self.counts | {key: self.extra[key] for key in ("release",) if key in self.extra}
         self.run(
             "insert into {lake}.raw.pipeline_runs values (?, ?, ?, ?, ?, ?, ?, ?)",
-            self.run_id, self.command, json.dumps(arguments), state, json.dumps(self.counts),
+            self.run_id, self.command, json.dumps(arguments), state, json.dumps(counts),
             error, self.started_at, utc_now(),
         )  # fmt: skip
 
@@ -150,7 +152,8 @@ class Transaction:
         self._write_ledger()
         what = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in self.counts.items() if n)
         message = f"{self.command}: {what}" if what else self.command
-        extra = json.dumps({"run_id": self.run_id, **self.extra})
+        night = {"night": os.environ[NIGHT]} if os.environ.get(NIGHT) else {}
+        extra = json.dumps({"run_id": self.run_id, **night, **self.extra})
         self.lake.connection.execute(
             f"CALL {NAME}.set_commit_message(?, ?, extra_info => ?)", [author(), message, extra]
         )

@@ -11,6 +11,7 @@ import pytest
 
 from sql.build import DBT_PROJECT
 
+OF_THE_WHOLE_LAKE = {"nights"}
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 
 
@@ -38,6 +39,7 @@ def test_unit_tests_and_data_tests_pass(lake):
     done = dbt(lake, "test")
     assert done.returncode == 0, done.stdout[-6000:]
     results = json.loads((lake / "dbt" / "run_results.json").read_text())["results"]
+    results = [each for each in results if not each["unique_id"].startswith("operation.")]
     assert len(results) >= 100
     assert {result["status"] for result in results} == {"pass"}
 
@@ -53,7 +55,7 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested(lake):
     marts = [m for m in models if m["config"]["schema"] == "marts"]
     for mart in marts:
         assert mart["contract"]["enforced"], mart["name"]
-        assert next(iter(mart["columns"])) == "collection"
+        assert next(iter(mart["columns"])) == "collection" or mart["name"] in OF_THE_WHOLE_LAKE
         for name, column in mart["columns"].items():
             assert column["description"].strip(), f"{mart['name']}.{name}"
     tested = {

@@ -1,0 +1,98 @@
+{{ config(materialized='view') }}
+
+with
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+runs as (
+    select * from {{ ref('stg_pipeline_runs') }}
+),
+
+batches as (
+    select * from {{ ref('stg_grading_batches') }}
+),
+
+backlog as (
+    select * from {{ ref('grading_backlog') }}
+),
+
+rubric_versions as (
+    select * from {{ ref('rubric_versions') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+-- `ingest COLLECTION`, `import KIND COLLECTION ...`
+input_runs as (
+    select
+        finished_at,
+        case
+            when starts_with(command, 'ingest ') then split_part(command, ' ', 2)
+            when starts_with(command, 'import ') then split_part(command, ' ', 3)
+        end as collection
+    from runs
+),
+
+inputs as (
+    select
+        collection,
+        max(finished_at) as last_input_at
+    from input_runs
+    group by collection
+),
+
+graded as (
+    select
+        collection,
+        max(finished_at) as last_graded_at
+    from batches
+    group by collection
+),
+
+releases as (
+    select
+        arg_max(json_extract_string(counts, '$.release'), finished_at) as last_release,
+        max(finished_at) as last_released_at
+    from runs
+    where
+        command = 'build'
+        and json_extract_string(counts, '$.release') is not null
+),
+
+-- what the newest grader of each name misses in the newest version of the rubric
+missing as (
+    select
+        backlog.collection,
+        count(*) as n_missing
+    from backlog
+    inner join graders on backlog.grader = graders.grader
+    left join rubric_versions
+        on
+            backlog.collection = rubric_versions.collection
+            and backlog.rubric_version = rubric_versions.rubric_version
+    where
+        graders.grader = graders.name
+        and (backlog.item_id = '' or rubric_versions.is_newest)
+    group by backlog.collection
+)
+
+select
+    collections.collection,
+    inputs.last_input_at,
+    graded.last_graded_at,
+    releases.last_release,
+    releases.last_released_at,
+    coalesce(missing.n_missing, 0) as n_missing,
+    coalesce(
+        greatest(inputs.last_input_at, graded.last_graded_at) > releases.last_released_at,
+        releases.last_released_at is null
+    ) as needs_build
+from collections
+cross join releases
+left join inputs on collections.collection = inputs.collection
+left join graded on collections.collection = graded.collection
+left join missing on collections.collection = missing.collection

@@ -1,0 +1,58 @@
+"""How much a night may grade, shared over the graders that have something to do."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one grader may use now; None: there is no limit."""
+
+    pairs: int | None
+    minutes: float | None
+
+    def as_arguments(self) -> list[str]:
+        """Options of `gradelake grade`."""
+        pairs = [] if self.pairs is None else ["--limit", str(self.pairs)]
+        minutes = [] if self.minutes is None else ["--max-minutes", f"{self.minutes:.3f}"]
+        return pairs + minutes
+
+
+class Budget:
+    """Pairs and minutes of a night.
+
+    Whoever comes gets an equal share of what is left for those to come, so what one does not need
+    goes to the others: let them come with the least work first. Minutes count from the first.
+    """
+
+    def __init__(
+        self,
+        max_pairs: int | None = None,
+        max_minutes: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._pairs = max_pairs
+        self._seconds = None if max_minutes is None else 60 * max_minutes
+        self._clock = clock
+        self._began: float | None = None
+
+    def share(self, n_to_come: int) -> Share | None:
+        """The share of the first of `n_to_come` graders; None when nothing is left."""
+        self._began = self._clock() if self._began is None else self._began
+        pairs = minutes = None
+        if self._pairs is not None:
+            if self._pairs <= 0:
+                return None
+            pairs = max(1, self._pairs // n_to_come)
+        if self._seconds is not None:
+            left = self._seconds - (self._clock() - self._began)
+            if left <= 0:
+                return None
+            minutes = max(left / n_to_come / 60, 0.001)
+        return Share(pairs, minutes)
+
+    def spend(self, pairs: int) -> None:
+        """Take what was graded off the pairs. Pairs that were not asked for anew cost nothing."""
+        if self._pairs is not None:
+            self._pairs -= pairs

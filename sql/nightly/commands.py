@@ -1,0 +1,158 @@
+"""`gradelake nightly` and `gradelake schedule`."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from sql import console
+from sql.errors import BadInput, GradelakeError
+from sql.nightly import WEBHOOK
+
+
+@click.command()
+@click.option("--max-pairs", type=click.IntRange(min=0),
+              help="How many pairs at most are graded, by all graders together.")  # fmt: skip
+@click.option("--max-minutes", type=click.FloatRange(min=0, min_open=True),
+              help="Begin nothing new to grade after so many minutes of grading.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True, help="Grade pairs that failed before once more.")
+@click.option("--on-failure", metavar="COMMAND",
+              help="Run by the shell, the summary on its standard input, unless all went well.",
+)  # fmt: skip
+@click.option("--webhook", metavar="URL", envvar=WEBHOOK,
+              help=f"The summary is posted there unless all went well; better in ${WEBHOOK}.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, as_json):
+    """Do all that is due: ingest, grade what is missing, build, compare, tidy.
+
+    Meant to run every night without anybody there. Each step is a command of its own; one that
+    fails stops only those that need it. A night that was killed is finished by the next.
+
+    \b
+    Exit codes: 0 all done, 3 done but some input or grade was refused, 1 something failed,
+    2 wrong usage, 75 another night is at work, 130 stopped (SIGINT, SIGTERM).
+
+    \b
+    Examples:
+      gradelake nightly
+      gradelake nightly --max-minutes 240 --on-failure 'mail -s "gradelake" me@example.org'
+    """
+    from sql.nightly import report
+    from sql.nightly.alert import Alerts
+    from sql.nightly.night import Limits, work
+
+    alerts = Alerts(on_failure, webhook)
+    started = time.monotonic()
+    limits = Limits(max_pairs, max_minutes, retry_failed)
+    arguments = _without_secrets(limits, on_failure, webhook)
+    try:
+        project = project()
+        summary = work(
+            project, limits, arguments, console.warn,
+            lambda done: _close(project, done, alerts, time.monotonic() - started),
+        )  # fmt: skip
+    except Exception as error:
+        known = isinstance(error, GradelakeError)
+        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        summary = {
+            "text": f"nightly: nothing was done: {reason}",
+            "night": None,
+            "state": "failed",
+            "exit_code": error.exit_code if known else 1,
+            "error": reason,
+        }
+        sent = alerts.send(summary)
+        if as_json:
+            console.print_json(summary | {"alerts": sent})
+        report.show_alerts(sent)
+        raise
+    if as_json:
+        console.print_json(summary)
+    else:
+        report.show(summary, summary["seconds"])
+    report.show_alerts(summary["alerts"])
+    sys.exit(summary["exit_code"])
+
+
+def _without_secrets(limits, on_failure: str | None, webhook: str | None) -> list[str]:
+    """The arguments as the night's row keeps them. A command may hold a password, too."""
+    said = ["nightly"]
+    for name, value in vars(limits).items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            said.append(option)
+        elif value is not None and value is not False:
+            said += [option, str(value)]
+    return said + ["--on-failure ***"] * bool(on_failure) + ["--webhook ***"] * bool(webhook)
+
+
+def _close(project, done, alerts, seconds: float) -> dict:
+    """Write the night's row, then its summary, then tell whom it concerns."""
+    from sql.nightly import record
+    from sql.nightly.step import FAILED, Step, reason_of
+    from sql.nightly.summary import error_of, summarize, write
+
+    def summary_now() -> dict:
+        return summarize(done) | {"seconds": round(seconds, 1)}
+
+    summary = summary_now()
+    counts = summary["counts"] | ({"release": done.release} if done.release else {})
+    try:
+        record.end(project, done.night, summary["state"], counts, error_of(summary))
+    except Exception as error:
+        # the next night finds the row as of a killed one
+        reason = reason_of(project, error)
+        done.steps.append(Step("closing the night's row", FAILED, reason=reason))
+        summary = summary_now()
+    summary["alerts"] = alerts.send(summary) if summary["exit_code"] else []
+    try:
+        write(project, summary)
+    except (OSError, GradelakeError) as error:
+        console.warn(f"the summary could not be kept: {reason_of(project, error)}")
+    return summary
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.option("--systemd", "form", flag_value="systemd", help="A service and a timer of systemd.")
+@click.option("--cron", "form", flag_value="cron", help="A line for crontab.")
+@click.option("--at", default="02:30", show_default=True, metavar="HH:MM",
+              help="When, by the machine's clock.")  # fmt: skip
+@click.option("--into", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+              help="Write systemd's two files there instead of printing them.")  # fmt: skip
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- NIGHTLY'S OPTIONS]")
+@click.pass_obj
+def schedule(project, form, at, into, arguments):
+    """Print what makes systemd or cron run `gradelake nightly` on this project, every night.
+
+    Nothing is installed. What comes after -- are options of `gradelake nightly`.
+
+    \b
+    Examples:
+      gradelake schedule --cron --at 03:15
+      gradelake schedule --systemd --into ~/.config/systemd/user -- --max-minutes 240
+    """
+    from sql.nightly.schedule import Schedule
+
+    if form is None:
+        raise BadInput("for what?", "Say --systemd or --cron.")
+    planned = Schedule.at(project(), at, arguments)
+    if form == "cron":
+        if into:
+            raise BadInput("--into is for --systemd", "A crontab is changed with `crontab -e`.")
+        console.say("# into the table that `crontab -e` opens:")
+        console.say(planned.crontab().rstrip("\n"))
+        return
+    units = {f"{planned.name}.service": planned.service(), f"{planned.name}.timer": planned.timer()}
+    for name, unit in units.items():
+        if into:
+            into.mkdir(parents=True, exist_ok=True)
+            (into / name).write_text(unit, encoding="utf-8")
+            console.say(f"wrote {into / name}")
+        else:
+            console.say(f"# ~/.config/systemd/user/{name}\n{unit}")
+    console.warn(f"next: systemctl --user daemon-reload && systemctl --user enable --now "
+                 f"{planned.name}.timer\nand once, so that it runs without you: loginctl "
+                 "enable-linger")  # fmt: skip

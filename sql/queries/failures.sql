@@ -1,0 +1,19 @@
+-- Why did pairs fail, by kind of error, the most frequent first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+select
+    collection,
+    grader,
+    error_kind,
+    n_pairs,
+    n_queries,
+    last_seen_at
+from marts.grading_failures
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+order by
+    n_pairs desc,
+    collection asc,
+    grader asc,
+    error_kind asc

@@ -1,0 +1,13 @@
+-- How far behind is each collection: last input, last grades, last release, missing grades?
+-- :collection = any            a collection
+select
+    collection,
+    last_input_at,
+    last_graded_at,
+    n_missing,
+    needs_build,
+    last_release,
+    last_released_at
+from marts.freshness
+where $collection is null or collection = $collection
+order by collection asc

@@ -1,0 +1,422 @@
+"""Nights: what arrived lands, what is missing is graded, what fails is told and survived."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sql import Lake, Project
+from sql.connection import night_lock
+from sql.nightly import WEBHOOK, summary
+from sql.nightly.alert import Alerts
+from sql.nightly.budget import Budget
+from sql.transaction import NIGHT
+from sql.verify import verify
+from tests.conftest import gradelake, made_once
+from tests.postgres_server import postgres_server
+
+SETTINGS = """
+[grading]
+engines = "engines"
+
+[collections.tiny]
+queries = "topics.tsv"
+passages = "passages.tsv"
+judgments = { nist = "nist.qrels" }
+runs = ["runs/*"]
+inbox = "inbox"
+"""
+NOWHERE = '\n[collections.nowhere]\nqueries = "missing.tsv"\n'
+THOMAS = '\n[graders.thomas]\nengine = "lexical"\nprompt = "thomas"\n'
+SUN = '\n[graders.sun]\nengine = "lexical"\nprompt = "sun"\n'
+# it cannot be used once the file `gone` is there
+BREAKING = """
+import pathlib
+from grading.engines import Engine as Base, EngineUnusable, Response
+
+class Engine(Base):
+    needs_model = False
+
+    def score(self, prompts):
+        if (pathlib.Path(__file__).parent / "gone").exists():
+            raise EngineUnusable("the endpoint is gone", "Start it again.")
+        return [Response("1") for _ in prompts]
+"""
+BREAKS = '\n[graders.breaks]\nengine = "breaking"\nprompt = "thomas"\n'
+TEXTS = ["The sky is blue.", "Air scatters light.", "Bees see the sun.", "Bees fly.", "A car."]
+
+
+def write(folder: Path, name: str, *lines: str, seconds_ago: float = 3600) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{line}\n" for line in lines))
+    then = time.time() - seconds_ago
+    os.utime(file, (then, then))
+    return file
+
+
+def nightly(folder: Path, *options: str, **environment: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "gradelake", "nightly", *options],
+        cwd=folder, env=os.environ | environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def finished(night: subprocess.Popen, code: int = 0) -> dict:
+    out, err = night.communicate(timeout=300)
+    assert night.returncode == code, out + err
+    (line,) = out.splitlines()  # one JSON object, and nothing else
+    return json.loads(line) | {"stderr": err}
+
+
+def rows(folder: Path, query: str) -> list[tuple]:
+    with Lake.live(Project.find(folder)) as lake:
+        return lake.rows(query)
+
+
+NIGHTS = """
+    select json_extract_string(counts, '$.night'), state, error, finished_at is not null
+    from lake.raw.pipeline_runs where command = 'nightly' order by started_at
+"""
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory) -> Path:
+    """A project after its first night, which might grade 5 pairs of 2 x 4."""
+
+    def make(folder: Path) -> None:
+        write(folder, "gradelake.toml", SETTINGS + THOMAS + SUN)
+        write(folder, "engines/breaking.py", BREAKING)
+        write(folder, "topics.tsv", "q1\twhy is the sky blue", "q2\thow do bees find home")
+        write(folder, "passages.tsv", *(f"p{n}\t{text}" for n, text in enumerate(TEXTS)))
+        write(folder, "nist.qrels", "q1 0 p0 2", "q1 0 p1 1", "q2 0 p2 1", "q2 0 p4 0")
+        write(folder, "runs/good.run", "q1 Q0 p1 1 2.5 good", "q2 Q0 p2 2 1.5 good")
+        done = finished(nightly(folder, "--max-pairs", "5", "--json"))
+        (folder / "first.json").write_text(json.dumps(done))
+
+    return made_once(tmp_path_factory, "first-night", make)
+
+
+@pytest.fixture
+def folder(first, tmp_path) -> Path:
+    shutil.copytree(first, tmp_path / "a lake")
+    return tmp_path / "a lake"
+
+
+# --- a night that goes well -----------------------------------------------------------------------
+
+
+def test_a_night_ingests_grades_builds_and_tidies(first):
+    told = json.loads((first / "first.json").read_text())
+    assert (told["state"], told["exit_code"], told["failed"]) == ("done", 0, [])
+    assert told["release"] == told["night"]
+    assert told["came_in"][0]["written"]["systems"] == 1
+    assert [each["step"] for each in told["steps"]] == [
+        "ingest tiny", "plan tiny", "grade tiny thomas", "grade tiny sun", "build", "lake tidy",
+    ]  # fmt: skip
+    assert rows(first, NIGHTS) == [(told["night"], "done", None, True)]
+    with Lake.published(Project.find(first)) as release:
+        assert release.release == told["night"]
+        assert release.rows("select state from lake.marts.nights") == [("running",)]
+    assert json.loads((first / "lake" / "nights" / f"{told['night']}.json").read_text())[
+        "counts"
+    ] == told["counts"]  # fmt: skip
+
+
+def test_the_budget_is_shared_by_the_graders_and_never_exceeded(first):
+    told = json.loads((first / "first.json").read_text())
+    assert [(each["pairs"], each["left"]) for each in told["graded"]] == [(2, 2), (3, 1)]
+    assert rows(first, "select count(*) from lake.raw.grades") == [(5,)]
+    assert (told["counts"]["pairs"], told["counts"]["pairs_left"]) == (5, 3)
+
+
+def test_commits_of_a_nights_steps_carry_its_id(first):
+    told = json.loads((first / "first.json").read_text())
+    messages = rows(
+        first,
+        "select commit_message from lake.snapshots() "
+        f"where json_extract_string(commit_extra_info, '$.night') = '{told['run_id']}'",
+    )
+    commands = {message.split(":")[0] for (message,) in messages}
+    assert {"ingest tiny", "grade tiny sun", "grade tiny thomas", "build"} <= commands
+
+
+# --- a night in which things go wrong -------------------------------------------------------------
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.got.append((self.path, json.loads(body)))
+        self.send_response(self.server.status)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Not on the test's standard error."""
+
+
+@contextmanager
+def receiver(status: int = 200) -> Iterator[HTTPServer]:
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    server.got, server.status = [], status
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
+    write(folder, "gradelake.toml", SETTINGS + NOWHERE + BREAKS + THOMAS)
+    write(folder, "engines/gone")
+    write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
+    write(folder, "inbox/bad.run", "q1 Q0 p0 1 high bad")
+    write(folder, "inbox/growing.run", "q1 Q0 p0 1 9", seconds_ago=0)
+    with receiver() as server:
+        secret = f"http://127.0.0.1:{server.server_port}/T0P/SECRET"
+        night = nightly(folder, "--on-failure", "cat > mailed.json", "--json", **{WEBHOOK: secret})
+        while not rows(folder, "select 1 from lake.raw.pipeline_runs where state = 'running'"):
+            assert night.poll() is None, night.communicate()
+            time.sleep(0.05)
+        second = nightly(folder, "--json")
+        refused = finished(second, 75)
+        told = finished(night, 1)
+
+    # a second one leaves at once, and touches nothing
+    assert refused["night"] is None
+    assert "another night is at work: gradelake nightly (process" in refused["stderr"]
+    assert [state for _, state, *_ in rows(folder, NIGHTS)] == ["done", "failed"]
+
+    # what came in
+    came_in, nothing_came = told["came_in"]
+    assert nothing_came["state"] == "failed"
+    assert came_in["accepted"] == ["inbox/new.run"]
+    assert came_in["waiting"] == ["inbox/growing.run"]
+    assert [each["file"] for each in came_in["quarantined"]] == ["inbox/bad.run"]
+    assert "score 'high' is not a finite number" in came_in["quarantined"][0]["reason"]
+    assert (folder / "inbox" / "quarantine" / "bad.run.reason.txt").is_file()
+
+    # the collection and the grader that fail are named; the others went on, no pair twice
+    assert [(each["step"], each["state"]) for each in told["failed"]] == [
+        ("ingest nowhere", "failed"), ("plan nowhere", "skipped"), ("grade tiny breaks", "failed")
+    ]  # fmt: skip
+    assert "missing.tsv" in told["failed"][0]["reason"]
+    assert "the endpoint is gone" in told["failed"][2]["reason"]
+    graded = {each["grader"]: (each["state"], each["left"]) for each in told["graded"]}
+    assert graded["thomas"] == ("done", 0)
+    assert graded["breaks"][0] == "failed"
+    assert rows(folder, "select count(*), count(distinct (grader_id, query_id, passage_id)) "
+                        "from lake.raw.grades") == [(8, 8)]  # fmt: skip
+
+    # what moved since the last night
+    assert told["moved"]["before"] == told["night"].removesuffix("-2")
+    boards = {(each["label_set"], each["measure"]): each for each in told["moved"]["leaderboards"]}
+    board = boards["assessor:nist", "nDCG@10"]
+    assert board["systems"][0]["system"] == "new"
+    assert board["systems"][0]["rank_before"] is None
+
+    # the summary went out; where to is written nowhere
+    assert [each["ok"] for each in told["alerts"]] == [True, True]
+    assert json.loads((folder / "mailed.json").read_text())["failed"] == told["failed"]
+    ((path, posted),) = server.got
+    assert path == "/T0P/SECRET"
+    assert posted["text"].startswith(f"{told['night']}: failed")
+    assert "T0P" not in json.dumps(told)
+    holding = [file for file in folder.rglob("*") if file.is_file() and b"T0P" in file.read_bytes()]
+    assert holding == []
+    assert rows(folder, "select arguments from lake.raw.pipeline_runs where state = 'failed'") == [
+        ('["nightly", "--on-failure ***", "--webhook ***"]',)
+    ]
+    assert verify(Project.find(folder)).faults == []
+
+    # the night is a row of the mart, and a person can read it
+    shown = gradelake(folder, "sql", "--live", "--format", "csv",
+                      "select state, files_accepted, files_quarantined, files_waiting, "
+                      "pairs_graded, steps_failed from nights")  # fmt: skip
+    assert shown.stdout.splitlines()[1:] == ["failed,1,1,1,3,3", "done,0,0,0,5,0"]
+
+
+# --- killed and stopped ---------------------------------------------------------------------------
+
+
+def steps_of(run_id: str) -> list[psutil.Process]:
+    """Processes of a night's steps, whoever their parent is."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(NIGHT) == run_id:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def wait_for_step(night: subprocess.Popen, step: str) -> None:
+    """Read what a night says until it begins a step, and let that step begin."""
+    for line in night.stderr:
+        if line.startswith(f"{step} ..."):
+            time.sleep(2)
+            return
+    pytest.fail(f"there was no step {step!r}")
+
+
+def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(folder):
+    write(folder, "gradelake.toml", SETTINGS)  # grading that is killed has tests of its own
+    write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
+    night = nightly(folder, "--json")
+    wait_for_step(night, "build")
+    ((run_id, name),) = rows(
+        folder, "select run_id, json_extract_string(counts, '$.night') "
+        "from lake.raw.pipeline_runs where state = 'running'")  # fmt: skip
+    assert steps_of(run_id)
+    night.kill()
+    night.communicate()
+    psutil.wait_procs(steps_of(run_id), timeout=10)
+    assert steps_of(run_id) == []
+    with Lake.published(Project.find(folder)) as release:
+        assert release.rows("select system from lake.raw.systems") == [("good",)]
+
+    told = finished(nightly(folder, "--json"))
+    assert [each["night"] for each in told["killed_before"]] == [name]
+    assert [row[1:] for row in rows(folder, NIGHTS)] == [
+        ("done", None, True), ("failed", "killed: it never came to its end", False),
+        ("done", None, True),
+    ]  # fmt: skip
+    with Lake.published(Project.find(folder)) as release:
+        assert release.rows("select distinct system from lake.marts.leaderboard order by 1") == [
+            ("good",), ("new",)
+        ]  # fmt: skip
+    assert told["moved"]["n_leaderboards_moved"] > 0
+    assert verify(Project.find(folder)).faults == []
+
+
+def test_a_night_that_is_stopped_stops_its_step_closes_its_row_and_says_so(folder):
+    write(folder, "gradelake.toml", SETTINGS)
+    night = nightly(folder, "--on-failure", "cat > mailed.json")
+    wait_for_step(night, "build")
+    night.send_signal(signal.SIGTERM)
+    out, err = night.communicate(timeout=120)
+    assert night.returncode == 130, out + err
+    assert "stopped; " in out.splitlines()[0]
+    (*_, last) = rows(folder, NIGHTS)
+    assert (last[1], last[3]) == ("failed", True)
+    assert last[2].startswith("it was stopped\nbuild: ")
+    assert json.loads((folder / "mailed.json").read_text())["exit_code"] == 130
+    with Lake.published(Project.find(folder)) as release:
+        assert release.release == last[0].removesuffix("-2")
+
+
+# --- nights that cannot begin ---------------------------------------------------------------------
+
+
+def test_a_night_that_cannot_even_begin_is_told_too(tmp_path):
+    write(tmp_path, "gradelake.toml", "[lake")
+    done = gradelake(tmp_path, "nightly", "--on-failure", "cat > mailed.json", "--json", code=2)
+    mailed = json.loads((tmp_path / "mailed.json").read_text())
+    assert "gradelake.toml:1:" in mailed["error"]
+    assert json.loads(done.stdout)["exit_code"] == 2
+
+
+def test_on_postgresql_the_lock_is_the_catalogs(tmp_path):
+    with postgres_server() as catalog:
+        write(tmp_path, "gradelake.toml", f'[lake]\ncatalog = "{catalog}"', SETTINGS)
+        with night_lock(Project.find(tmp_path)):
+            done = gradelake(tmp_path, "nightly", code=75)
+    assert "another night is at work: another process" in done.stderr
+
+
+def test_a_webhook_that_is_none_is_refused_without_showing_it(tmp_path):
+    write(tmp_path, "gradelake.toml", SETTINGS)
+    done = gradelake(tmp_path, "nightly", "--webhook", "hooks.example/SECRET", code=2)
+    assert "must begin with https://" in done.stderr
+    assert "SECRET" not in done.stderr
+    assert not (tmp_path / "lake").exists()
+
+
+# --- alerts, budgets, summaries -------------------------------------------------------------------
+
+
+def test_an_alert_that_fails_is_reported_without_the_address():
+    with receiver(status=500) as server:
+        address = f"http://127.0.0.1:{server.server_port}/SECRET"
+        sent = Alerts("echo no mail today >&2; exit 7", address).send({"text": "x"})
+    assert sent == [
+        {"alert": "command", "ok": False, "reason": "exit code 7: no mail today"},
+        {"alert": "webhook", "ok": False, "reason": "the server answered 500"},
+    ]
+    (sent,) = Alerts(None, address).send({"text": "x"})  # nobody listens there any more
+    assert sent == {"alert": "webhook", "ok": False, "reason": "Connection refused"}
+    (sent,) = Alerts(None, "http://127.0.0.1:1/a secret with spaces").send({"text": "x"})
+    assert (sent["ok"], "secret" in sent["reason"]) == (False, False)
+
+
+def test_a_command_is_told_no_address(tmp_path, monkeypatch):
+    monkeypatch.setenv(WEBHOOK, "https://hooks.example/SECRET")
+    (sent,) = Alerts(f"env > '{tmp_path}/seen'", None).send({"text": "x"})
+    assert sent["ok"]
+    assert "SECRET" not in (tmp_path / "seen").read_text()
+
+
+def test_what_one_grader_does_not_need_of_the_budget_goes_to_the_others():
+    budget = Budget(max_pairs=90)
+    assert budget.share(3).pairs == 30
+    budget.spend(10)
+    assert budget.share(2).pairs == 40
+    budget.spend(40)
+    assert budget.share(1).pairs == 40
+    budget.spend(40)
+    assert budget.share(1) is None
+
+
+def test_minutes_are_shared_by_what_is_left_of_them():
+    now = [100.0]
+    budget = Budget(max_minutes=10, clock=lambda: now[0])
+    assert budget.share(2).minutes == pytest.approx(5)
+    now[0] += 120
+    assert budget.share(1).minutes == pytest.approx(8)
+    assert budget.share(1).as_arguments() == ["--max-minutes", "8.000"]
+    now[0] += 480
+    assert budget.share(1) is None
+
+
+def test_a_night_without_limits_gives_none():
+    assert Budget().share(7).as_arguments() == []
+
+
+def test_a_file_whose_name_is_no_utf8_can_be_told(tmp_path):
+    write(tmp_path, "gradelake.toml", "")
+    name = os.fsdecode(b"inbox/caf\xe9.run")
+    failed = [{"step": "ingest tiny", "state": "failed", "reason": name}]
+    told = {"night": "night-2026-02-01", "exit_code": 1, "failed": failed}
+    file = summary.write(Project.find(tmp_path), told)
+    assert json.loads(file.read_text(encoding="utf-8"))["failed"][0]["reason"] == name
+    assert summary.error_of(told) == r"ingest tiny: inbox/caf\udce9.run"
+
+
+def test_summaries_of_the_newest_nights_are_kept(tmp_path):
+    write(tmp_path, "gradelake.toml", "")
+    project = Project.find(tmp_path)
+    for day in range(1, 31):
+        write(tmp_path, f"lake/nights/night-2026-01-{day:02d}.json", seconds_ago=9999 - day)
+    write(tmp_path, "lake/nights/people-put-this-here.txt")
+    summary.write(project, {"night": "night-2026-02-01"})
+    kept = sorted(file.name for file in (tmp_path / "lake" / "nights").iterdir())
+    assert len(kept) == summary.KEPT + 1
+    assert (kept[0], kept[-2:]) == (
+        "night-2026-01-02.json", ["night-2026-02-01.json", "people-put-this-here.txt"]
+    )  # fmt: skip
