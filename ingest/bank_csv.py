@@ -104,12 +104,18 @@ def column_names(header: Sequence[str]) -> list[str]:
 
 
 def numbered_rows(reader, shown: str) -> Iterator[tuple[int, list[str]]]:
-    """(first line, cells) of every row that is not blank."""
+    """(first line, cells) of every row that is not blank. Raises `Rejected` when all are, and for
+    quotes that do not match."""
+    found = False
     while True:
         line = reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
+            if not found:
+                raise reject(
+                    shown, None, "no cell has anything in it", "Is this the right file?"
+                ) from None
             return
         except csv.Error as error:
             raise reject(
@@ -118,4 +124,5 @@ def numbered_rows(reader, shown: str) -> Iterator[tuple[int, list[str]]]:
                 "quotes within it are doubled.",
             ) from error  # fmt: skip
         if any(cell.strip() for cell in cells):
+            found = True
             yield line, cells

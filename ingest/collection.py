@@ -7,6 +7,7 @@ from typing import Any
 
 from sql.errors import BadInput
 from sql.project import Project, check_keys, check_name, did_you_mean
+from sql.seeds import seeds_folder
 
 DEFAULT_POOL_DEPTH = 20
 Groups = dict[str, dict[str, tuple[str, ...]]]  # grouping -> group -> patterns of systems
@@ -52,6 +53,8 @@ class Collection:
             raise BadInput(
                 f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
             )
+        if collection.inbox is not None:
+            _check_inbox(collection.path(collection.inbox).resolve(), project, where)
         return collection
 
     def path(self, shown: str) -> Path:
@@ -82,6 +85,16 @@ def _relative(file: Path, folder: Path) -> str:
     return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
 
 
+def _check_inbox(inbox: Path, project: Project, where: str) -> None:
+    """Every file of an inbox is moved: the project, its lake and seeds must not be in there."""
+    own = (project.file, project.lake_path.resolve(), seeds_folder(project).resolve())
+    if inbox.is_relative_to(own[1]) or any(place.is_relative_to(inbox) for place in own):
+        raise BadInput(
+            f"{where}: inbox must be a folder of its own: its files are moved once they were read",
+            'For example: inbox = "inbox".',
+        )
+
+
 _STRINGS = {"ir_dataset", "queries", "passages", "assessor", "scoreddocs", "near_duplicates",
             "inbox"}  # fmt: skip
 _LISTS = {"runs", "responses"}
@@ -100,6 +113,8 @@ def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
             raise BadInput(f"{where}: {key} must be a string")
         if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
             raise BadInput(f"{where}: {key} must be a whole number")
+        if key in _NUMBERS and not -(1 << 31) <= value < 1 << 31:
+            raise BadInput(f"{where}: {key} must be a whole number of 32 bits")
         if key == "default_pool_depth" and value < 1:
             raise BadInput(f"{where}: default_pool_depth must be at least 1")
         if key == "leave_out_near_duplicates" and not isinstance(value, bool):

@@ -20,6 +20,7 @@ from sql.whole_file import whole_file
 SETTLED = 60.0  # seconds without a change after which a file counts as whole
 MARKER = ".done"  # FILE.done says that FILE is whole, whatever its age
 ACCEPTED, QUARANTINE, REASON = "accepted", "quarantine", ".reason.txt"
+MAX_NAME = 200  # bytes of a name that was put away; file systems allow 255, with every ending
 _RUNS, _RESPONSES = (".run", ".run.gz"), (".jsonl", ".jsonl.gz")
 
 
@@ -72,11 +73,18 @@ def look(collection: Collection, settled: float = SETTLED) -> Inbox:
         shown = os.path.join(collection.inbox, path.relative_to(inbox.folder))
         state = (found.st_ino, found.st_size, found.st_mtime_ns)
         arrival = Arrival(shown, path, _kind(path, inbox.folder, found.st_mode), state)
-        if arrival.marker.exists() or abs(time.time() - found.st_mtime) >= settled:
+        if abs(time.time() - found.st_mtime) >= settled or _is_marked(arrival):
             inbox.ready.append(arrival)
         else:
             inbox.waiting.append(shown)
     return inbox
+
+
+def _is_marked(arrival: Arrival) -> bool:
+    try:
+        return arrival.marker.exists()
+    except OSError:  # its name would be too long
+        return False
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -163,16 +171,22 @@ def put_away(inbox: Inbox, rejected: Iterable[Rejected]) -> None:
         place = _free_place(inbox.folder / (QUARANTINE if refusal else ACCEPTED), arrival.path.name)
         if refusal:
             with whole_file(place.with_name(place.name + REASON)) as file:
-                file.write((str(refusal) + "\n").encode())
+                file.write((str(refusal) + "\n").encode(errors="backslashreplace"))
         os.replace(arrival.path, place)
-        arrival.marker.unlink(missing_ok=True)
+        if _is_marked(arrival):
+            arrival.marker.unlink(missing_ok=True)
         (inbox.quarantined if refusal else inbox.accepted).append(arrival.shown)
 
 
 def _free_place(folder: Path, name: str) -> Path:
-    """A path in the folder that nothing has yet: files of an earlier day stay."""
+    """A path in the folder that nothing has yet: files of an earlier day stay. A name too long for
+    a reason beside it is cut in its middle."""
     folder.mkdir(exist_ok=True)
     taken = {entry.name for entry in folder.iterdir()}
+    as_bytes = os.fsencode(name)
+    if len(as_bytes) > MAX_NAME:
+        half = MAX_NAME // 2
+        name = (as_bytes[:half] + b"~" + as_bytes[-half:]).decode(errors="ignore")
     number, place = 1, name
     while place in taken or place + REASON in taken:
         number += 1

@@ -83,7 +83,7 @@ def _judgment(row: dict[str, str], line: int, problems: Problems) -> tuple[str, 
 
 
 def _size(text: str) -> int:
-    if (size := int(text)) < 1:
+    if not 1 <= (size := int(text)) < 1 << 31:
         raise ValueError
     return size
 

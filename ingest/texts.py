@@ -51,6 +51,8 @@ def read_queries(path: Path, shown: str) -> list[Query]:
         else:
             queries[query.query_id] = (line, query)
     problems.raise_if_any()
+    if not queries:
+        raise reject(shown, None, "holds no topics, only a header", problems.hint)
     return [query for _, query in queries.values()]
 
 
@@ -116,6 +118,8 @@ def read_passages(path: Path, shown: str) -> list[Passage]:
             )
         seen.setdefault(passage_id, line)
     problems.raise_if_any()
+    if not rows:
+        raise reject(shown, None, "holds no passages, only a header", problems.hint)
     return [Passage(passage_id, text) for _, passage_id, text in rows]
 
 

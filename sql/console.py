@@ -19,19 +19,30 @@ out = Console(soft_wrap=True, **_PLAIN)
 err = Console(stderr=True, soft_wrap=True, **_PLAIN)
 
 
+# names of files may hold what steers a terminal; backslash escapes show it instead
+_CONTROLS = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
+
+
 def say(message: str = "") -> None:
     """A line of a command's result, on standard output."""
-    out.print(message)
+    out.print(printable(message))
 
 
 def warn(message: str) -> None:
     """A line beside the result, on standard error."""
-    err.print(message)
+    err.print(printable(message))
+
+
+def printable(text: str) -> str:
+    """A text without what steers a terminal, and without the half characters that stand for bytes
+    of a file name that is not UTF-8."""
+    return text.translate(_CONTROLS).encode(errors="backslashreplace").decode()
 
 
 def print_json(value: Any) -> None:
     """The one object of a `--json` command."""
-    print(json.dumps(_without_nan(value), default=_plain, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_without_nan(value), default=_plain, ensure_ascii=False, allow_nan=False)
+    print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
 
 
 def progress(what: str, items: Iterable[Any], total: int) -> Iterator[Any]:

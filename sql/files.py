@@ -1,5 +1,6 @@
 """Reading people's files: gzip or plain, UTF-8, with every fault reported by line."""
 
+import csv
 import gzip
 import hashlib
 import json
@@ -15,6 +16,7 @@ from sql.problems import Problems, reject
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
 _CHUNK = 1 << 20
+csv.field_size_limit(MAX_TEXT_LINE)  # 131,072 characters otherwise: a passage's text may be longer
 
 
 def sha256_of(path: Path) -> str:
@@ -23,12 +25,23 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def check_file_name(shown: str) -> None:
+    """Raise `Rejected` for a file whose name is not UTF-8: the lake could not say where rows came
+    from."""
+    try:
+        shown.encode()
+    except UnicodeEncodeError:
+        raise reject(shown, None, "the file's name is not UTF-8", "Rename it.") from None
+
+
 def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
     """The file's UTF-8 bytes, unzipped when its name ends in .gz, without a byte order mark.
 
-    Raises `Rejected` for a missing, unreadable, empty or truncated file, one that is not UTF-8,
-    and a line longer than `max_line` bytes (found before the line is held in memory).
+    Raises `Rejected` for a missing, unreadable, empty or truncated file, one that is not UTF-8 or
+    whose name is not, and a line longer than `max_line` bytes (found before the line is held in
+    memory).
     """
+    check_file_name(shown)
     chunks: list[bytes] = []
     line, line_length = 1, 0
     try:
@@ -56,10 +69,9 @@ def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
             "Check the path and its permissions.",
         ) from error  # fmt: skip
     data = b"".join(chunks).removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
     try:
-        data.decode("utf-8")
+        if _is_blank(data.decode("utf-8")):
+            raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
     except UnicodeDecodeError as error:
         raise reject(
             shown, data.count(b"\n", 0, error.start) + 1,
@@ -74,6 +86,10 @@ def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
     return data
 
 
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
+
+
 def _open(path: Path) -> BinaryIO:
     if path.name.endswith(".gz"):
         return gzip.open(path, "rb")
@@ -83,8 +99,9 @@ def _open(path: Path) -> BinaryIO:
 def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     """(line number, text) of every line that is not blank."""
     for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.strip():
-            yield number, line.rstrip(b"\r").decode("utf-8")
+        text = line.rstrip(b"\r").decode("utf-8")
+        if not _is_blank(text):
+            yield number, text
 
 
 def json_lines(data: bytes, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:

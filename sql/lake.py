@@ -31,8 +31,17 @@ class Lake:
 
     @classmethod
     def create(cls, project: Project) -> "Lake":
-        """Open for writing, making the lake first where there is none."""
-        project.lake_path.mkdir(parents=True, exist_ok=True)
+        """Open for writing, making the lake first where there is none.
+
+        Raises `BadInput` when its folder cannot be made.
+        """
+        try:
+            project.lake_path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"{project.lake_path}: cannot be made: {error.strerror}",
+                f"Choose another path in [lake] of {project.file}.",
+            ) from error
         with write_lock(project, "gradelake init"):
             return cls._open_writer(project)
 

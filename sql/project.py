@@ -18,6 +18,7 @@ _KEYS = {
     "lake": ("path", "catalog", "data", *_NUMBERS),
     "grading": ("prompts", "engines", "ray_address"),
 }
+_PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,23 @@ class Project:
         file = file.resolve()
         try:
             content = tomllib.loads(file.read_text(encoding="utf-8"))
+            _check_values(content, str(file))
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"line (\d+)", str(error))
             where = f"{file}:{line[1]}" if line else str(file)
             raise BadInput(f"{where}: {error}", "Mend the TOML and run again.") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"{file}: cannot be read: {error}") from error
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise BadInput(
+                f"{file}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8",
+                "Save the file as UTF-8, without a byte order mark.",
+            ) from error
+        except OSError as error:
+            raise BadInput(f"{file}: cannot be read: {error.strerror or error}") from error
+        except RecursionError as error:
+            raise BadInput(f"{file}: nested too deeply", "Is this the right file?") from error
+        except ValueError as error:  # Python's limit for the digits of a number
+            raise BadInput(f"{file}: a number in it is too long", "Shorten it.") from error
         check_keys(content, _TOP_LEVEL, str(file))
         lake = content.get("lake", {})
         for name in _TOP_LEVEL:
@@ -86,6 +98,7 @@ class Project:
                 check_name(name, where)
                 if not isinstance(table, dict):
                     raise BadInput(f"{where} must be a table")
+        _check_places(content, file)
         return cls(
             file=file,
             lake_path=file.parent / lake.get("path", "lake"),
@@ -112,6 +125,34 @@ class Project:
         if catalog.startswith(("postgres://", "postgresql://")):
             return catalog
         return catalog.partition(":")[2]
+
+
+def _check_values(value: Any, where: str) -> None:
+    """Refuse what TOML allows and nothing here can hold: null characters, numbers over 64 bits."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if "\0" in key:
+                raise BadInput(f"{where}: a name holds a null character", "Remove it.")
+            _check_values(item, f"{where}: {key}")
+    elif isinstance(value, list):
+        for item in value:
+            _check_values(item, where)
+    elif isinstance(value, str) and "\0" in value:
+        raise BadInput(f"{where} holds a null character", "Remove it.")
+    elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise BadInput(f"{where} is too large a number", "TOML's are of 64 bits.")
+
+
+def _check_places(content: dict[str, Any], file: Path) -> None:
+    """Refuse paths that the system cannot look at: too long, or out of bounds for us."""
+    for table, key in _PLACES:
+        stated = content.get(table, {}).get(key, "")
+        try:
+            "://" in stated or (file.parent / stated).is_dir()
+        except OSError as error:
+            raise BadInput(
+                f"{file}: [{table}] {key} cannot be used: {error.strerror}", "Choose another path."
+            ) from error
 
 
 def _check_number(value: object, key: str, where: str) -> None:

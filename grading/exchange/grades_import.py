@@ -29,6 +29,7 @@ def import_grades(
     """
     choices.check()
     shown = str(path)
+    files.check_file_name(shown)
     done = Imported(collection, shown)
     with lake.transaction(f"import grades {collection} {path.name}") as transaction:
         known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}

@@ -1,12 +1,14 @@
 """Checked values out of the workbench's JSON: each is what it should be, or a `Fault` says so."""
 
 import json
-from datetime import datetime
+import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
 from grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
+from sql import files
 
 _INT32 = 1 << 31
 
@@ -118,6 +120,10 @@ def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
             grader[column] = None
     for column in ("grader_id", "name", "engine", "decoding", "parser"):
         text_of(grader[column], f"llm_options.gradelake.{column}")
+    try:
+        the(dict, files.parse_json(grader["decoding"]), "llm_options.gradelake.decoding")
+    except ValueError:
+        raise Fault("llm_options.gradelake.decoding is no JSON object") from None
     if grader["target"] not in TARGETS:
         raise Fault(f"llm_options.gradelake.target is {grader['target']!r}")
     return grader
@@ -139,17 +145,24 @@ def restored_grade(row: dict[str, Any]) -> dict[str, Any]:
             grade[column] = the(str, value, what)
         elif dtype == pl.Int64:
             grade[column] = whole(value, what)
-        elif isinstance(value, int | float):
-            grade[column] = float(value)
         else:
-            raise Fault(f"{what} is {short(value)}, not a number")
+            grade[column] = _finite(value, what)
     if grade.get("status") not in STATUSES:
         raise Fault(f"gradelake.grades status is {short(grade.get('status'))}")
     return grade
 
 
+def _finite(value: Any, what: str) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not abs(value) <= sys.float_info.max:
+        raise Fault(f"{what} is {short(value)}, not a finite number")
+    return float(value)
+
+
 def _time(value: Any, what: str) -> datetime:
+    """A time without a zone, as the lake has it; one with a zone is taken to UTC."""
     try:
-        return datetime.fromisoformat(the(str, value, what))
-    except ValueError:
+        time = datetime.fromisoformat(the(str, value, what))
+        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+    except (OverflowError, ValueError):
         raise Fault(f"{what} is {short(value)}, not a time") from None

@@ -9,6 +9,7 @@ import pytest
 from sql.errors import BadInput
 from sql.problems import Rejected
 from tests.grading.workbench_files import (
+    EXPORTED,
     LLM,
     RATED,
     bring,
@@ -478,3 +479,38 @@ def test_the_command_reports_a_malformed_file_by_line_and_leaves_with_2(ingested
     process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl")
     assert process.returncode == 2
     assert process.stderr.startswith("error: graded.jsonl:2: not [query_id, [paragraph, ...]]")
+
+
+# --- what another lake exported, and somebody changed ---------------------------------------------
+
+
+def exported(grade=(), grader=()):
+    """An entry with a grader and a grade as `gradelake export grades` writes them."""
+    given = json.loads(json.dumps(EXPORTED))
+    given["llm_options"]["gradelake"] |= dict(grader)
+    given["gradelake"]["grades"][0] |= dict(grade)
+    return [paragraph(exam=[rated({"q1/c": 3}, **given)])]
+
+
+def test_times_with_a_zone_are_taken_to_utc(ingested):
+    brought(ingested, exported({"graded_at": "2026-01-01T01:00:00+02:00"}))
+    assert str(ingested.rows("select graded_at from lake.raw.grades")[0][0]) == (
+        "2025-12-31 23:00:00"
+    )
+
+
+@pytest.mark.parametrize(
+    ("grade", "grader", "wrong"),
+    [
+        ({"expected_grade": 10**400}, {}, "expected_grade is 1000"),
+        ({"expected_grade": float("nan")}, {}, "expected_grade is NaN, not a finite number"),
+        ({"scale_mass": True}, {}, "scale_mass is true, not a finite number"),
+        ({"graded_at": "0001-01-01T00:00:00+14:00"}, {}, "not a time"),
+        ({}, {"decoding": "{"}, "decoding is no JSON object"),
+        ({}, {"decoding": "[]"}, "decoding is no JSON object"),
+    ],
+)
+def test_values_that_no_lake_exports_are_refused(ingested, grade, grader, wrong):
+    with pytest.raises(Rejected) as caught:
+        brought(ingested, exported(grade, grader))
+    assert wrong in str(caught.value)

@@ -9,6 +9,21 @@ LLM = "google/flan-t5-large"
 RATED = {"prompt_class": "QuestionSelfRated", "prompt_style": "Can it be answered?",
          "context_first": False, "is_self_rated": True}  # fmt: skip
 EXTRACTED = {"prompt_class": "QuestionExtract", "is_self_rated": False}
+# a grader and a grade of a lake, as `gradelake export grades` writes them
+EXPORTED = {
+    "llm_options": {"gradelake": {
+        "grader_id": "g1", "name": "theirs", "engine": "vllm", "model": "m", "model_revision": "r",
+        "target": "question", "prompt": "p", "prompt_sha256": "0", "prompt_text": "?",
+        "scale_min": 0, "scale_max": 5, "decoding": "{}", "parser": "paper",
+        "created_at": "2026-01-01T00:00:00",
+    }},
+    "gradelake": {"grades": [{
+        "item_id": "q1/c", "grade": 3, "status": "ok", "answer": None, "response": "3",
+        "error": None, "passage_sha256": None, "expected_grade": 2.5, "scale_mass": 0.9,
+        "prompt_tokens": 10, "cached_tokens": 0, "completion_tokens": 1, "cut_characters": 0,
+        "query_sha256": None, "graded_at": "2026-01-01T00:00:00",
+    }]},
+}  # fmt: skip
 
 
 def rated(ratings, replies=None, **changes):

@@ -552,3 +552,20 @@ def test_the_published_dl19_nuggets_are_read_with_their_oddities():
     assert repeated[0].endswith("is listed 3 times: kept once")
     assert repeated[1].endswith("is listed 2 times: kept once")
     assert "topic 1121709 has 44 nuggets where others have 10: check it" in found.notes[0]
+
+
+# --- no bank at all -------------------------------------------------------------------------------
+
+
+def test_a_csv_without_a_filled_cell_is_refused(read):
+    told = rejected(read, ",,,\n,\n", "bank.csv", "csv")
+    assert told.startswith("bank.csv: no cell has anything in it\n  what to do: ")
+
+
+def test_a_first_line_of_any_length_is_no_header(read):
+    assert rejected(read, "x" * 200_000, "bank.txt").startswith("bank.txt: this is no rubric bank")
+
+
+def test_a_text_of_any_length_is_an_item(read):
+    found = read(f"query_id,kind,text\nq1,nugget,{'long ' * 50_000}\n", "bank.csv", "csv")
+    assert len(found.texts[0]) == 249_999

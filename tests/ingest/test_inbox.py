@@ -6,6 +6,7 @@ import time
 import pytest
 
 from ingest.inbox import look
+from sql.errors import BadInput
 
 GOOD = ["q1 Q0 p2 1 2.5 new", "q2 Q0 p3 2 1.5 new"]
 BAD = ["q1 Q0 p2 1 high new"]
@@ -153,3 +154,45 @@ def test_no_inbox_and_an_empty_one_are_nothing_to_do(boxed):
     assert look(boxed.collection).ready == []
     boxed.configure(inbox=None)
     assert boxed.ingest().inbox.as_object() == {"accepted": [], "quarantined": [], "waiting": []}
+
+
+def arrive_as(tiny, name: bytes):
+    """A run whose name is these bytes."""
+    path = os.path.join(os.fsencode(tiny.folder), b"in [1]", name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as stream:
+        stream.write("".join(f"{line}\n" for line in GOOD).encode())
+    os.utime(path, (1e9, 1e9))
+
+
+def test_a_name_that_is_not_utf_8_is_quarantined_and_stops_nothing(boxed):
+    arrive_as(boxed, b"\xff.run")
+    arrive(boxed, "new.run", GOOD)
+    outcome = boxed.ingest()
+    assert boxed.systems() == {"good", "new"}
+    assert outcome.inbox.quarantined == ["in [1]/\udcff.run"]
+    quarantine = boxed.folder / "in [1]" / "quarantine"
+    assert {os.fsencode(path.name) for path in quarantine.iterdir()} == {
+        b"\xff.run", b"\xff.run.reason.txt",
+    }  # fmt: skip
+    (reason,) = quarantine.glob("*.reason.txt")
+    assert "cannot be used as a system's name" in reason.read_text(encoding="utf-8")
+
+
+def test_a_name_as_long_as_can_be_is_put_away_all_the_same(boxed):
+    arrive_as(boxed, b"x" * 251 + b".run")
+    arrive_as(boxed, b"-" + b"y" * 250 + b".run")
+    outcome = boxed.ingest()
+    assert boxed.systems() == {"good", "x" * 251}
+    assert (len(outcome.inbox.accepted), len(outcome.inbox.quarantined)) == (1, 1)
+    assert {len(name) for name in inbox_files(boxed)} == {
+        len("accepted/") + 201, len("quarantine/") + 201, len("quarantine/") + 212,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("inbox", [".", "..", "lake", "lake/data", "seeds/.."])
+def test_an_inbox_that_holds_the_project_is_refused(boxed, inbox):
+    boxed.configure(inbox=inbox)
+    with pytest.raises(BadInput, match="inbox must be a folder of its own"):
+        boxed.ingest()
+    assert (boxed.folder / "gradelake.toml").is_file()

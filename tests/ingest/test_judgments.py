@@ -239,3 +239,30 @@ def test_a_query_with_a_drawn_passage_cannot_be_taken_out(ingested):
     bring(ingested, [*SAMPLE, "q3,sea,p3,Text,,pair-1,judge:Sun,pair,s1,6,0.5,10"])
     ingested.write("topics.tsv", ["q1\tsky", "q2\tbees"])
     assert "query 'q3' is gone, but 1 review_samples name it" in said(ingested.ingest())
+
+
+# --- found by malformed files (test_malformed.py) -------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [",,,\n,\n", '""\n', "\x1c,\n"])
+def test_a_csv_without_a_filled_cell_is_refused(ingested, content):
+    ingested.write("done.csv", content)
+    with pytest.raises(Rejected, match=r"done\.csv: (no cell has anything|the file is empty)"):
+        bring(ingested)
+
+
+def test_a_passage_of_any_length_may_stand_in_the_csv(ingested):
+    assert bring(ingested, [HEADER, f"q1,sky,p1,{'long ' * 50_000},2"]).judged == 1
+
+
+def test_a_header_of_any_length_is_told_to_lack_its_columns(ingested):
+    with pytest.raises(Rejected, match=r"done\.csv:1: no column query_id and no column passage_id"):
+        bring(ingested, ["x" * 200_000])
+
+
+def test_a_stratum_larger_than_any_collection_is_refused(ingested):
+    lines = [SAMPLE[0], SAMPLE[3].replace(",6,", f",{'9' * 400},")]
+    with pytest.raises(
+        Rejected, match=r"done\.csv:2: stratum_size '999.* is not what was exported"
+    ):
+        bring(ingested, lines)

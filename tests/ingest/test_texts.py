@@ -241,3 +241,27 @@ def test_a_header_that_names_the_columns_is_no_row(tmp_path):
 def test_a_null_byte_is_refused_by_line(tmp_path):
     path = write_file(tmp_path / "topics.tsv", b"q1\tfine\nq2\tnot\0fine\n")
     assert "topics.tsv:2: holds a null byte" in report(read_queries, path)
+
+
+# --- lines without anything to see ----------------------------------------------------------------
+
+
+def test_a_line_of_blanks_beyond_ascii_is_a_blank_line(tmp_path):
+    pairs = read(read_near_duplicates, tmp_path / "c.tsv", "p1 p2\n\u3000\x1c\n\xa0\n")
+    assert pairs == [("p2", "p1")]
+    topics = read(read_queries, tmp_path / "t.tsv", "\u2028\nq1\tsky\n")
+    assert [query.query_id for query in topics] == ["q1"]
+
+
+@pytest.mark.parametrize("content", ["\x1c\n\u3000", "\ufeff \xa0", "\r\r"])
+def test_a_file_of_such_lines_is_empty(tmp_path, content):
+    file = write_file(tmp_path / "t.tsv", content)
+    for reader in (read_queries, read_passages, read_official_ranks, read_near_duplicates):
+        assert report(reader, file).startswith("t.tsv: the file is empty\n  what to do: ")
+
+
+def test_a_header_alone_is_not_a_collection_of_nothing(tmp_path):
+    file = write_file(tmp_path / "t.tsv", ["query_id\ttext"])
+    assert report(read_queries, file).startswith("t.tsv: holds no topics, only a header")
+    file = write_file(tmp_path / "p.tsv", ["docid\ttext"])
+    assert report(read_passages, file).startswith("p.tsv: holds no passages, only a header")

@@ -1,6 +1,8 @@
 """Tables as people read them."""
 
-from sql.console import print_csv, print_table
+import json
+
+from sql.console import print_csv, print_json, print_table, say, warn
 
 
 def shown(capsys) -> list[list[str]]:
@@ -33,3 +35,16 @@ def test_null_is_an_empty_cell_in_csv(capsys):
 def test_a_table_without_rows_says_so(capsys):
     print_table(["system", "score"], [])
     assert shown(capsys) == [["system", "score"], ["(no", "rows)"]]
+
+
+def test_what_steers_a_terminal_is_shown_and_not_sent(capsys):
+    say("\x1b[31mred\x07\tname.run\nnext")
+    warn("bytes \udcff of a name")
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[0].split() == ["\\x1b[31mred\\x07", "name.run"]
+    assert captured.err == "bytes \\udcff of a name\n"
+
+
+def test_a_name_that_is_not_utf_8_is_json_all_the_same(capsys):
+    print_json({"file": "\udcff.run"})
+    assert json.loads(capsys.readouterr().out) == {"file": "\udcff.run"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sql import BadInput, Project
+from sql import BadInput, Lake, Project
 from sql.project import is_name
 
 
@@ -69,3 +69,40 @@ def test_names_that_can_be_used(name):
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "../a", "a..b", "it's", 'a"b', "-a", ".a", "é"])
 def test_names_that_cannot(name):
     assert not is_name(name)
+
+
+# --- what TOML allows, and nothing here can hold --------------------------------------------------
+
+STRANGE = {
+    "nested": ("a = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+    "digits": ("a = " + "9" * 5000, "a number in it is too long"),
+    "64 bits": ("[collections.c]\nmin_relevant = 9223372036854775808",
+                "collections: c: min_relevant is too large a number"),
+    "null": ('[collections.c]\nqueries = "t\\u0000.tsv"',
+             "collections: c: queries holds a null character"),
+    "null in a list": ('[collections.c]\nruns = ["a", "b\\u0000"]', "runs holds a null character"),
+    "null in a name": ('"a\\u0000" = 1', "a name holds a null character"),
+    "long path": (f'[lake]\npath = "{"x" * 300}"', r"[lake] path cannot be used: File name too"),
+    "long folder": (f'[grading]\nprompts = "{"x" * 300}"', "[grading] prompts cannot be used"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_what_cannot_be_held_is_refused(tmp_path, case):
+    text, wrong = STRANGE[case]
+    with pytest.raises(BadInput) as error:
+        Project.read(write(tmp_path, text) / "gradelake.toml")
+    assert str(tmp_path / "gradelake.toml") in error.value.message
+    assert wrong in error.value.message
+
+
+def test_bytes_that_are_not_utf_8_are_named_with_their_line(tmp_path):
+    (tmp_path / "gradelake.toml").write_bytes('[lake]\npath = "für"\n'.encode("latin-1"))
+    with pytest.raises(BadInput, match=r"gradelake\.toml:2: byte 0xfc is not UTF-8"):
+        Project.read(tmp_path / "gradelake.toml")
+
+
+def test_a_lake_cannot_be_made_where_a_file_is(tmp_path):
+    project = Project.read(write(tmp_path, '[lake]\npath = "gradelake.toml"') / "gradelake.toml")
+    with pytest.raises(BadInput, match=r"gradelake\.toml: cannot be made: File exists"):
+        Lake.create(project)
