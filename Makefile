@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test lint format bench lock clean vllm-cpu
+.PHONY: demo test lint format bench lock audit clean vllm-cpu
 
 demo: $(VENV)/.core
 	@rm -rf $(DEMO)
@@ -73,6 +73,10 @@ lock: $(VENV)/.dev
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --excludes $(VENV)/excludes.txt \
 	  --python-version 3.11 --no-emit-find-links \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(LOCK_OPTIONS)
+
+# Known vulnerabilities of all that is locked; asks PyPI's advisories, so it needs the network
+audit: $(VENV)/.dev
+	@$(BIN)/uvx pip-audit --requirement requirements.lock --no-deps --disable-pip
 
 clean:
 	@rm -rf $(VENV) $(DEMO) build dist *.egg-info .pytest_cache .ruff_cache

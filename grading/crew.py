@@ -4,15 +4,17 @@ A chunk is given to one actor at a time; when the actor dies, a new one gets the
 that keeps killing its actor is halved until the pair at fault is alone.
 """
 
-import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
+from grading import machines
 from grading.asking import TRIES
-from grading.engines import Cluster, EngineUnusable, Workers
+from grading.engines import EngineUnusable
 from grading.grader import Grader
 from grading.work import Chunk
 from grading.worker import Graded, Worker
@@ -51,51 +53,34 @@ class Crew:
         self.ready_at: float | None = None  # when the first worker had loaded its engine
 
     def __enter__(self) -> "Crew":
-        self._connect()
-        import ray
-
-        resources = ray.cluster_resources()
-        cluster = Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
-        workers = self.grader.engine_class.workers(cluster, self.grader.settings)
-        room = sum(_room_for(workers, node["Resources"]) for node in ray.nodes() if node["Alive"])
-        if not room:
+        # Ray prints what happens to machines on stdout, where --json may be read
+        self.stdout = redirect_stdout(sys.stderr)
+        self.owns_ray = machines.join(self.ray_address)
+        workers = self.grader.engine_class.workers(machines.size(), self.grader.settings)
+        self.room = machines.Room(workers)
+        places = self.room.count()
+        if not places:
             raise WorkFailed(
                 f"no machine has the {workers.cpus:g} cores and {workers.gpus:g} GPUs that one "
                 f"worker of {self.grader.name} asks for",
                 "Lower cpus_per_actor or tensor_parallel_size, or use a larger machine.",
             )
         # a worker that finds no place would wait for ever
-        self.count = min(self.grader.actors or workers.count or 1, room)
+        self.count = min(self.grader.actors or workers.count or 1, places)
         self.options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_restarts": 0}
+        self.stdout.__enter__()
         return self
-
-    def _connect(self) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        import ray
-
-        self.owns_ray = not ray.is_initialized()
-        if not self.owns_ray:
-            return
-        options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-        if not self.ray_address:
-            options |= {"include_dashboard": False, "object_store_memory": 200 << 20}
-        try:
-            ray.init(address=self.ray_address or "local", **options)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            where = self.ray_address or "here"
-            raise WorkFailed(
-                f"no Ray cluster can be used {where}: {str(error).splitlines()[0]}",
-                "Check [grading] ray_address." if self.ray_address else "",
-            ) from error
 
     def __exit__(self, *_: object) -> None:
         import ray
 
-        for actor in self.actors:
-            ray.kill(actor.handle)
-        if self.owns_ray:
-            ray.shutdown()
+        try:
+            for actor in self.actors:
+                ray.kill(actor.handle)
+            if self.owns_ray:
+                ray.shutdown()
+        finally:
+            self.stdout.__exit__(None, None, None)
 
     # --- the loop ---------------------------------------------------------------------------------
 
@@ -123,8 +108,10 @@ class Crew:
             references = {
                 reference: actor for actor in self.actors for reference in self._pending(actor)
             }
-            if not references:
+            # a worker that is still loading, or that finds no machine any more, is not waited for
+            if not references or not (stopping or self._has_work(source)):
                 return
+            self.room.require(any(actor.ready is None for actor in self.actors))
             done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
             yield None
             for reference in done:
@@ -133,6 +120,9 @@ class Crew:
 
     def _pending(self, actor: _Actor) -> list:
         return ([actor.ready] if actor.ready is not None else []) + [r for r, _ in actor.work]
+
+    def _has_work(self, source: "_Source") -> bool:
+        return any(a.work for a in self.actors) or bool(source.peek() or self.suspects)
 
     def _feed(self, source: "_Source") -> None:
         for depth in range(1, QUEUED + 1):
@@ -234,16 +224,6 @@ class Crew:
     def _hire(self) -> None:
         handle = _actor_class().options(**self.options).remote()
         self.actors.append(_Actor(handle, handle.start.remote(self.worker, *self.worker_arguments)))
-
-
-def _room_for(workers: Workers, resources: dict[str, float]) -> int:
-    """How many workers a machine has room for."""
-    places = [
-        int(resources.get(name, 0) // needed)
-        for name, needed in (("CPU", workers.cpus), ("GPU", workers.gpus))
-        if needed
-    ]
-    return min(places, default=1_000)
 
 
 class _Source:

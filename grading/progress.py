@@ -30,6 +30,7 @@ class Progress:
                 TextColumn("{task.fields[rates]}"),
                 TimeRemainingColumn(),
                 console=console.err,
+                redirect_stdout=False,  # the crew does, and what ends last would undo it
             )
         return self
 

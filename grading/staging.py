@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from grading.grader import Grader
-from grading.worker import Graded, write_staged
+from grading.worker import Graded, shared_mark, write_staged
 from sql.connection import grading_folder
 from sql.contracts import KEYS
 from sql.errors import WorkFailed
@@ -77,6 +77,7 @@ class Committer:
             self._account(transaction, "running")
             transaction.say(planned_pairs=planned)
         self._began = True
+        shared_mark(self.staging, self.batch_id).touch()
 
     def _register(self, transaction: Transaction) -> None:
         known = self.lake.value(
@@ -135,7 +136,7 @@ class Committer:
 
     def add(self, graded: Graded) -> None:
         """A chunk is finished: it is committed now, or soon together with others."""
-        if graded.content is not None:  # from a machine that does not see the staging folder
+        if graded.content is not None:  # from a machine that does not share the staging folder
             graded.file = write_staged(self.staging, graded.chunk_id, graded.content)
         self._waiting.append(Path(graded.file))
         self._add(graded.counts)
@@ -151,6 +152,7 @@ class Committer:
 
     def finish(self, state: str) -> None:
         """Commit what waits, and how the run ended: done, stopped or failed."""
+        shared_mark(self.staging, self.batch_id).unlink(missing_ok=True)
         if self._began:
             self._commit(state, wait=True)
 

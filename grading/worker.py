@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Graded:
-    """A chunk's account. `file` is where its rows are; `content` instead, where this machine does
-    not see the staging folder."""
+    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
+    worker's machine does not share the run's staging folder: they come back through Ray."""
 
     chunk_id: str
     file: str | None = None
@@ -78,7 +78,7 @@ class Worker:
         """Put a chunk's rows into the staging folder."""
         rows = self._rows(chunk, answered)
         graded = Graded(chunk.id, counts=_counts(rows), seconds=seconds)
-        if self.staging.is_dir():
+        if _is_shared(self.staging, self.batch_id):
             graded.file = write_staged(self.staging, chunk.id, rows)
         else:
             graded.content = to_parquet(rows)
@@ -127,6 +127,16 @@ def died(
 
 
 # --- files --------------------------------------------------------------------------------------
+
+
+def shared_mark(staging: Path, batch_id: str) -> Path:
+    """The file by which a worker knows the run's own staging folder. On another machine a folder
+    of the same name may be there, and the driver would look for the answers in vain."""
+    return staging / f".{batch_id}.run"
+
+
+def _is_shared(staging: Path, batch_id: str) -> bool:
+    return os.path.exists(shared_mark(staging, batch_id)) and os.access(staging, os.W_OK)
 
 
 def to_parquet(rows: pl.DataFrame) -> bytes:

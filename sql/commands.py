@@ -14,6 +14,7 @@ from sql import book, console, releases
 from sql.errors import NOT_BUILT_YET, BadInput, WorkFailed
 from sql.lake import Lake
 from sql.project import did_you_mean
+from sql.storage import bucket_error
 
 T = TypeVar("T")
 
@@ -141,6 +142,8 @@ def _rows_or_error(work: Callable[[], T]) -> T:
     try:
         return work()
     except duckdb.Error as error:
+        if refused := bucket_error(error):
+            raise refused from None
         missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
         raise BadInput(_sql_error(error), NOT_BUILT_YET if missing else None) from None
 

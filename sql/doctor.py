@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from sql import extensions, releases
-from sql.connection import free_bytes, lock_file
+from sql.connection import data_path, free_bytes, lock_file
 from sql.console import size
 from sql.contracts import KEYS
 from sql.errors import GradelakeError
@@ -124,6 +124,7 @@ def _readable(lake: Lake, project: Project) -> Finding:
     if broken:
         return Finding(
             "bad", f"cannot be read: {'; '.join(broken)}",
+            "Are the AWS_ variables right?" if "://" in data_path(project) else
             "Restore the lake's data folder from a backup.",
         )  # fmt: skip
     folder = Path(project.lake_path)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 import duckdb
@@ -52,9 +53,8 @@ class Storage:
         except duckdb.Error as error:
             if "No files found" in str(error):
                 return []
-            raise WorkFailed(
-                f"{self.root}: cannot be listed: {str(error).splitlines()[0]}",
-                "Are the AWS_ variables set?",
+            raise bucket_error(error) or WorkFailed(
+                f"{self.root}: cannot be listed: {str(error).splitlines()[0]}"
             ) from None
 
     def path(self, relative: str) -> str:
@@ -94,6 +94,24 @@ class Storage:
             raise WorkFailed(
                 f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
             ) from None
+
+
+def bucket_error(error: Exception) -> WorkFailed | None:
+    """What DuckDB says of a bucket that refuses or does not answer, in the words of this project;
+    None for any other error. No secret is in it: keys are sent as signatures."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = "".join(lines[:1])
+    is_refused = isinstance(error, duckdb.HTTPException) or "HTTP" in told or "<Code>" in told
+    if not (isinstance(error, duckdb.Error) and is_refused):
+        return None
+    what = re.sub(r"^(HTTP|IO) Error: ", "", lines[0])
+    # AccessDenied, SignatureDoesNotMatch, NoSuchBucket, ...
+    reason = [line for line in lines[1:2] if re.match(r"[A-Z][A-Za-z]+: ", line)]
+    return WorkFailed(
+        " ".join(["the bucket cannot be used:", what, *reason]),
+        "Are the AWS_ variables right (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, "
+        "AWS_ENDPOINT_URL), and may this key do that?",
+    )
 
 
 def copied(source: Path, target: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grading.staging import Committer
-from grading.worker import died
+from grading.worker import died, shared_mark
 from sql.connection import grader_lock
 from sql.errors import WorkFailed
 from tests.grading.project import QUESTIONS
@@ -426,6 +426,7 @@ def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     (chunk, *_) = stumbling.plan("judge").chunks()
     staging = stumbling.folder / "lake" / "grading" / judge.grader_id
     staging.mkdir(parents=True)
+    shared_mark(staging, "b").touch()
     for part in (chunk, *chunk.halves()):
         died(judge, stumbling.name, staging, "b", part, "for the test")
     run = stumbling.grade("judge")

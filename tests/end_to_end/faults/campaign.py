@@ -1,0 +1,213 @@
+"""Rounds of faults: a run arrives, a night breaks at several places, the next ones make it good."""
+
+import random
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.table import Table
+
+from tests.end_to_end.faults.kills import AGAIN, GRADING, INGEST, KILLS, PLAN, TOLD, Fault
+from tests.end_to_end.faults.night import Night, Readers, Told
+from tests.end_to_end.faults.room import STAGES, Room
+from tests.end_to_end.faults.surroundings import DISK_BYTES, PostgresRestarted, possible_here
+
+A_NIGHT = 5  # faults of a night, at most
+TRIES = 2  # nights in which all must be good again
+
+
+@dataclass
+class Tally:
+    """What became of the faults of each kind."""
+
+    ended: dict[str, dict[str, int]] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
+    doubled: dict[str, int] = field(default_factory=dict)
+    unsound: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    rounds: int = 0
+    nights: int = 0
+    reads: int = 0
+
+    def count(self, kind: str) -> int:
+        """Faults of a kind that met a night at work."""
+        return sum(self.ended.get(kind, {}).values())
+
+    @property
+    def total(self) -> int:
+        return sum(map(self.count, self.ended))
+
+    def table(self) -> Table:
+        """For people, a row for each kind."""
+        titles = ("fault", "injected", AGAIN, TOLD, "grades lost", "doubled", "verify")
+        table = Table(*titles, box=None, pad_edge=False)
+        for column in table.columns[1:-1]:
+            column.justify = "right"
+        for kind in sorted(self.ended):
+            ended = self.ended[kind]
+            unsound = self.unsound.get(kind, 0)
+            table.add_row(
+                kind, str(self.count(kind)), str(ended.get(AGAIN, 0)), str(ended.get(TOLD, 0)),
+                str(self.lost.get(kind, 0)), str(self.doubled.get(kind, 0)),
+                f"{unsound} faults" if unsound else "sound",
+            )  # fmt: skip
+        sums = [sum(each.get(how, 0) for each in self.ended.values()) for how in (AGAIN, TOLD)]
+        harm = [sum(each.values()) for each in (self.lost, self.doubled)]
+        unsound = f"{sum(self.unsound.values())} faults" if self.unsound else "sound"
+        table.add_row("all", *map(str, (self.total, *sums, *harm)), unsound)
+        for kind, why in self.left_out.items():
+            table.add_row(kind, f"not tried: {why}")
+        return table
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Mount a small file system there; yields whether that could be done."""
+    folder.mkdir(parents=True)
+    size = f"size={DISK_BYTES}"
+    command = ["mount", "-t", "tmpfs", "-o", size, "gradelake-faults", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        mounted = False
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+class Campaign:
+    """Faults on one lake, one night after the other, until there were enough."""
+
+    def __init__(self, room: Room, kinds: list[type[Fault]], seed: int, tally: Tally,
+                 tell: Callable[[str], None]):  # fmt: skip
+        self.room = room
+        self.kinds = kinds
+        self.rng = random.Random(seed)
+        self.tally = tally
+        self.tell = tell
+
+    def run(self, n_faults: int) -> None:
+        """Do rounds until so many faults have met a night of this lake."""
+        aim = self.tally.total + n_faults
+        if not self.room.usual:
+            self._good_night("the first night")
+        for _ in range(n_faults + 10):
+            if self.tally.total >= aim:
+                return
+            self._round(min(A_NIGHT, aim - self.tally.total))
+        self.tally.problems.append("too many faults met nothing")
+
+    def planned(self, n_faults: int) -> list[Fault]:
+        """Faults for one night, of the kinds that came least, that do not exclude each other."""
+        rank = {kind: (self.tally.count(kind.kind), self.rng.random()) for kind in self.kinds}
+        chosen: list[Fault] = []
+        for kind in sorted(self.kinds, key=rank.get):
+            for _ in range(12):
+                fault = kind(self.rng)
+                if len(chosen) < n_faults and all(go_together(fault, other) for other in chosen):
+                    chosen.append(fault)
+                    break
+        return chosen
+
+    def _round(self, n_faults: int) -> None:
+        self.tally.rounds += 1
+        before = self.room.grades()
+        self.room.drop()
+        faults = self.planned(n_faults)
+        what = f"round {self.tally.rounds} ({'; '.join(map(str, faults))})"
+        told = self._night(faults, what)
+        met = [fault for fault in faults if fault.met]
+        self._look(what, met, before)
+        self._good_night(what, told)
+        self._look(what, met, before)
+        self.tell(f"{what}: exit code {told.code}; {self.tally.total} faults")
+
+    def _night(self, faults: list[Fault], what: str) -> Told:
+        """A night with these faults; says of each how it ended."""
+        environment: dict[str, str] = {}
+        for fault in faults:
+            fault.prepare(self.room, environment)
+        self.tally.nights += 1
+        with Readers(self.room) as readers:
+            night = Night(self.room, environment)
+            threads = [threading.Thread(target=fault.strike, args=(night,)) for fault in faults]
+            for thread in threads:
+                thread.start()
+            told = night.end()
+            for thread in threads:
+                thread.join()
+        try:
+            for fault in faults:
+                try:
+                    ended = fault.ended(told, night)
+                except AssertionError as error:
+                    self._problem(what, str(error))
+                    continue
+                if fault.met:
+                    row = self.tally.ended.setdefault(fault.kind, {})
+                    row[ended] = row.get(ended, 0) + 1
+        finally:
+            for fault in faults:
+                fault.undo()
+        self.tally.reads += readers.n_reads
+        if not any(fault.hides_data for fault in faults):
+            for trouble in readers.troubles:
+                self._problem(what, trouble)
+        may_fail = set().union(*(fault.stops(night) for fault in faults if fault.met))
+        for step in set(told.failed) - may_fail:
+            self._problem(what, f"{step} failed of nothing: {told.failed[step]}")
+        if "Traceback (most recent call last)" in told.words:
+            self._problem(what, f"a traceback was shown: {told.words[-3000:]}")
+        return told
+
+    def _good_night(self, what: str, told: Told | None = None) -> None:
+        """Nights without faults, until one ends well: all must be there then."""
+        for attempt in range(TRIES):
+            killed = told is not None and told.summary is None and "build" in told.words
+            told = self._night([], what)
+            if killed and not told.summary["killed_before"]:
+                self._problem(what, "nobody says that the last night was killed")
+            if told.code in (0, 3):
+                break
+            self._problem(what, f"undisturbed night {attempt + 1}: {told.code} {told.failed}")
+        for missing in self.room.unfinished():
+            self._problem(what, missing)
+
+    def _look(self, what: str, met: list[Fault], before: list[tuple]) -> None:
+        lost, doubled = self.room.harm(before)
+        unsound = self.room.faults()
+        for each, n in (("lost", lost), ("doubled", doubled), ("unsound", len(unsound))):
+            for fault in met if n else ():
+                row = getattr(self.tally, each)
+                row[fault.kind] = row.get(fault.kind, 0) + n
+        if lost or doubled:
+            self._problem(what, f"{lost} grades lost, {doubled} doubled")
+        for fault in unsound:
+            self._problem(what, fault)
+
+    def _problem(self, what: str, text: str) -> None:
+        self.tally.problems.append(f"{what}: {text}")
+        self.tell(f"PROBLEM {what}: {text}")
+
+
+def go_together(one: Fault, other: Fault) -> bool:
+    """Whether both can meet the same night: neither keeps it from coming to the other's step."""
+    if type(one) is type(other) and one.stage is None:
+        return False
+    stages = [one.stage, other.stage]
+    if None in stages:
+        return True
+    if one.stage == other.stage:
+        return not (one.fatal and other.fatal) and not (one.lasting or other.lasting)
+    first, second = sorted((one, other), key=lambda fault: STAGES.index(fault.stage))
+    if not first.fatal:
+        return True
+    if first.lasting or first.stage == "build":
+        return False
+    return not (first.stage in (INGEST, PLAN) and second.stage in GRADING)

@@ -1,0 +1,113 @@
+"""Names that would be SQL, paths, templates or options are names, from ingest to export."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gradelake import app
+from sql import BadInput, Lake, Project, book
+from tests.conftest import gradelake
+
+# of queries, passages and assessed texts: they come from other people's files
+NAMES = [
+    "'; drop table lake.raw.grades; --", '"; attach \'/etc/passwd\' as x; --', "../../outside",
+    "/etc/passwd", "..", "--grader", "{lake}", "{{ 7 * 7 }}", "%s", "$1", "q'q", 'q"q', "q\\q",
+    "`touch outside`", "$(touch outside)", "a;b", "null", "*", "<script>x</script>", "=1+1",
+]  # fmt: skip
+IDS = [name.replace(" ", "_") for name in NAMES]  # a run's columns end at spaces
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The names as ids, twice over: each query has its passage, its judgment and its question."""
+    folder = tmp_path_factory.mktemp("hostile") / "below" / "project"
+    (folder / "runs").mkdir(parents=True)
+    for file, lines in {
+        "topics.jsonl": [json.dumps({"query_id": i, "text": f"what is {i}"}) for i in IDS],
+        "passages.jsonl": [json.dumps({"passage_id": i, "text": f"it is {i}"}) for i in IDS],
+        "nist.qrels": [f"{i} 0 {i} 1" for i in IDS],
+        "runs/one.run": [f"{i} Q0 {i} 1 1.5 one" for i in IDS],
+        "gradelake.toml": [
+            "[collections.c]", 'queries = "topics.jsonl"', 'passages = "passages.jsonl"',
+            'judgments = { nist = "nist.qrels" }', 'runs = ["runs/*.run"]', "min_relevant = 1",
+            "[graders.words]", 'engine = "lexical"', 'prompt = "question_self_rating"',
+            'parser = "strict"',
+        ],
+    }.items():  # fmt: skip
+        (folder / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    with (folder / "bank.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("query_id", "kind", "text"), *((i, "question", f"what is {i}") for i in IDS)]
+        )
+    gradelake(folder, "ingest", "c")
+    gradelake(folder, "import", "bank", "c", "bank.csv", "--name", "questions")
+    gradelake(folder, "grade", "c", "--grader", "words")
+    gradelake(folder, "build")
+    return folder
+
+
+def said(folder: Path, *arguments: str) -> str:
+    """What a command refuses, in this process: a new one for each name would take a while."""
+    done = CliRunner().invoke(app, ["--config", str(folder / "gradelake.toml"), *arguments])
+    assert isinstance(done.exception, BadInput), (arguments, done.output, done.exception)
+    return done.exception.message
+
+
+def test_every_name_comes_through_all_rooms_as_it_was_written(folder):
+    with Lake.published(Project.find(folder)) as lake:
+        for table, column in (
+            ("raw.queries", "query_id"), ("raw.passages", "passage_id"),
+            ("raw.run_entries", "query_id"), ("raw.judgments", "passage_id"),
+            ("raw.rubric_items", "query_id"), ("raw.grades", "query_id"),
+            ("marts.topic_scores", "query_id"), ("marts.verify_grades", "passage_id"),
+        ):  # fmt: skip
+            found = {name for (name,) in lake.rows(f"select {column} from lake.{table}")}
+            assert found == set(IDS), table
+
+
+def test_a_question_of_the_query_book_takes_each_as_a_value(folder):
+    question = book.entry("verify_grades")
+    with Lake.published(Project.find(folder)) as lake:
+        lake.connection.execute("use lake.marts")
+        for name in IDS[:6]:
+            values = question.values({"query_id": name, "tau": "0"})
+            book.check_names(lake, values)
+            shown = lake.frame(question.sql, **values)
+            assert shown["query_id"].unique().to_list() == [name]
+
+
+def test_they_are_exported_and_lie_nowhere_else(folder):
+    gradelake(folder, "export", "qrels", "c", "--label-set", "assessor:nist", "--output", "out")
+    lines = (folder / "out").read_text().splitlines()
+    assert sorted(line.split()[0] for line in lines) == sorted(IDS)
+    told = gradelake(folder, "grade", "c", "--grader", "words", "--queries", IDS[0]).stdout
+    assert "nothing is missing" in told
+    below = folder.parent.parent
+    assert {path.name for path in below.iterdir()} == {"below"}
+    assert {path.name for path in folder.parent.iterdir()} == {"project"}
+    assert not list(below.rglob("outside*"))
+
+
+def test_what_becomes_a_path_or_a_label_set_is_refused_by_name(folder):
+    """Systems, judges, banks and releases."""
+    for name in (*NAMES[:3], "..", "x y"):
+        bank = said(folder, "import", "bank", "c", str(folder / "bank.csv"), f"--name={name}")
+        labels = ("import", "labels", "c", str(folder / "nist.qrels"), f"--judge={name}")
+        for told in (bank, said(folder, *labels), said(folder, "build", f"--name={name}")):
+            assert "cannot be used as a name" in told or "cannot be a release's name" in told
+        for command in (("release", "drop", name), ("sql", f"--release={name}", "select 1")):
+            assert "there is no release" in said(folder, *command)
+    assert not list(folder.parent.parent.rglob("outside*"))
+
+
+def test_a_run_whose_file_has_such_a_name_does_not_land(folder):
+    bad = folder / "runs" / "it's; drop table x; --.run"
+    bad.write_text("q Q0 p 1 1.5 x\n")
+    told = gradelake(folder, "ingest", "c", code=3).stderr
+    bad.unlink()
+    assert "it's; drop table x; --" in told
+    with Lake.live(Project.find(folder)) as lake:
+        assert lake.rows("select system from lake.raw.systems") == [("one",)]
