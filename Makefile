@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test lint format bench lock audit clean vllm-cpu
+.PHONY: demo test campaigns lint format bench lock audit clean vllm-cpu
 
 demo: $(VENV)/.core
 	@rm -rf $(DEMO)
@@ -45,6 +45,11 @@ demo: $(VENV)/.core
 # two files of tests at a time: most wait for processes that they start
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+# the tests that make their cases at random, with many more of them: hours
+campaigns: $(VENV)/.dev
+	@GRADELAKE_KILLS=20 GRADELAKE_READS=200 GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
+	  GRADELAKE_FAULTS=100 $(BIN)/python -m pytest tests/ingest/test_malformed*.py tests/end_to_end
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .

@@ -13,13 +13,7 @@ from analyses.plots.label_places import place_labels
 from analyses.plots.scatter import find_outliers
 from analyses.plots.style import figure, shortened
 from sql import Lake, Project
-from tests.analyses.small import make_small
 from tests.conftest import gradelake
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    return make_small(tmp_path_factory.mktemp("plots") / "project")
 
 
 def texts(svg: str) -> list[str]:

@@ -12,13 +12,7 @@ from analyses.tables.agreement import boxed_judgment
 from analyses.tables.latex import escape, render
 from analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
 from sql import Lake, Project
-from tests.analyses.small import make_small
 from tests.conftest import gradelake
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    return make_small(tmp_path_factory.mktemp("tables") / "project")
 
 
 def latex(folder, *arguments) -> str:

@@ -1,5 +1,6 @@
 """kill -9 while grading, the driver or a worker: every planned pair once, as if undisturbed."""
 
+import os
 import random
 import shutil
 import signal
@@ -14,7 +15,7 @@ from sql import Lake, Project
 from tests.conftest import gradelake, write_dl19_config
 from tests.places import DL19, missing_dl19
 
-KILLS = 10
+KILLS = int(os.environ.get("GRADELAKE_KILLS", "4"))
 GRADE = ("grade", "dl19", "--grader", "lexical")
 
 
@@ -66,7 +67,7 @@ def workers_of(process) -> list[psutil.Process]:
     return found
 
 
-def test_killed_at_ten_moments_it_grades_each_planned_pair_once(whole):
+def test_killed_at_random_moments_it_grades_each_planned_pair_once(whole):
     rng = random.Random(2019)
     killed = whole.parent / "killed"
     hit = {"driver": 0, "worker": 0}

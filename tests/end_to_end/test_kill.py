@@ -10,7 +10,7 @@ import time
 from sql import Lake, Project
 from tests.conftest import gradelake
 
-KILLS = int(os.environ.get("GRADELAKE_KILLS", "5"))  # 20 take five minutes
+KILLS = int(os.environ.get("GRADELAKE_KILLS", "5"))
 
 
 def content(folder) -> dict[str, list]:

@@ -15,7 +15,7 @@ from sql.lake import Lake
 from tests.ingest.conftest import Tiny
 from tests.ingest.malformed_kinds import KINDS, Kind
 
-EXAMPLES = int(os.environ.get("GRADELAKE_MALFORMED", "300"))  # of all kinds together
+EXAMPLES = int(os.environ.get("GRADELAKE_MALFORMED", "160"))  # of all kinds together
 OF_EACH = max(EXAMPLES // (len(KINDS) + 10), 1)
 TABLES = (
     "collections", "queries", "passages", "near_duplicates", "systems", "run_entries", "citations",

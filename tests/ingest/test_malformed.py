@@ -2,7 +2,7 @@
 
 Good files of every kind are in a lake; Hypothesis makes variants of each (malformed.py beside this
 file) and the command line is given them. GRADELAKE_MALFORMED=5000 tries that many (with the
-settings and seeds of the two files beside this one), other ones each time; without it 300 are
+settings and seeds of the two files beside this one), other ones each time; without it 160 are
 tried, always the same, because each takes a fifth of a second.
 """
 

@@ -13,11 +13,13 @@ from sql.book import entries
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
+ODD_NAME = "c#x p%41q, what? it's ünd"
+
 
 @pytest.fixture(scope="module")
 def folder(demo, tmp_path_factory):
     """A copy of the demo that these tests may change."""
-    copy = tmp_path_factory.mktemp("commands") / "with a space, ünd ümlauts"
+    copy = tmp_path_factory.mktemp("commands") / ODD_NAME
     shutil.copytree(demo, copy)
     return copy
 
@@ -128,6 +130,7 @@ def test_releases_can_be_named_and_older_ones_read(folder):
     assert gradelake(folder, "sql", count, "--format", "csv").stdout == before, "not built yet"
     built = json.loads(gradelake(folder, "build", "--name", "with-another", "--json").stdout)
     assert built["release"] == "with-another"
+    assert [file.name for file in folder.parent.iterdir()] == [ODD_NAME], "all stays in the lake"
     assert gradelake(folder, "sql", count, "--format", "csv").stdout != before
     again = gradelake(folder, "sql", count, "--format", "csv", "--release", "r1").stdout
     assert again == before
@@ -180,10 +183,10 @@ def test_help_has_examples_and_unknown_commands_are_usage_errors(folder):
     assert "No such command 'buidl'" in done.stderr
 
 
-def test_a_build_of_a_part_or_without_tests_is_not_published(folder):
+def test_a_build_of_a_part_or_of_one_kind_is_not_published(folder):
     with Lake.published(Project.find(folder)) as lake:
         release = lake.release
-    for arguments in (["--select", "missing_labels"], ["--", "--resource-type", "model"]):
+    for arguments in (["--select", "missing_labels"], ["--", "--resource-type", "seed"]):
         assert "not published" in gradelake(folder, "build", *arguments).stdout
     with Lake.published(Project.find(folder)) as lake:
         assert lake.release == release
@@ -199,16 +202,6 @@ def test_the_doctor_notices_that_readers_have_an_older_release(folder):
     assert "was committed but not published" in gradelake(folder, "doctor", code=1).stdout
     gradelake(folder, "build")
     assert "is up to date" in gradelake(folder, "doctor").stdout
-
-
-def test_a_lake_may_lie_in_a_folder_with_an_odd_name(demo, tmp_path):
-    name = "c#x p%41q, what? it's"
-    copy = tmp_path / name
-    shutil.copytree(demo, copy)
-    built = json.loads(gradelake(copy, "build", "--json").stdout)
-    with Lake.published(Project.find(copy)) as lake:
-        assert lake.release == built["release"]
-    assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
 def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(folder):
