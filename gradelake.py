@@ -23,7 +23,8 @@ import sql.nightly.commands
 import sql.release_commands
 import sql.tidy_command
 from sql import console
-from sql.errors import NOT_BUILT_YET, GradelakeError
+from sql.errors import NOT_BUILT_YET, GradelakeError, masked
+from sql.plain_words import in_plain_words
 from sql.project import Project
 from sql.storage import bucket_error
 
@@ -78,7 +79,8 @@ def main() -> None:
     except (GradelakeError, click.ClickException) as error:
         if debug:
             raise
-        console.warn(f"error: {error if isinstance(error, GradelakeError) else _usage(error)}")
+        shown = str(error) if isinstance(error, GradelakeError) else _usage(error)
+        console.warn(f"error: {masked(shown)}")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         console.warn("interrupted; nothing half-done is in the lake")
@@ -91,10 +93,11 @@ def main() -> None:
         if type(error).__name__ == "CatalogException":  # DuckDB's
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
             sys.exit(1)
-        if refused := bucket_error(error):
-            console.warn(f"error: {refused}")
+        if refused := bucket_error(error) or in_plain_words(error):
+            console.warn(f"error: {masked(str(refused))}")
             sys.exit(refused.exit_code)
-        console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")
+        shown = masked(f"{type(error).__name__}: {error}")
+        console.warn(f"error: {shown}\n  Run again with --debug for more.")
         sys.exit(1)
 
 

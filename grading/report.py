@@ -69,6 +69,7 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
         "grader": request.grader.name,
         "grader_id": request.grader.grader_id,
         "batch_id": run.batch_id,
+        "missing": run.totals.missing,
         "planned": run.planned,
         "left": run.left,
         "recovered": run.recovered,

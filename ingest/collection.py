@@ -1,6 +1,7 @@
 """The settings of one collection in `gradelake.toml`."""
 
 import glob
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from sql.project import Project, check_keys, check_name, did_you_mean
 from sql.seeds import seeds_folder
 
 DEFAULT_POOL_DEPTH = 20
+ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
 Groups = dict[str, dict[str, tuple[str, ...]]]  # grouping -> group -> patterns of systems
 
 
@@ -54,7 +56,7 @@ class Collection:
                 f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
             )
         if collection.inbox is not None:
-            _check_inbox(collection.path(collection.inbox).resolve(), project, where)
+            _check_inbox(collection, project, where)
         return collection
 
     def path(self, shown: str) -> Path:
@@ -85,14 +87,52 @@ def _relative(file: Path, folder: Path) -> str:
     return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
 
 
-def _check_inbox(inbox: Path, project: Project, where: str) -> None:
-    """Every file of an inbox is moved: the project, its lake and seeds must not be in there."""
-    own = (project.file, project.lake_path.resolve(), seeds_folder(project).resolve())
-    if inbox.is_relative_to(own[1]) or any(place.is_relative_to(inbox) for place in own):
+def _check_inbox(collection: Collection, project: Project, where: str) -> None:
+    """Every file of an inbox is moved: nothing else that is needed may be in there, and no file may
+    be in two inboxes."""
+    inbox = collection.path(collection.inbox).resolve()
+    lake = project.lake_path.resolve()
+    own = [project.file, lake, seeds_folder(project).resolve()]
+    own += [
+        project.folder / project.grading[name]
+        for name in ("prompts", "engines")
+        if project.grading.get(name)
+    ]
+    for table in project.collections.values():
+        own += [project.folder / path for path in _files_named(table)]
+    kept = [inbox / name for name in PUT_AWAY]  # may be named: nothing is moved from there
+    inside = [
+        place
+        for place in own
+        if place.resolve().is_relative_to(inbox)
+        and not any(place.resolve().is_relative_to(folder) for folder in kept)
+    ]
+    if inbox.is_relative_to(lake) or inside:
         raise BadInput(
-            f"{where}: inbox must be a folder of its own: its files are moved once they were read",
+            f"{where}: inbox must be a folder of its own: its files are moved once they were read"
+            + (f", and {inside[0]} is needed where it is" if inside else ""),
             'For example: inbox = "inbox".',
         )
+    for name, table in project.collections.items():
+        if name == collection.name or not isinstance(table.get("inbox"), str):
+            continue
+        other = (project.folder / table["inbox"]).resolve()
+        if inbox.is_relative_to(other) or other.is_relative_to(inbox):
+            raise BadInput(
+                f"{where}: inbox must be a folder of its own: {name} has its inbox there too",
+                f'For example: inbox = "inbox/{collection.name}".',
+            )
+
+
+def _files_named(table: dict[str, Any]) -> list[str]:
+    """Paths that a collection's settings name; of a pattern, the part before it."""
+    named: list[Any] = [table.get(name) for name in ("queries", "passages", "near_duplicates")]
+    for name in ("judgments", "official_ranks"):
+        named += table[name].values() if isinstance(table.get(name), dict) else []
+    for name in ("runs", "responses"):
+        for pattern in table[name] if isinstance(table.get(name), list) else []:
+            named.append(re.split(r"[*?\[]", str(pattern), maxsplit=1)[0])
+    return [path for path in named if isinstance(path, str) and path]
 
 
 _STRINGS = {"ir_dataset", "queries", "passages", "assessor", "scoreddocs", "near_duplicates",

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from glob import escape
 from pathlib import Path
 
-from ingest.collection import Collection
+from ingest.collection import ACCEPTED, PUT_AWAY, QUARANTINE, Collection
 from ingest.trec import system_name
 from sql.problems import Rejected, reject
 from sql.whole_file import whole_file
 
 SETTLED = 60.0  # seconds without a change after which a file counts as whole
 MARKER = ".done"  # FILE.done says that FILE is whole, whatever its age
-ACCEPTED, QUARANTINE, REASON = "accepted", "quarantine", ".reason.txt"
+REASON = ".reason.txt"
 MAX_NAME = 200  # bytes of a name that was put away; file systems allow 255, with every ending
 _RUNS, _RESPONSES = (".run", ".run.gz"), (".jsonl", ".jsonl.gz")
 
@@ -89,7 +89,7 @@ def _is_marked(arrival: Arrival) -> bool:
 
 def _files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
-        put_away = (ACCEPTED, QUARANTINE) if Path(root) == folder else ()
+        put_away = PUT_AWAY if Path(root) == folder else ()
         folders[:] = [name for name in folders if name not in put_away and name[0] != "."]
         yield from (
             Path(root, name) for name in names if name[0] != "." and not name.endswith(MARKER)

@@ -68,8 +68,10 @@ def build(
         before = lake.newest_snapshot()
         shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
         with _environment(project, gathered):
-            _run_dbt(lake, before, [*dbt_arguments, *shared.option()], built, on_node, verbose)
-            shared.keep(Path(os.environ["DBT_TARGET_PATH"]))
+            target = Path(os.environ["DBT_TARGET_PATH"])
+            shared.lend(target)
+            _run_dbt(lake, before, dbt_arguments, built, on_node, verbose)
+            shared.keep(target)
         with lake.transaction("build") as transaction:
             transaction.say(**built.counts)
             if not partial:

@@ -1,10 +1,13 @@
-"""dbt's reading of its project, kept beside the project: one lake's build spares the next one's.
+"""dbt's reading of its project, kept for the user: one lake's build spares the next one's.
 
-Parsing takes dbt about four seconds and depends on nothing in a lake. dbt keeps what it parsed in
-a lake's own folder; a copy of it serves every lake of this installation, for as long as the
-definitions are the ones it was made from.
+Parsing takes dbt about four seconds and depends on nothing in a lake. What dbt parsed for one lake
+is lent to the others, for as long as the definitions, the installation and dbt are the same. It is
+a convenience: where nothing can be kept, each lake has its own, as dbt does it.
 """
 
+import hashlib
+import os
+from importlib.metadata import version
 from pathlib import Path
 
 from sql.errors import BadInput
@@ -12,35 +15,52 @@ from sql.whole_file import whole_file
 
 _FILE = "partial_parse.msgpack"  # dbt's name for it
 _OTHERWISE = ("--vars", "--target", "--profile", "--no-partial-parse")  # parsed with other settings
+_KEPT = 4  # of the newest
+
+
+def cache_folder() -> Path:
+    """Where a user's programs keep what they can make anew: $XDG_CACHE_HOME, or ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "gradelake"
 
 
 class Shared:
-    """The kept file for these definitions (a hash of them), unless dbt's arguments rule it out."""
+    """The kept file for a dbt project with these definitions (a hash), unless dbt's arguments rule
+    it out."""
 
     def __init__(self, dbt_project: Path, definitions: str, dbt_arguments: list[str]):
-        self.file = dbt_project / "target" / f"{definitions[:16]}-{_FILE}"
+        made_by = [f"{name} {version(name)}" for name in ("dbt-core", "dbt-duckdb")]
+        key = "\0".join([str(dbt_project), definitions, *made_by])
+        self.file = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}-{_FILE}"
         self.fits = not any(argument.startswith(_OTHERWISE) for argument in dbt_arguments)
+        self.lent: bytes | None = None
 
-    def option(self) -> list[str]:
-        """dbt's option that reads the kept file; none when there is none."""
-        if self.fits and self.file.is_file():
-            return ["--partial-parse-file-path", str(self.file)]
-        return []
-
-    def keep(self, target: Path) -> None:
-        """Keep what dbt parsed into its `target` folder, unless it is kept already.
-
-        Where the installation may not be written to, each lake has its own file only.
-        """
-        parsed = target / _FILE
-        if not self.fits or self.file.is_file() or not parsed.is_file():
+    def lend(self, target: Path) -> None:
+        """Put the kept file into dbt's `target` folder, where dbt looks for its own."""
+        if not self.fits:
             return
         try:
-            self.file.parent.mkdir(exist_ok=True)
+            self.lent = self.file.read_bytes()
+            target.mkdir(parents=True, exist_ok=True)
+            with whole_file(target / _FILE) as file:
+                file.write(self.lent)
+        except (OSError, BadInput):
+            self.lent = None
+
+    def keep(self, target: Path) -> None:
+        """Keep what dbt parsed, if it is not what it was lent."""
+        if not self.fits:
+            return
+        try:
+            parsed = (target / _FILE).read_bytes()
+            if parsed == self.lent:
+                return
+            self.file.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(self.file) as file:
-                file.write(parsed.read_bytes())
-            for older in self.file.parent.glob(f"*-{_FILE}"):
-                if older != self.file:
-                    older.unlink(missing_ok=True)
+                file.write(parsed)
+            kept = sorted(
+                self.file.parent.glob(f"*-{_FILE}"), key=lambda each: each.stat().st_mtime
+            )
+            for old in kept[:-_KEPT]:
+                old.unlink(missing_ok=True)
         except (OSError, BadInput):
             return

@@ -101,8 +101,11 @@ def bucket_error(error: Exception) -> WorkFailed | None:
     None for any other error. No secret is in it: keys are sent as signatures."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = "".join(lines[:1])
-    is_refused = isinstance(error, duckdb.HTTPException) or "HTTP" in told or "<Code>" in told
-    if not (isinstance(error, duckdb.Error) and is_refused):
+    is_refused = isinstance(error, duckdb.HTTPException) or (
+        isinstance(error, duckdb.IOException | duckdb.TransactionException)
+        and re.search(r"HTTP (Error|GET|HEAD|PUT|POST|DELETE)|<Code>|s3://", told)
+    )
+    if not is_refused:
         return None
     what = re.sub(r"^(HTTP|IO) Error: ", "", lines[0])
     # AccessDenied, SignatureDoesNotMatch, NoSuchBucket, ...

@@ -41,7 +41,7 @@
     {{ return(
         load_cached_relation(this) is none
         or should_full_refresh()
-        or definition_in_lake(this) != definition
+        or definition_in_lake('table', this) != definition
     ) }}
 {%- endmacro %}
 
@@ -64,7 +64,7 @@
 {# A view whose definition is the one the lake has is left alone: no commit, nothing to reload. #}
 {% materialization view, adapter='duckdb', supported_languages=['sql'] %}
     {%- set definition = 'definition ' ~ local_md5(sql ~ config.get('contract')) -%}
-    {% if definition_in_lake(this) == definition %}
+    {% if definition_in_lake('view', this) == definition %}
         {% call noop_statement('main', 'unchanged', 'OK', '') %}{% endcall %}
     {% else %}
         {% do replace_relation('view', definition) %}

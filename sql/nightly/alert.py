@@ -74,13 +74,20 @@ def _run(command: str, body: bytes) -> str | None:
     return ": ".join([f"exit code {process.returncode}", *last])[:300]
 
 
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Where one would be sent on, the summary would be lost on the way: urllib goes on with GET."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 def _post(webhook: str, body: bytes) -> str | None:
     """Post the summary. Returns what went wrong, in words that cannot hold the address."""
     request = urllib.request.Request(
         webhook, data=body, headers={"Content-Type": "application/json"}, method="POST"
     )
     try:
-        with urllib.request.urlopen(request, timeout=_WEBHOOK_SECONDS):
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=_WEBHOOK_SECONDS):
             return None
     except urllib.error.HTTPError as error:
         return f"the server answered {error.code}"

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from sql import console
-from sql.errors import BadInput, GradelakeError
+from sql.errors import BadInput, GradelakeError, masked
 from sql.nightly import WEBHOOK
+from sql.plain_words import in_plain_words
 
 
 @click.command()
@@ -48,20 +49,23 @@ def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, 
     started = time.monotonic()
     limits = Limits(max_pairs, max_minutes, retry_failed)
     arguments = _without_secrets(limits, on_failure, webhook)
+    begun = []
     try:
         project = project()
-        summary = work(
-            project, limits, arguments, console.warn,
-            lambda done: _close(project, done, alerts, time.monotonic() - started),
-        )  # fmt: skip
+
+        def close(done):
+            begun.append(done)
+            return _close(project, done, alerts, time.monotonic() - started)
+
+        summary = work(project, limits, arguments, console.warn, close)
     except Exception as error:
-        known = isinstance(error, GradelakeError)
-        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        known = error if isinstance(error, GradelakeError) else in_plain_words(error)
+        reason = masked(str(known or f"{type(error).__name__}: {error}"))
         summary = {
-            "text": f"nightly: nothing was done: {reason}",
+            "text": f"nightly: {'it broke off' if begun else 'nothing was done'}: {reason}",
             "night": None,
             "state": "failed",
-            "exit_code": error.exit_code if known else 1,
+            "exit_code": known.exit_code if known else 1,
             "error": reason,
         }
         sent = alerts.send(summary)
@@ -98,7 +102,12 @@ def _close(project, done, alerts, seconds: float) -> dict:
     def summary_now() -> dict:
         return summarize(done) | {"seconds": round(seconds, 1)}
 
-    summary = summary_now()
+    try:
+        summary = summary_now()
+    except Exception as error:  # its row is closed all the same, with what can be told
+        done.ingested, done.jobs, done.moved, done.tidied = {}, [], None, None
+        done.steps.append(Step("the summary", FAILED, reason=reason_of(project, error)))
+        summary = summary_now()
     counts = summary["counts"] | ({"release": done.release} if done.release else {})
     try:
         record.end(project, done.night, summary["state"], counts, error_of(summary))

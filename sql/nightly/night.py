@@ -12,6 +12,7 @@ from sql.nightly.budget import Budget
 from sql.nightly.record import Night
 from sql.nightly.step import Step, Stop
 from sql.project import Project
+from sql.transaction import utc_now
 
 
 class NightBusy(Busy):
@@ -33,7 +34,8 @@ class Limits:
 class Job:
     """What a grader has to do on a collection, as planned, and what came of it.
 
-    `step` is None when it was not begun: nothing was missing, or the budget was used up.
+    `step` is None when it was not begun: nothing was missing, or the budget was used up. `came_to`
+    counts its pairs and tokens, as the grader told or, where it broke off, as the lake has them.
     """
 
     collection: str
@@ -42,6 +44,7 @@ class Job:
     failed_before: int
     left: int
     step: Step | None = None
+    came_to: dict[str, int] = field(default_factory=dict)
     out_of_budget: bool = False
 
 
@@ -173,17 +176,21 @@ class _Doing:
                 job.out_of_budget = True
                 continue
             retry = ["--retry-failed"] if self.limits.retry_failed else []
+            began = utc_now()
             job.step = self._run(
                 "grade", job.collection, "--grader", job.grader, *share.as_arguments(), *retry,
                 name=f"grade {job.collection} {job.grader}",
             )  # fmt: skip
             result = job.step.result
             if result is None:
-                budget.spend(share.pairs or 0)  # nobody knows: never more than was allowed
+                budget.spend(share.pairs or 0)  # what it asked may be more than what was committed
+                job.came_to = record.committed(self.project, job.collection, job.grader, began)
+                job.left = max(0, self._to_do(job) - job.came_to["pairs"])
                 continue
             budget.spend(result["pairs"] - result["reused"])
-            to_do = max(self._to_do(job) - result["recovered"], result["planned"])
-            job.left = max(0, to_do - result["pairs"])
+            job.came_to = {name: result[name] for name in record.COUNTED if name in result}
+            job.came_to["tokens"] = result["prompt_tokens"] + result["completion_tokens"]
+            job.left = max(0, result["missing"] - result["pairs"])
 
     def _to_do(self, job: Job) -> int:
         return job.missing + (job.failed_before if self.limits.retry_failed else 0)

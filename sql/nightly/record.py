@@ -14,6 +14,7 @@ from sql.transaction import utc_now
 
 COMMAND = "nightly"
 KILLED = "killed: it never came to its end"
+COUNTED = ("pairs", "failed", "recovered", "tokens", "cached_tokens")  # of what a grader did
 
 
 def nights_folder(project: Project) -> Path:
@@ -81,6 +82,26 @@ def collections_in(project: Project) -> set[str]:
     """Collections that the lake has."""
     with Lake.live(project) as lake:
         return {name for (name,) in lake.rows("select collection from lake.raw.collections")}
+
+
+def committed(project: Project, collection: str, grader: str, since: datetime) -> dict[str, int]:
+    """What a grader committed since then, for one that broke off without telling."""
+    with Lake.live(project) as lake:
+        (counts,) = lake.rows(
+            """
+            select
+                coalesce(sum(ok + unanswerable + defaulted + failed), 0),
+                coalesce(sum(failed), 0),
+                0,
+                coalesce(sum(tokens), 0),
+                coalesce(sum(cached_tokens), 0)
+            from lake.raw.grading_batches
+            inner join lake.raw.graders using (grader_id)
+            where collection = ? and name = ? and started_at >= ?
+            """,
+            collection, grader, since,
+        )  # fmt: skip
+    return {name: int(n) for name, n in zip(COUNTED, counts, strict=True)}
 
 
 def _nights(lake: Lake) -> list[dict[str, Any]]:

@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from sql.errors import GradelakeError
+from sql.errors import GradelakeError, masked
 from sql.nightly import WEBHOOK
+from sql.plain_words import in_plain_words
 from sql.project import Project
 from sql.transaction import NIGHT
 
@@ -114,8 +115,9 @@ def run(
 
 def reason_of(project: Project, error: Exception) -> str:
     """What an error says, for a summary that goes out of the house."""
-    text = str(error) if isinstance(error, GradelakeError) else f"{type(error).__name__}: {error}"
-    return _without_secrets(project, text)[:MAX_REASON]
+    known = error if isinstance(error, GradelakeError) else in_plain_words(error)
+    text = str(known or f"{type(error).__name__}: {error}")
+    return masked(_without_secrets(project, text))[:MAX_REASON]
 
 
 def _without_secrets(project: Project, text: str) -> str:
@@ -158,7 +160,7 @@ def _wait(process: subprocess.Popen, stop: Stop) -> None:
 
 def _pass_on(stream: IO[bytes], tail: deque[str], tell: Callable[[str], None]) -> None:
     for line in stream:
-        text = line.decode(errors="replace").rstrip()
+        text = masked(line.decode(errors="replace").rstrip())
         tail.append(text)
         tell(text)
 
@@ -196,6 +198,8 @@ def _reason(code: int, words: list[str], result: dict[str, Any] | None) -> str:
     """A command's own error message, or its last lines."""
     if result and result.get("rejected"):
         return refusal(result["rejected"][0])
+    # what Python says about the semaphores of a process that was killed helps nobody
+    words = [line for line in words if "resource_tracker" not in line]
     errors = [n for n, line in enumerate(words) if line.startswith("error: ")]
     said = words[errors[-1] :] if errors else words[-3:]
     text = "\n".join(said).removeprefix("error: ").strip()

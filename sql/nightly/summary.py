@@ -6,7 +6,7 @@ from typing import Any
 
 from sql.nightly import step
 from sql.nightly.night import Job, Work
-from sql.nightly.record import nights_folder
+from sql.nightly.record import COUNTED, nights_folder
 from sql.nightly.step import Step
 from sql.project import Project
 from sql.whole_file import whole_file
@@ -131,19 +131,14 @@ def _refusal(rejected: dict[str, Any]) -> dict[str, Any]:
 
 def _graded(job: Job) -> dict[str, Any]:
     result = (job.step and job.step.result) or {}
-    tokens = result.get("prompt_tokens", 0) + result.get("completion_tokens", 0)
     without_step = "out of budget" if job.out_of_budget else "no work"
     is_left = bool(result) and not result.get("stopped") and job.left > 0
     return {
         "collection": job.collection,
         "grader": job.grader,
         "state": job.step.state if job.step else without_step,
-        "pairs": result.get("pairs", 0),
-        "recovered": result.get("recovered", 0),
-        "failed": result.get("failed", 0),
+        **{name: job.came_to.get(name, 0) for name in COUNTED},
         "left": job.left,
-        "tokens": tokens,
-        "cached_tokens": result.get("cached_tokens", 0),
         "out_of_budget": job.out_of_budget or is_left,
         "seconds": job.step.seconds if job.step else 0.0,
     }  # fmt: skip

@@ -5,8 +5,10 @@ import time
 
 import pytest
 
+from ingest.collection import Collection
 from ingest.inbox import look
 from sql.errors import BadInput
+from sql.project import Project
 
 GOOD = ["q1 Q0 p2 1 2.5 new", "q2 Q0 p3 2 1.5 new"]
 BAD = ["q1 Q0 p2 1 high new"]
@@ -196,3 +198,24 @@ def test_an_inbox_that_holds_the_project_is_refused(boxed, inbox):
     with pytest.raises(BadInput, match="inbox must be a folder of its own"):
         boxed.ingest()
     assert (boxed.folder / "gradelake.toml").is_file()
+
+
+def test_what_is_needed_elsewhere_must_not_lie_in_an_inbox(boxed):
+    boxed.write("box/mine.run", ["q1 Q0 p1 1 1.0 mine"])
+    boxed.configure(inbox="box", runs=["runs/*", "box/*.run"])
+    with pytest.raises(BadInput, match="is needed where it is"):
+        boxed.ingest()
+    assert (boxed.folder / "box" / "mine.run").exists()
+    boxed.write("box/accepted/old.run", ["q1 Q0 p1 1 1.0 old"])  # is not moved again
+    boxed.configure(runs=["runs/*", "box/accepted/*.run"])
+    assert boxed.ingest().exit_code == 0
+
+
+@pytest.mark.parametrize("other", ["in", "in/deeper", "."])
+def test_two_collections_share_no_inbox(tmp_path, other):
+    (tmp_path / "gradelake.toml").write_text(
+        '[collections.a]\nqueries = "a.tsv"\ninbox = "in"\n'
+        f'[collections.b]\nqueries = "b.tsv"\ninbox = "{other}"\n'
+    )
+    with pytest.raises(BadInput, match="inbox must be a folder of its own"):
+        Collection.named(Project.find(tmp_path), "b")

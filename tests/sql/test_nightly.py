@@ -40,20 +40,20 @@ inbox = "inbox"
 NOWHERE = '\n[collections.nowhere]\nqueries = "missing.tsv"\n'
 THOMAS = '\n[graders.thomas]\nengine = "lexical"\nprompt = "thomas"\n'
 SUN = '\n[graders.sun]\nengine = "lexical"\nprompt = "sun"\n'
-# it cannot be used once the file `gone` is there
+# asked about bees, it cannot be used any more
 BREAKING = """
-import pathlib
 from grading.engines import Engine as Base, EngineUnusable, Response
 
 class Engine(Base):
     needs_model = False
+    chunk_pairs = 1
 
     def score(self, prompts):
-        if (pathlib.Path(__file__).parent / "gone").exists():
+        if any("Bees" in prompt.values["passage"] for prompt in prompts):
             raise EngineUnusable("the endpoint is gone", "Start it again.")
-        return [Response("1") for _ in prompts]
+        return [Response("1", prompt_tokens=7, completion_tokens=1) for _ in prompts]
 """
-BREAKS = '\n[graders.breaks]\nengine = "breaking"\nprompt = "thomas"\n'
+BREAKS = '\n[graders.breaks]\nengine = "breaking"\nprompt = "thomas"\nactors = 1\n'
 TEXTS = ["The sky is blue.", "Air scatters light.", "Bees see the sun.", "Bees fly.", "A car."]
 
 
@@ -81,9 +81,9 @@ def finished(night: subprocess.Popen, code: int = 0) -> dict:
     return json.loads(line) | {"stderr": err}
 
 
-def rows(folder: Path, query: str) -> list[tuple]:
+def rows(folder: Path, query: str, *values: object) -> list[tuple]:
     with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query)
+        return lake.rows(query, *values)
 
 
 NIGHTS = """
@@ -161,6 +161,8 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.got.append((self.path, json.loads(body)))
         self.send_response(self.server.status)
+        if self.server.status == 301:
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
@@ -183,7 +185,6 @@ def receiver(status: int = 200) -> Iterator[HTTPServer]:
 
 def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     write(folder, "gradelake.toml", SETTINGS + NOWHERE + BREAKS + THOMAS)
-    write(folder, "engines/gone")
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
     write(folder, "inbox/bad.run", "q1 Q0 p0 1 high bad")
     write(folder, "inbox/growing.run", "q1 Q0 p0 1 9", seconds_ago=0)
@@ -217,11 +218,16 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     ]  # fmt: skip
     assert "missing.tsv" in told["failed"][0]["reason"]
     assert "the endpoint is gone" in told["failed"][2]["reason"]
-    graded = {each["grader"]: (each["state"], each["left"]) for each in told["graded"]}
-    assert graded["thomas"] == ("done", 0)
-    assert graded["breaks"][0] == "failed"
-    assert rows(folder, "select count(*), count(distinct (grader_id, query_id, passage_id)) "
-                        "from lake.raw.grades") == [(8, 8)]  # fmt: skip
+    graded = {each["grader"]: each for each in told["graded"]}
+    assert (graded["thomas"]["state"], graded["thomas"]["left"]) == ("done", 0)
+    broken = graded["breaks"]
+    n_committed = broken["pairs"]
+    assert (broken["state"], broken["tokens"]) == ("failed", 8 * n_committed)
+    assert 0 < n_committed < n_committed + broken["left"]
+    assert rows(folder, "select count(*) from lake.raw.grades inner join lake.raw.graders "
+                        "using (grader_id) where name = 'breaks'") == [(n_committed,)]  # fmt: skip
+    assert rows(folder, "select count(distinct (grader_id, query_id, passage_id)), count(*) - ? "
+                        "from lake.raw.grades", n_committed) == [(8 + n_committed, 8)]  # fmt: skip
 
     # what moved since the last night
     assert told["moved"]["before"] == told["night"].removesuffix("-2")
@@ -248,7 +254,8 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     shown = gradelake(folder, "sql", "--live", "--format", "csv",
                       "select state, files_accepted, files_quarantined, files_waiting, "
                       "pairs_graded, steps_failed from nights")  # fmt: skip
-    assert shown.stdout.splitlines()[1:] == ["failed,1,1,1,3,3", "done,0,0,0,5,0"]
+    in_all = 3 + n_committed
+    assert shown.stdout.splitlines()[1:] == [f"failed,1,1,1,{in_all},3", "done,0,0,0,5,0"]
 
 
 # --- killed and stopped ---------------------------------------------------------------------------
@@ -359,6 +366,10 @@ def test_an_alert_that_fails_is_reported_without_the_address():
         {"alert": "command", "ok": False, "reason": "exit code 7: no mail today"},
         {"alert": "webhook", "ok": False, "reason": "the server answered 500"},
     ]
+    with receiver(status=301) as server:  # sent on, the summary would be lost
+        moved = f"http://127.0.0.1:{server.server_port}/SECRET"
+        (sent,) = Alerts(None, moved).send({"text": "x"})
+    assert sent == {"alert": "webhook", "ok": False, "reason": "the server answered 301"}
     (sent,) = Alerts(None, address).send({"text": "x"})  # nobody listens there any more
     assert sent == {"alert": "webhook", "ok": False, "reason": "Connection refused"}
     (sent,) = Alerts(None, "http://127.0.0.1:1/a secret with spaces").send({"text": "x"})

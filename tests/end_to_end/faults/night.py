@@ -77,6 +77,10 @@ class Night:
                     return False
                 self._changed.wait(0.2)
         time.sleep(share * self.room.usual.get(stage, 3.0))
+        return self.is_at(stage)
+
+    def is_at(self, stage: str) -> bool:
+        """Whether the night has begun this step, and not yet another."""
         return self.running and self._begun[-1] == stage
 
     @property
@@ -102,6 +106,12 @@ class Night:
         except psutil.Error:
             return
 
+    def __enter__(self) -> "Night":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()  # whoever watched it is gone
+
     def end(self) -> Told:
         """Wait for the night to end."""
         try:
@@ -116,7 +126,8 @@ class Night:
         told = Told(code, json.loads(lines[-1]) if lines else None, "".join(self._said))
         for each in (told.summary or {}).get("steps", ()):
             if each["state"] in ("done", "partly"):
-                self.room.usual[each["step"]] = each["seconds"]
+                usual = self.room.usual
+                usual[each["step"]] = min(each["seconds"], usual.get(each["step"], each["seconds"]))
         return told
 
 
@@ -139,7 +150,7 @@ class Readers:
         self._thread.join()
 
     def _read(self) -> None:
-        while not self._over.wait(1.5):
+        while not self._over.wait(3):
             try:
                 in_runs, ranked = self.room.release()
             except Exception as error:

@@ -72,7 +72,7 @@ READER = """
 import re, sys, time, zlib
 
 for line in sys.stdin:
-    time.sleep(0.04)
+    time.sleep(0.1)
     marks = sorted(set(re.findall("[qpi][0-9]{3}", line)))
     print(zlib.crc32("/".join(marks).encode()) % 3, flush=True)
 """
@@ -87,7 +87,7 @@ def grade_of(*marks: str) -> int:
 class Room:
     """The project's folder and what was put into its inbox.
 
-    `usual` is how many seconds a step takes, from the last night in which it was not disturbed.
+    `usual` is how many seconds a step takes, the shortest that was seen.
     """
 
     folder: Path
@@ -205,6 +205,7 @@ class Room:
     def release(self) -> tuple[set[str], set[str]]:
         """Systems of the release that readers get, and those that its leaderboard ranks."""
         with Lake.published(self.project) as lake:
+            lake.connection.execute("begin read only")  # else each query may read another release
             of_runs = lake.rows("select system from lake.raw.systems")
             ranked = lake.rows("select distinct system from lake.marts.leaderboard")
         return {system for (system,) in of_runs}, {system for (system,) in ranked}
@@ -213,4 +214,3 @@ class Room:
 def any_file(path: Path) -> bool:
     """Whether a path is a file, or a folder with one."""
     return not path.is_dir() or any(map(any_file, path.iterdir()))
-

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import psycopg
 
-from tests.end_to_end.faults.kills import BUILD, DIFF, INGEST, PLAN, TOLD, Fault
+from tests.end_to_end.faults.clock import ClockBack
+from tests.end_to_end.faults.kills import BUILD, CLOSING, DIFF, INGEST, PLAN, TOLD, Fault
 from tests.end_to_end.faults.night import Night, Told
 from tests.end_to_end.faults.room import QUERIES, STAGES, Room
 from tests.postgres_server import as_postgres, server_programs
 
 DISK_BYTES = 160 << 20  # of the small file system
-LIBFAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 
 
 class DiskFull(Fault):
@@ -54,6 +54,7 @@ class CatalogLocked(Fault):
     """Another program holds the catalog's write lock; it knows nothing of Gradelake's."""
 
     kind = "catalog locked"
+    lasting = True
     seconds = 30.0
     says = "locked"
     HOLD = """
@@ -72,14 +73,11 @@ time.sleep(float(sys.argv[2]))
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
             self.met = holder.stdout.readline() == "held\n"
 
-    def stops(self, night: Night) -> set[str]:
-        """It may outlast its step."""
-        return {*STAGES[STAGES.index(self.stage) :], "closing the night's row"}
-
 
 class _BadFile(Fault):
     stages = (None,)
     fatal = False
+    several = True
 
     def prepare(self, room: Room, environment: dict[str, str]) -> None:
         number = len(room.refused)
@@ -167,7 +165,7 @@ class ParquetLost(Fault):
         self.met = True
 
     def stops(self, night: Night) -> set[str]:
-        return {*STAGES, "closing the night's row"}
+        return {*STAGES, CLOSING}
 
     def ended(self, told: Told, night: Night) -> str:
         found = [line for line in night.room.faults() if self.file.name in line]
@@ -179,32 +177,11 @@ class ParquetLost(Fault):
             shutil.move(self.kept, self.file)
 
 
-class ClockBack(Fault):
-    """The clock of the night's processes goes back by days, in the middle of a step."""
-
-    kind = "clock set back"
-    fatal = False
-    says = "^$"  # nothing may fail of it
-
-    def prepare(self, room: Room, environment: dict[str, str]) -> None:
-        self.file = room.folder / "clock"
-        self.file.write_text("+0\n")
-        environment |= {
-            "LD_PRELOAD": str(LIBFAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file),
-            "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-        }  # fmt: skip
-
-    def strike(self, night: Night) -> None:
-        if night.wait_until(self.stage, self.share):
-            self.file.write_text(f"-{self.rng.randint(1, 5)}d\n")
-            self.met = True
-
-
 class PostgresRestarted(Fault):
     """The catalog's server stops at once, as in a crash, and starts again."""
 
     kind = "PostgreSQL restarted"
-    lasting = True  # who holds an old connection fails later
+    several = True
     hides_data = True
     says = r"PostgreSQL|server|connection|terminat"
 
@@ -217,6 +194,10 @@ class PostgresRestarted(Fault):
         as_postgres([control, "-D", data, "-m", "immediate", "-w", "-l", f"{data}/log", "restart"])
         self.met = True
 
+    def stops(self, night: Night) -> set[str]:
+        """Who holds an old connection fails later."""
+        return {*STAGES[STAGES.index(self.stage) :], CLOSING}
+
 
 FILES: list[type[Fault]] = [Unreadable, Corrupted]
 
@@ -226,7 +207,7 @@ def possible_here(has_small_disk: bool) -> tuple[list[type[Fault]], dict[str, st
     kinds, left_out = [CatalogLocked, *FILES, ParquetLost], {}
     for kind, there, why in (
         (DiskFull, has_small_disk, "no small file system could be mounted (is this root?)"),
-        (ClockBack, LIBFAKETIME, "libfaketime is not installed (Debian: faketime)"),
+        (ClockBack, shutil.which("gcc"), "there is no gcc to make the clock that jumps"),
     ):
         if there:
             kinds.append(kind)

@@ -1,0 +1,32 @@
+"""A full disk, a locked catalog, a lost file: what the system says of them, for people."""
+
+import errno
+import re
+
+from sql.errors import WorkFailed
+
+_NOTHING_LOST = "What was committed before stays, and nothing half-done is in the lake."
+_FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
+_LOCKED = re.compile(r"database is locked|database table is locked")
+_LOST = re.compile(r'Cannot open file "([^"]+\.parquet)": No such file or directory')
+
+
+def in_plain_words(error: BaseException) -> WorkFailed | None:
+    """An error of DuckDB, SQLite or the system as one that says what to do; None for others."""
+    text = str(error)
+    if _FULL.search(text) or getattr(error, "errno", None) == errno.ENOSPC:
+        return WorkFailed(
+            "no space is left on the disk", f"{_NOTHING_LOST} Make room, and run it again."
+        )
+    if _LOCKED.search(text):
+        return WorkFailed(
+            "the catalog is locked by another program (database is locked)",
+            f"{_NOTHING_LOST} Close what has it open (an SQLite shell, a backup tool), and run it "
+            "again.",
+        )
+    if lost := _LOST.search(text):
+        return WorkFailed(
+            f"{lost[1]}: this data file of the lake is gone",
+            "`gradelake lake verify` lists all that are missing, and says what to do.",
+        )
+    return None

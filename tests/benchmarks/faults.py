@@ -1,0 +1,47 @@
+"""Faults in nights: what a lake survives, and how each fault ends.
+
+Runs arrive in the inbox of a small lake, and its nights break at several places each: processes
+are killed, the disk fills up, the catalog is locked, files are bad or gone, the clock goes back, a
+server restarts. After each night all grades are counted, and the lake is verified.
+
+    python -m tests.benchmarks.faults [--faults 100] [--seed 1] [--lake postgres]
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.leaderboards import console
+from tests.end_to_end.faults.whole import LAKES, campaign
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lock-seconds", type=float, default=30.0)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--lake", choices=LAKES, default=LAKES[0])
+    options = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gradelake-faults-") as folder:
+        tally = campaign(
+            Path(folder), options.faults, options.seed,
+            lambda text: print(text, file=sys.stderr, flush=True),
+            options.lock_seconds, options.lake, options.minutes,
+        )  # fmt: skip
+    console.print(tally.table())
+    console.print(
+        f"{tally.nights} nights with {tally.total} faults in "
+        f"{(time.monotonic() - started) / 60:.0f} minutes; readers read {tally.reads} times; "
+        f"{len(tally.problems)} problems"
+    )
+    for problem in tally.problems:
+        console.print(f"- {problem}", markup=False)
+    sys.exit(bool(tally.problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""A fault: the wall clock goes back."""
+
+import subprocess
+
+from tests.end_to_end.faults.kills import Fault
+from tests.end_to_end.faults.night import Night
+from tests.end_to_end.faults.room import Room
+
+
+class ClockBack(Fault):
+    """The wall clock of the night's processes goes back by days, in the middle of a step.
+
+    libfaketime is of no use here: after such a jump, waits on a clock that never jumps fail or last
+    for ever in it.
+    """
+
+    kind = "clock set back"
+    fatal = False
+    CLOCK = r"""
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t id, struct timespec *now) {
+    int failed = syscall(SYS_clock_gettime, id, now);
+    const char *file = getenv("CLOCK_FILE");
+    if ((id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) && file && !access(file, F_OK))
+        now->tv_sec -= atol(getenv("CLOCK_BACK"));
+    return failed;
+}
+
+int gettimeofday(struct timeval *now, void *zone) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    now->tv_sec = t.tv_sec;
+    now->tv_usec = t.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *now) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    if (now)
+        *now = t.tv_sec;
+    return t.tv_sec;
+}
+"""
+
+    def prepare(self, room: Room, environment: dict[str, str]) -> None:
+        self.file = room.folder / "clock-is-back"
+        library = room.folder / "clock.so"
+        if not library.exists():
+            source = room.write("clock.c", self.CLOCK)
+            compiler = ["gcc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source)]
+            subprocess.run(compiler, check=True, capture_output=True)
+        seconds = self.rng.randint(1 * 86400, 5 * 86400)
+        environment |= {
+            "LD_PRELOAD": str(library), "CLOCK_FILE": str(self.file), "CLOCK_BACK": str(seconds)
+        }  # fmt: skip
+
+    def strike(self, night: Night) -> None:
+        if night.wait_until(self.stage, self.share):
+            self.file.touch()
+            self.met = True
+
+    def stops(self, night: Night) -> set[str]:
+        """Nothing may fail of it."""
+        return set()
+
+    def undo(self) -> None:
+        self.file.unlink(missing_ok=True)

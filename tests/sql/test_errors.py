@@ -1,0 +1,48 @@
+"""What errors must not show."""
+
+import duckdb
+import pytest
+
+from sql import Lake, Project
+from sql.errors import masked
+from sql.storage import bucket_error
+from tests.postgres_server import postgres_server
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('at "dbname=x password=hunter2 host=h": no', 'at "dbname=x password=*** host=h": no'),
+        ("password = 'two words \\' quoted' host=h", "password = *** host=h"),
+        ("postgresql://me:hunter2@host/db", "postgresql://me:***@host/db"),
+        ("PASSWORD=hunter2", "PASSWORD=***"),
+        ("no secret: 12:30, a@b, https://host/a:b", "no secret: 12:30, a@b, https://host/a:b"),
+    ],
+)  # fmt: skip
+def test_passwords_of_connection_strings_are_masked(text, shown):
+    assert masked(text) == shown
+
+
+def test_a_catalog_that_goes_away_shows_no_password(tmp_path):
+    """The driver's error repeats the connection string."""
+    with postgres_server() as catalog:
+        (tmp_path / "gradelake.toml").write_text(
+            f'[lake]\ncatalog = "{catalog} password=hunter2"\n'
+        )
+        lake = Lake.create(Project.find(tmp_path))
+    with pytest.raises(duckdb.Error, match="hunter2") as caught:
+        lake.rows("select count(*) from lake.raw.queries")
+    assert "hunter2" not in masked(str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        duckdb.BinderException('Binder Error: Referenced column "HTTP_status" not found'),
+        duckdb.ConversionException("Conversion Error: Could not convert string 'HTTP 404'"),
+        duckdb.IOException('IO Error: Cannot open file "/data/x.parquet": No such file'),
+        ValueError("HTTP Error"),
+    ],
+)
+def test_not_every_error_is_the_buckets(error):
+    assert bucket_error(error) is None

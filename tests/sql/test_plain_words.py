@@ -1,0 +1,74 @@
+"""What breaks under a lake is told in words of a person who can mend it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sql import Lake
+from sql.plain_words import in_plain_words
+from tests.sql.small_lake import N_GRADES, file_of, small_lake
+
+
+@contextmanager
+def locked_by_another_program(catalog: Path) -> Iterator[None]:
+    """Hold the catalog's write lock until the context is left."""
+    hold = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "c.execute('begin exclusive'); print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(catalog)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as holder:  # fmt: skip
+        assert holder.stdout.readline() == "held\n"
+        yield
+        holder.stdin.close()
+
+
+def test_a_full_disk_is_named_whoever_met_it():
+    errors = []
+    try:
+        with open("/dev/full", "w") as file:
+            file.write("x")
+    except OSError as error:
+        errors.append(error)
+    try:
+        duckdb.sql("copy (select 1) to '/dev/full' (format csv)")
+    except duckdb.Error as error:
+        errors.append(error)
+    said = [in_plain_words(error) for error in errors]
+    assert [each.message for each in said] == ["no space is left on the disk"] * 2
+
+
+def test_a_catalog_that_another_program_locked_is_named(tmp_path):
+    project = small_lake(tmp_path)
+    with (
+        Lake.writer(project) as lake,
+        locked_by_another_program(project.lake_path / "catalog.sqlite"),
+        pytest.raises(duckdb.Error) as caught,
+        lake.transaction("judge") as transaction,
+    ):
+        transaction.run("delete from {lake}.raw.grades")
+    assert "another program" in in_plain_words(caught.value).message
+    with Lake.live(project) as lake:
+        assert lake.value("select count(*) from lake.raw.grades") == N_GRADES
+
+
+def test_a_lost_data_file_is_named_with_what_to_do(tmp_path):
+    project = small_lake(tmp_path)
+    lost = file_of(project, "grades")
+    lost.unlink()
+    with Lake.live(project) as lake, pytest.raises(duckdb.Error) as caught:
+        lake.value("select sum(grade) from lake.raw.grades")
+    said = in_plain_words(caught.value)
+    assert said.message == f"{lost.resolve()}: this data file of the lake is gone"
+    assert "gradelake lake verify" in said.hint
+
+
+def test_other_errors_are_left_as_they_are():
+    assert in_plain_words(ValueError("no space for this")) is None
