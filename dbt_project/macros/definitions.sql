@@ -1,5 +1,5 @@
-{# The definitions of the lake's tables and views, read once as a run begins: to ask the catalog again
-   at every model costs more than most models do. A run meets each model once. #}
+{# The definitions of the lake's tables and views, read once as a run begins: to ask the catalog
+   again at every model costs more than most models do. A run meets each model once. #}
 
 {% macro read_definitions() -%}
     create or replace table memory.main.definitions as

@@ -22,10 +22,15 @@
             quote = '"',
             escape = '"',
             nullstr = '',
-            columns = {
-                {%- for column, type in columns.items() %}
-                '{{ column }}': '{{ type }}'{{ ',' if not loop.last }}
-                {%- endfor %}
-            }
+            columns = {{ types(columns) }}
         )
+{%- endmacro %}
+
+{# As DuckDB writes a struct: {'column': 'type', ...} #}
+{% macro types(columns) -%}
+    {%- set pairs = [] -%}
+    {%- for column, type in columns.items() -%}
+        {%- do pairs.append("'" ~ column ~ "': '" ~ type ~ "'") -%}
+    {%- endfor -%}
+    {{ return('{' ~ pairs | join(', ') ~ '}') }}
 {%- endmacro %}

@@ -4,7 +4,7 @@ import os
 
 from tests.end_to_end.faults.whole import campaign
 
-FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "10"))  # 100 take half an hour
+FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "6"))  # 100 take an hour
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))
 
 

@@ -279,7 +279,7 @@ def test_stopped_or_killed_at_any_moment_it_goes_on_where_it_was(hundred):
             os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
         else:
             process.send_signal(how)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == code, err
         found = len(bank(hundred))
         assert before < found < 100

@@ -306,7 +306,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
         os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
     else:
         process.send_signal(how)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "finishing the chunks at work" in err
     assert "the same command goes on" in err

@@ -150,7 +150,7 @@ def test_a_backup_waits_for_a_writer(project, tmp_path):
         assert running.stderr.readline().startswith("waiting for a test")
         time.sleep(0.2)
         assert not (tmp_path / "backup" / "manifest.json").exists()
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate(timeout=300)
     assert "(releases: r1)" in out
 
 

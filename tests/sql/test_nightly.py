@@ -317,7 +317,7 @@ def test_a_night_that_is_stopped_stops_its_step_closes_its_row_and_says_so(folde
     night = nightly(folder, "--on-failure", "cat > mailed.json")
     wait_for_step(night, "build")
     night.send_signal(signal.SIGTERM)
-    out, err = night.communicate(timeout=120)
+    out, err = night.communicate(timeout=300)
     assert night.returncode == 130, out + err
     assert "stopped; " in out.splitlines()[0]
     (*_, last) = rows(folder, NIGHTS)

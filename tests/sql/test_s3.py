@@ -161,7 +161,7 @@ def test_three_machines_write_into_one_bucket_at_once_and_nothing_is_lost(
     for writer in writers:
         writer.stdin.write("go\n")
         writer.stdin.flush()
-    told = [writer.communicate(timeout=120)[1] for writer in writers]
+    told = [writer.communicate(timeout=300)[1] for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0, 0], told
     with Lake.live(machines[1]) as lake:
         found = lake.rows("select passage_id, text from lake.raw.passages order by 1")
