@@ -121,9 +121,11 @@ def attach(
     except duckdb.Error as error:
         if "does not exist - and creating" in str(error):
             raise no_lake(_shown(project)) from None
+        reason = _reason(error, project)
+        full = "Is the disk full? " if "disk I/O error" in reason else ""  # SQLite's word for it
         raise WorkFailed(
-            f"{catalog or _shown(project)} cannot be opened: {_reason(error, project)}",
-            "Run `gradelake doctor` for details.",
+            f"{catalog or _shown(project)} cannot be opened: {reason}",
+            f"{full}Run `gradelake doctor` for details.",
         ) from None
 
 

@@ -153,9 +153,14 @@ def attach_release(
         kept = [f.stem for f in release_file(project, "x").parent.glob("*.sqlite")]
         if name not in kept:
             raise _unknown(name, kept)
-        file = release_file(project, name)
-    attach(connection, project, read_only=True, catalog=file, name=alias)
-    return name or listed(connection, alias)[-1].name
+        file = release_file(project, name)  # it never changes
+        attach(connection, project, read_only=True, catalog=file, name=alias)
+        return name
+    # DuckLake looks the file up at every query: without a fixed snapshot, two queries of one reader
+    # could meet two releases
+    snapshot = _read(file).snapshot
+    attach(connection, project, read_only=True, catalog=file, snapshot=snapshot, name=alias)
+    return [each for each in listed(connection, alias) if each.snapshot <= snapshot][-1].name
 
 
 def named(found: list[Release], name: str) -> Release:

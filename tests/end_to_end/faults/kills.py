@@ -10,7 +10,7 @@ from tests.end_to_end.faults.room import STAGES, Room
 KILLED = re.compile("killed by SIGKILL")
 AGAIN, TOLD = "retried", "clear error"
 INGEST, PLAN, DIRECT, ASKED, BUILD, DIFF, TIDY = STAGES
-CLOSING = "closing the night's row"
+BETWEEN = {"the night itself", "closing the night's row"}  # what fails between and after the steps
 GRADING = (DIRECT, ASKED)
 
 
@@ -53,7 +53,7 @@ class Fault:
         if self.stage is None:
             return set()
         if self.lasting:
-            return {*STAGES[STAGES.index(self.stage) :], CLOSING}
+            return {*STAGES[STAGES.index(self.stage) :], *BETWEEN}
         return {self.stage}
 
     def ended(self, told: Told, night: Night) -> str:

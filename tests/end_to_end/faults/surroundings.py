@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 
 from tests.end_to_end.faults.clock import ClockBack
-from tests.end_to_end.faults.kills import BUILD, CLOSING, DIFF, INGEST, PLAN, TOLD, Fault
+from tests.end_to_end.faults.kills import BETWEEN, BUILD, DIFF, INGEST, PLAN, TOLD, Fault
 from tests.end_to_end.faults.night import Night, Told
 from tests.end_to_end.faults.room import QUERIES, STAGES, Room
 from tests.postgres_server import as_postgres, server_programs
@@ -165,7 +165,7 @@ class ParquetLost(Fault):
         self.met = True
 
     def stops(self, night: Night) -> set[str]:
-        return {*STAGES, CLOSING}
+        return {*STAGES, *BETWEEN}
 
     def ended(self, told: Told, night: Night) -> str:
         found = [line for line in night.room.faults() if self.file.name in line]
@@ -196,7 +196,7 @@ class PostgresRestarted(Fault):
 
     def stops(self, night: Night) -> set[str]:
         """Who holds an old connection fails later."""
-        return {*STAGES[STAGES.index(self.stage) :], CLOSING}
+        return {*STAGES[STAGES.index(self.stage) :], *BETWEEN}
 
 
 FILES: list[type[Fault]] = [Unreadable, Corrupted]
