@@ -51,8 +51,7 @@ class Committer:
 
         The model is not asked again. Only call this while holding the grader's lock.
         """
-        for unfinished in self.staging.glob(".*"):
-            unfinished.unlink()
+        self._discard_unfinished()
         files = sorted(self.staging.glob("*.parquet"))
         if not files:
             return 0
@@ -151,10 +150,17 @@ class Committer:
                 self._committed = time.monotonic()
 
     def finish(self, state: str) -> None:
-        """Commit what waits, and how the run ended: done, stopped or failed."""
+        """Commit what waits, and how the run ended: done, stopped or failed. No worker is at work
+        any more."""
         shared_mark(self.staging, self.batch_id).unlink(missing_ok=True)
+        self._discard_unfinished()
         if self._began:
             self._commit(state, wait=True)
+
+    def _discard_unfinished(self) -> None:
+        """Remove what workers that died were writing: their chunks were given to others."""
+        for unfinished in self.staging.glob(".*"):
+            unfinished.unlink(missing_ok=True)
 
     def _commit(self, state: str, wait: bool) -> None:
         started, files = time.monotonic(), list(self._waiting)
