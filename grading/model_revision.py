@@ -5,6 +5,7 @@ import json
 import os
 from pathlib import Path
 
+from sql.cache import cache_folder
 from sql.errors import BadInput
 
 # what a change of a grade could come from; notes, pictures and other formats are left out
@@ -34,7 +35,7 @@ def folder_hash(folder: Path) -> str:
     files = sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix in _COUNTED)
     if not files:
         raise BadInput(f"{folder}: holds no model", "A model's folder has a config.json.")
-    cache_file = _cache_folder() / "model-hashes.json"
+    cache_file = cache_folder() / "model-hashes.json"
     try:
         cache = json.loads(cache_file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -71,10 +72,6 @@ def _hub_commit(model: str, where: str) -> str:
             f"{where}: the revision of {model!r} cannot be found out ({type(error).__name__})",
             "Name the folder of a model, download it first, or state `revision`.",
         ) from None
-
-
-def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gradelake"
 
 
 def _write_quietly(path: Path, text: str) -> None:

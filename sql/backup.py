@@ -27,6 +27,7 @@ from sql.manifest import (
 )
 from sql.people_files import people_files
 from sql.project import Project
+from sql.release_files import open_catalog
 from sql.storage import Storage, sha256_of
 from sql.transaction import utc_now
 
@@ -183,11 +184,8 @@ def _take_catalogs(project: Project, scratch: Path, taken: Taken) -> None:
 def vacuum_into(file: Path, copy: Path) -> None:
     """A compact copy of a SQLite catalog as of its last commit. Raises `WorkFailed`."""
     try:
-        source = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
-        try:
+        with open_catalog(file) as source:
             source.execute("vacuum into ?", [str(copy)])
-        finally:
-            source.close()
     except sqlite3.Error as error:
         raise WorkFailed(
             f"{file}: the catalog cannot be copied: {error}", "Run `gradelake lake verify`."

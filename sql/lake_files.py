@@ -10,6 +10,7 @@ from pathlib import Path
 from sql.connection import catalog_file, data_path, no_lake, published_file, require_lake
 from sql.errors import WorkFailed
 from sql.project import Project
+from sql.release_files import open_catalog
 from sql.releases import release_file
 
 Rows = Callable[[str], list[tuple]]
@@ -68,15 +69,14 @@ def catalog_files(project: Project) -> dict[str, Path]:
 def sqlite_rows(file: Path) -> Iterator[Rows]:
     """Read a SQLite catalog without an extension. Raises `WorkFailed` naming the file."""
     try:
-        connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
+        opened = open_catalog(file)
     except sqlite3.Error as error:
         raise WorkFailed(f"{file}: cannot be opened: {error}") from None
-    try:
-        yield lambda query: connection.execute(query).fetchall()
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise WorkFailed(f"{file}: the catalog cannot be read: {error}") from None
-    finally:
-        connection.close()
+    with opened as catalog:
+        try:
+            yield lambda query: catalog.execute(query).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise WorkFailed(f"{file}: the catalog cannot be read: {error}") from None
 
 
 def read_sqlite(project: Project, name: str, file: Path) -> Catalog:

@@ -6,21 +6,16 @@ a convenience: where nothing can be kept, each lake has its own, as dbt does it.
 """
 
 import hashlib
-import os
 from importlib.metadata import version
 from pathlib import Path
 
+from sql.cache import cache_folder
 from sql.errors import BadInput
 from sql.whole_file import whole_file
 
 _FILE = "partial_parse.msgpack"  # dbt's name for it
 _OTHERWISE = ("--vars", "--target", "--profile", "--no-partial-parse")  # parsed with other settings
 _KEPT = 4  # of the newest
-
-
-def cache_folder() -> Path:
-    """Where a user's programs keep what they can make anew: $XDG_CACHE_HOME, or ~/.cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "gradelake"
 
 
 class Shared:

@@ -123,4 +123,5 @@ def _is_absolute(path: str) -> bool:
 
 def open_catalog(file: Path) -> AbstractContextManager[sqlite3.Connection]:
     """A SQLite catalog opened for reading; closed after use."""
+    # a URI: it escapes what would be misread in a path
     return closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=30))

@@ -64,12 +64,8 @@ def publish(project: Project, name: str) -> None:
     target.parent.mkdir(exist_ok=True)
     fresh = target.with_suffix(".writing")
     fresh.unlink(missing_ok=True)
-    place = catalog_file(project).resolve().as_uri()  # escapes what a URI would misread
-    source = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=30)
-    try:
+    with open_catalog(catalog_file(project)) as source:
         source.execute("VACUUM INTO ?", [str(fresh)])
-    finally:
-        source.close()
     _sync(fresh)
     os.replace(fresh, target)
     link = published_file(project).with_suffix(".writing")

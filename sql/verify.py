@@ -13,6 +13,7 @@ from sql.errors import GradelakeError, WorkFailed
 from sql.lake import Lake
 from sql.lake_files import LIVE, Catalog, NamedFile, catalog_files, read_postgres, read_sqlite
 from sql.project import Project
+from sql.release_files import open_catalog
 from sql.storage import Storage
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
@@ -130,11 +131,8 @@ def _catalogs(project: Project, done: Verified) -> list[Catalog]:
 def _require_sound(file: Path) -> None:
     """Raise `WorkFailed` unless SQLite itself finds the file whole."""
     try:
-        connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=30)
-        try:
-            (said,) = connection.execute("pragma integrity_check(1)").fetchone()
-        finally:
-            connection.close()
+        with open_catalog(file) as catalog:
+            (said,) = catalog.execute("pragma integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         raise WorkFailed(f"{file}: is no sound SQLite file: {error}") from None
     if said != "ok":

@@ -1,0 +1,9 @@
+"""Where a user's programs keep what they can make anew."""
+
+import os
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """$XDG_CACHE_HOME/gradelake, or ~/.cache/gradelake. It need not exist, nor be writable."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "gradelake"
