@@ -110,8 +110,8 @@ class _Doing:
         for collection in self.project.collections:
             self.work.ingested[collection] = self._run("ingest", collection)
         if self.project.graders:
-            self._plan()
-            self._grade()
+            self._go_through("plan", self._plan)
+            self._go_through("grade", self._grade)
         night = self.work.night
         built = self._run("build", "--name", night.name, name="build")
         if built.landed:
@@ -134,6 +134,14 @@ class _Doing:
         done.name = name or done.name
         self.work.steps.append(done)
         return done
+
+    def _go_through(self, name: str, steps: Callable[[], None]) -> None:
+        """Take steps that read the lake in between: where that fails, what comes after goes on."""
+        try:
+            steps()
+        except Exception as error:
+            reason = step.reason_of(self.project, error)
+            self.work.steps.append(Step(name, step.FAILED, reason=reason))
 
     def _leave_out(self, name: str, reason: str) -> None:
         self.work.steps.append(Step(name, step.SKIPPED, reason=reason))
