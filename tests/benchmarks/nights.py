@@ -3,7 +3,9 @@
 TREC DL 2019 with seven of its runs, three foreign judges and 430 questions. Each night three more
 systems arrive in the inbox: first the 30 runs that are left, then runs made of real ones by
 exchanging neighbours and replacing some passages (seeded). `gradelake nightly` does the rest. The
-table shows for each night how long it took, what was graded, and what the lake takes up.
+table shows for each night how long it took, what was graded, and what the lake takes up. "CPU s" is
+the processor time of the night and its steps, without that of Ray's own processes: it tells more
+than the clock where other work goes on beside.
 
     python -m tests.benchmarks.nights [--nights 30]
 """
@@ -12,6 +14,7 @@ import argparse
 import gzip
 import json
 import random
+import resource
 import sys
 import tempfile
 import time
@@ -89,6 +92,12 @@ def taken_up(lake: Path) -> tuple[int, int, int]:
     return len(data), sum(data), catalogs
 
 
+def cpu_seconds() -> float:
+    """Of all processes that this one waited for, theirs included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def main() -> None:
     """Prepare the lake (some minutes), let the nights pass, print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -99,7 +108,7 @@ def main() -> None:
         return
     originals = sorted((DL19 / "runs").glob("*.run.gz"))
     table = Table(
-        "night", "systems", "pairs graded", "seconds", *STEPS, "data files", "data MB",
+        "night", "systems", "pairs graded", "seconds", "CPU s", *STEPS, "data files", "data MB",
         "catalogs MB", title="Nights on TREC DL 2019",
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as place:
@@ -108,7 +117,7 @@ def main() -> None:
         waiting = originals[AT_FIRST:]
         for night in range(1, nights + 1):
             arrive(folder / "inbox", waiting, originals, night)
-            started = time.perf_counter()
+            started, cpu_before = time.perf_counter(), cpu_seconds()
             summary = json.loads(command(folder, "nightly", "--json").splitlines()[-1])
             seconds = time.perf_counter() - started
             spent: dict[str, float] = {}
@@ -118,7 +127,7 @@ def main() -> None:
             files, data, catalogs = taken_up(folder / "lake")
             table.add_row(
                 str(night), str(AT_FIRST + night * A_NIGHT),
-                f"{summary['counts']['pairs']:,}", f"{seconds:.1f}",
+                f"{summary['counts']['pairs']:,}", f"{seconds:.1f}", f"{cpu_seconds() - cpu_before:.1f}",
                 *(f"{spent.get(kind, 0):.1f}" for kind in STEPS),
                 str(files), f"{data / 1e6:.1f}", f"{catalogs / 1e6:.1f}",
             )  # fmt: skip
