@@ -127,7 +127,8 @@ def main() -> None:
             files, data, catalogs = taken_up(folder / "lake")
             table.add_row(
                 str(night), str(AT_FIRST + night * A_NIGHT),
-                f"{summary['counts']['pairs']:,}", f"{seconds:.1f}", f"{cpu_seconds() - cpu_before:.1f}",
+                f"{summary['counts']['pairs']:,}", f"{seconds:.1f}",
+                f"{cpu_seconds() - cpu_before:.1f}",
                 *(f"{spent.get(kind, 0):.1f}" for kind in STEPS),
                 str(files), f"{data / 1e6:.1f}", f"{catalogs / 1e6:.1f}",
             )  # fmt: skip
