@@ -6,6 +6,7 @@ import click
 
 import analyses.commands
 import analyses.plots.commands
+import analyses.report.commands
 import analyses.stats.commands
 import analyses.stats.sample_commands
 import analyses.tables.commands
@@ -14,6 +15,7 @@ import grading.distil_command
 import grading.exchange.commands
 import grading.generate_command
 import grading.prompt_commands
+import grading.review.commands
 import ingest.bank_export
 import ingest.commands
 import ingest.rubric.commands
@@ -48,10 +50,12 @@ for command in (
     grading.distil_command.distil,
     grading.commands.plan,
     grading.commands.grade,
+    grading.review.commands.review,
     grading.exchange.commands.export,
     grading.prompt_commands.prompts,
     analyses.stats.commands.stats,
     analyses.plots.commands.plot,
+    analyses.report.commands.report,
     sql.commands.build,
     sql.commands.sql,
     sql.commands.log,

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 PLAN = Path(__file__).with_name("plan.sql")
 # views of dbt that say what is wanted; they are always as new as the raw tables
-VIEWS = ("int_pool", "int_rubric_items", "int_grades_in_force")
+VIEWS = (
+    "intermediate.int_pool",
+    "intermediate.int_rubric_items",
+    "intermediate.int_grades_in_force",
+)
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
 _WINDOW = 32  # chunks fetched at a time
 
@@ -302,7 +306,7 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
         )
 
 
-def ensure_views(project: Project, lake: Lake, tell) -> None:
+def ensure_views(project: Project, lake: Lake, tell, views: tuple[str, ...] = VIEWS) -> None:
     """Make dbt's views of what is wanted where they are missing, or know not all edits yet.
 
     Raises `BadInput` naming the rows when the file of rubric edits has wrong ones.
@@ -310,8 +314,8 @@ def ensure_views(project: Project, lake: Lake, tell) -> None:
     from sql import seeds
 
     try:
-        for view in VIEWS:
-            lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
+        for view in views:
+            lake.connection.execute(f"select * from lake.{view} limit 0")
         reason = "bringing the rubric up to date with its edits (dbt)"
         current = seeds.edits_are_applied(lake, seeds.gather(project))
     except duckdb.Error:
@@ -321,6 +325,7 @@ def ensure_views(project: Project, lake: Lake, tell) -> None:
 
         tell(reason)
         # with the tests of the seeds, whose wrong rows must reach no plan
-        select = ["--select", *(f"+{view}" for view in VIEWS), "--exclude", "test_type:generic",
+        names = (view.partition(".")[2] for view in views)
+        select = ["--select", *(f"+{name}" for name in names), "--exclude", "test_type:generic",
                   "--indirect-selection", "cautious"]  # fmt: skip
         build(project, select, ["(views for grading)"])

@@ -1,6 +1,7 @@
 """The query book: `sql/queries/*.sql`, one question per file, run as `gradelake sql @name`."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ _NUMBERS = {"k": (), "level": (), "tau": (), "rubric_version": ("newest", "any")
 _KNOWN = {
     "collection": "select collection from lake.raw.collections",
     "query_id": "select query_id from lake.raw.queries",
-    "assessor": "select distinct assessor from lake.raw.judgments",
+    "assessor": "select assessor from lake.raw.judgments "
+    "union select assessor from lake.raw.grade_reviews",
     "grader": "select grader from lake.intermediate.int_graders",
     "label_set": "select label_set from lake.intermediate.int_label_sets",
     "reference": "select label_set from lake.intermediate.int_label_sets",
@@ -30,6 +32,10 @@ _KNOWN = {
     "k": "select cutoff from lake.intermediate.evaluation_grid where family = 'Cover'",
 }
 _ALSO = {"tau": {"0"}}  # a plain filter of grades, in some questions
+# what an example line may say in every lake
+_EXAMPLES = {"measure": "AP", "level": "2", "tau": "3", "k": "10", "kind": "linear",
+             "property": "length", "status": "failed", "rubric_version": "0",
+             "collection": "demo"}  # fmt: skip
 _PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
 
 
@@ -67,18 +73,74 @@ class Entry:
             name: None if value == "any" else value for name, value in (defaults | chosen).items()
         }
 
+    @property
+    def example(self) -> str:
+        """How it may be asked: the question with up to two parameters, none of them its default."""
+        shown = [
+            f"--{name} {value}"
+            for name, value in _EXAMPLES.items()
+            if name in self.parameters and value != self.parameters[name][0]
+        ]
+        return " ".join([f"@{self.name}", *shown[:2]])
+
+    def help(self, command: str = "") -> str:
+        """The question, its parameters with defaults and meanings, and an example for `command`."""
+        lines = [f"@{self.name}: {self.question}"]
+        if self.parameters:
+            names = max(len(name) for name in self.parameters)
+            defaults = max(len(default) for default, _ in self.parameters.values())
+            lines += ["", f"  {'parameter':<{names + 2}}  {'default':<{max(defaults, 7)}}"]
+            lines += [
+                f"  --{name:<{names}}  {default:<{max(defaults, 7)}}  {what}"
+                for name, (default, what) in self.parameters.items()
+            ]
+            if "any" in (default for default, _ in self.parameters.values()):
+                lines += ["", "  any: whatever it is, all of them"]
+        else:
+            lines += ["", "  It has no parameters."]
+        return "\n".join([*lines, "", f"Example: {command}{self.example}"])
+
+
+def parameters(words: Sequence[str]) -> dict[str, str]:
+    """`--name value` and `--name=value` by name. Raises `BadInput` for anything else."""
+    given, rest = {}, list(words)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if not name.startswith("--") or not (equals or rest):
+            raise BadInput(f"unexpected argument {name!r}", "Parameters look like: --measure AP")
+        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return given
+
+
+def known(lake: "Lake", name: str) -> set[str] | None:
+    """What a parameter may name in this lake; None for one that names nothing in it, and in a
+    release from before there was such a table."""
+    if name not in _KNOWN:
+        return None
+    try:
+        return {str(row[0]) for row in lake.rows(_KNOWN[name])} | _ALSO.get(name, set())
+    except duckdb.Error:
+        return None
+
 
 def check_names(lake: "Lake", values: dict[str, str | None]) -> None:
     """Raise `BadInput` for a value that names nothing in the lake."""
-    for name in values.keys() & _KNOWN.keys():
-        try:
-            known = {str(row[0]) for row in lake.rows(_KNOWN[name])} | _ALSO.get(name, set())
-        except duckdb.Error:
-            continue  # a release from before there was such a table
-        if values[name] is not None and values[name] not in known:
-            raise BadInput(
-                f"--{name} {values[name]!r}: there is none", did_you_mean(values[name], known)
-            )
+    for name, value in values.items():
+        names = known(lake, name)
+        if value is not None and names is not None and value not in names:
+            raise BadInput(f"--{name} {value!r}: there is none", did_you_mean(value, names))
+
+
+def asked(lake: "Lake", name: str, given: dict[str, str]) -> tuple[str, dict[str, str | None]]:
+    """A question's SQL and the values for its parameters.
+
+    Raises `BadInput` for a question that is not in the book, a parameter that it does not have,
+    and a value that names nothing in the lake.
+    """
+    found = entry(name)
+    values = found.values(given)
+    check_names(lake, {name: values[name] for name in values if name in given})
+    return found.sql, values
 
 
 def entries() -> dict[str, Entry]:

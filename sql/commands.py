@@ -1,22 +1,15 @@
 """The lake's commands: build, sql, log, doctor."""
 
-import contextlib
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import click
-import duckdb
 
-from sql import book, console, releases
-from sql.errors import NOT_BUILT_YET, BadInput, WorkFailed
+from sql import asking, book, console, releases, shell
+from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
 from sql.project import did_you_mean
-from sql.storage import bucket_error
-
-T = TypeVar("T")
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -61,7 +54,19 @@ def build(project, name, as_json, verbose, dbt_arguments):
         console.say("a partial build: not published (readers keep the last release)")
 
 
+class _Asking(click.Command):
+    """`--help` beside a question of the book tells of that question."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        asked = next((word[1:] for word in args if word.startswith("@") and word != "@"), None)
+        if asked and {"--help", "-h"} & set(args):
+            console.say(book.entry(asked).help("gradelake sql "))
+            context.exit()
+        return super().parse_args(context, args)
+
+
 @click.command(
+    cls=_Asking,
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--format", "format_", default="table", show_default=True,
@@ -72,100 +77,48 @@ def build(project, name, as_json, verbose, dbt_arguments):
 @click.argument("query", required=False)
 @click.pass_context
 def sql(context, format_, output, release, live, query):
-    """Ask the lake: SQL, or a question of the query book. Without either, a prompt.
+    """Ask the lake: SQL, or a question of the query book. Without either, a shell.
 
-    Reads the newest release; `marts` is the default schema, so its tables need no prefix.
+    Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
+    terminal texts are shortened to its width: `--format line` or `json` shows all of them.
 
     \b
     Examples:
       gradelake sql "select * from leaderboard where rank = 1"
       gradelake sql @leaderboard --measure AP --level 2
       gradelake sql @                        the questions of the query book
+      gradelake sql @leaderboard --help      what it asks, and its parameters
       gradelake sql --format csv @correlation > correlation.csv
       gradelake sql "select * from leaderboard at (version => 12)" --live
     """
     if query == "@":
         _list_book()
         return
-    parameters = _named_parameters(context.args) if query and query.startswith("@") else {}
-    if context.args and not parameters:
+    is_question = query is not None and query.startswith("@")
+    given = book.parameters(context.args) if is_question else {}
+    if context.args and not is_question:
         options = [word for word in (query, *context.args) if word.startswith("-")]
         if options:
             known = {option for each in context.command.params for option in each.opts}
             raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], known))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
-    lake = Lake.reading(context.obj(), release, live)
-    with lake:
+    if format_ == "parquet" and query is not None and not output:
+        raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
+    with Lake.reading(context.obj(), release, live) as lake:
         lake.connection.execute("USE lake.marts")
         if query is None:
-            _prompt(lake, format_)
+            shell.run(lake, format_, output)
             return
-        statement, values = query, None
-        if query.startswith("@"):
-            entry = book.entry(query[1:])
-            statement, values = entry.sql, entry.values(parameters)
-            book.check_names(lake, {name: values[name] for name in values if name in parameters})
-        if format_ == "parquet" and not output:
-            raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
-        if not output:
-            _answer(lake, statement, values, format_)
-            return
-        try:
-            _write(lake, statement, values, format_, output)
-        except OSError as error:
-            raise BadInput(f"{output}: cannot be written: {error.strerror or error}") from None
-
-
-def _write(lake: Lake, statement: str, values, format_: str, output: Path) -> None:
-    with output.open("w", encoding="utf-8") as stream:
-        if format_ == "parquet":
-            _rows_or_error(lambda: _relation(lake, statement, values).write_parquet(str(output)))
-            return
-        with contextlib.redirect_stdout(stream):
-            _answer(lake, statement, values, format_)
-
-
-def _relation(lake: Lake, statement: str, values) -> duckdb.DuckDBPyRelation:
-    def run() -> duckdb.DuckDBPyRelation | None:
-        if len(lake.connection.extract_statements(statement)) != 1:
-            raise BadInput("give one statement at a time", "Or pipe several in, each ending in ;")
-        return lake.connection.sql(statement.rstrip().rstrip(";"), params=values)
-
-    relation = _rows_or_error(run)
-    if relation is None:
-        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
-    return relation
-
-
-def _rows_or_error(work: Callable[[], T]) -> T:
-    """DuckDB's own words, without a stack trace."""
-    try:
-        return work()
-    except duckdb.Error as error:
-        if refused := bucket_error(error):
-            raise refused from None
-        missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
-        raise BadInput(_sql_error(error), NOT_BUILT_YET if missing else None) from None
-
-
-def _answer(lake: Lake, statement: str, values, format_: str) -> None:
-    relation = _relation(lake, statement, values)
-    console.FORMATS[format_](relation.columns, _rows_or_error(relation.fetchall))
-
-
-def _sql_error(error: Exception) -> str:
-    text = str(error).strip()
-    return text.split("\n\nLINE")[0] if len(text) > 2000 else text
-
-
-def _named_parameters(arguments: list[str]) -> dict[str, str]:
-    given, rest = {}, list(arguments)
-    while rest:
-        name, equals, value = rest.pop(0).partition("=")
-        if not name.startswith("--") or not (equals or rest):
-            raise BadInput(f"unexpected argument {name!r}", "Parameters look like: --measure AP")
-        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
-    return given
+        if is_question:
+            found = asking.relation(lake, *book.asked(lake, query[1:], given))
+        else:
+            found = asking.relation(lake, asking.one_statement(query))
+        if found is None:
+            raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+        if output:
+            asking.write(found, format_, output)
+        else:
+            asking.answer(found, format_)
 
 
 def _list_book() -> None:
@@ -173,37 +126,6 @@ def _list_book() -> None:
         console.say(f"@{entry.name}: {entry.question}")
         for name, (default, what) in entry.parameters.items():
             console.say(f"    --{name} {default:<10} {what}")
-
-
-def _prompt(lake: Lake, format_: str) -> None:
-    """A plain prompt: statements end with a semicolon, Ctrl-D leaves."""
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401  (line editing and history of this session)
-    if sys.stdin.isatty():
-        source = "working catalog" if lake.release is None else f"release {lake.release}"
-        console.say(f"{source}, read-only. End statements with ; leave with Ctrl-D.")
-    statement = ""
-    while True:
-        try:
-            line = input("...> " if statement else "lake> ") if sys.stdin.isatty() else input()
-        except EOFError:
-            if statement.strip():
-                _answer(lake, statement, None, format_)
-            return
-        except KeyboardInterrupt:
-            statement = ""
-            console.say()
-            continue
-        statement += line + "\n"
-        if not line.rstrip().endswith(";"):
-            continue
-        try:
-            _answer(lake, statement, None, format_)
-        except BadInput as error:
-            if not sys.stdin.isatty():
-                raise
-            console.warn(str(error))
-        statement = ""
 
 
 @click.command()

@@ -3,24 +3,25 @@
 import csv
 import json
 import math
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
+
+from sql.table_text import cell, one_line, printable, table_lines
 
 # texts are shown as they are: no markup, no emoji codes
 _PLAIN = {"highlight": False, "markup": False, "emoji": False}
 out = Console(soft_wrap=True, **_PLAIN)
 err = Console(stderr=True, soft_wrap=True, **_PLAIN)
-
-
-# names of files may hold what steers a terminal; backslash escapes show it instead
-_CONTROLS = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
+_C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
 
 
 def say(message: str = "") -> None:
@@ -33,15 +34,10 @@ def warn(message: str) -> None:
     err.print(printable(message))
 
 
-def printable(text: str) -> str:
-    """A text without what steers a terminal, and without the half characters that stand for bytes
-    of a file name that is not UTF-8."""
-    return text.translate(_CONTROLS).encode(errors="backslashreplace").decode()
-
-
 def print_json(value: Any) -> None:
     """The one object of a `--json` command."""
     text = json.dumps(_without_nan(value), default=_plain, ensure_ascii=False, allow_nan=False)
+    text = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
 
 
@@ -85,31 +81,62 @@ class NodeProgress:
             warn(f"  {name}: {status}")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table for people; cells wrap at the terminal's width, numbers align right."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None = None
+) -> None:
+    """A table for people: a line per row, numbers align right.
+
+    On a terminal a line is no longer than the terminal is wide (or than `width`, in cells): texts
+    are shortened with …; a file or pipe has no width, and nothing is cut there.
+    """
     rows = list(rows)
-    decimals = [_decimals(row[index] for row in rows) for index in range(len(columns))]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, column in enumerate(columns):
-        numeric = all(isinstance(row[index], int | float | None) for row in rows)
-        table.add_column(
-            Text(column), justify="right" if numeric and rows else "left", overflow="fold"
-        )
-    for row in rows:
-        cells = (_cell(value, places) for value, places in zip(row, decimals, strict=True))
-        table.add_row(*map(Text, cells))
-    # a file or pipe has no width: nothing is folded there
-    console = out if out.is_terminal else Console(width=100_000, **_PLAIN)
-    console.print(table)
+    on_terminal = out.file.isatty()
+    if width is None and on_terminal:
+        width = out.width
+    (header, *lines), notes = table_lines(columns, rows, width)
+    if on_terminal:
+        out.print(Text(header, style="bold"))
+    else:
+        print(header)
+    for line in lines:
+        print(line)
+    for note in notes:
+        print(textwrap.fill(f"({note})", width))
     if not rows:
-        console.print("(no rows)")
+        print("(no rows)")
+
+
+def print_line(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A line per column, an empty one between rows; nothing is cut: for reading long texts."""
+    names = [one_line(column) for column in columns]
+    wide = max(map(cell_len, names), default=0)
+    for n, row in enumerate(rows):
+        if n:
+            print()
+        for name, value in zip(names, row, strict=True):
+            text = f"{value:.10g}" if isinstance(value, float) else cell(value, 0)
+            print(f"{' ' * (wide - cell_len(name))}{name} = {printable(text)}")
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Comma-separated values with a header; null is an empty cell."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    """Comma-separated values with a header; null is an empty cell.
+
+    A terminal gets texts without what steers it, a file or pipe every character as it is.
+    """
+    on_terminal = sys.stdout.isatty()
+    # what ends a line is quoted in a text: with \r\n, both of its characters
+    writer = csv.writer(_UnixLines(), lineterminator="\r\n")
+    writer.writerow([printable(column) if on_terminal else column for column in columns])
+    for row in rows:
+        cells = ["" if value is None else value for value in row]
+        writer.writerow([printable(str(each)) for each in cells] if on_terminal else cells)
+
+
+class _UnixLines:
+    """Standard output for a writer of lines that end in `\\r\\n`."""
+
+    def write(self, line: str) -> None:
+        sys.stdout.write(line.removesuffix("\r\n") + "\n")
 
 
 def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -119,30 +146,10 @@ def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None
 
 FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
     "table": print_table,
+    "line": print_line,
     "csv": print_csv,
     "json": print_records,
 }
-
-
-def _decimals(values: Iterable[Any]) -> int:
-    """How many decimals a column's numbers need: the same for each, so that they align."""
-    fractions = (f"{v:.10f}".rstrip("0").split(".")[1] for v in values if _is_plain(v))
-    return max(map(len, fractions), default=0)
-
-
-def _is_plain(value: Any) -> bool:
-    """A float that reads well without an exponent."""
-    return isinstance(value, float) and (value == 0 or 1e-9 < abs(value) < 1e15)
-
-
-def _cell(value: Any, decimals: int) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.{decimals}f}" if _is_plain(value) else f"{value:.10g}"
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return str(value)
 
 
 def _without_nan(value: Any) -> Any:

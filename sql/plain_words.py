@@ -9,6 +9,10 @@ _NOTHING_LOST = "What was committed before stays, and nothing half-done is in th
 _FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
 _LOCKED = re.compile(r"database is locked|database table is locked")
 _LOST = re.compile(r'Cannot open file "([^"]+\.parquet)": No such file or directory')
+_DAMAGED = re.compile(
+    r"No magic bytes found at end of file '([^']+\.parquet)'"
+    r"|File '([^']+\.parquet)' too small to be a Parquet file"
+)
 
 
 def in_plain_words(error: BaseException) -> WorkFailed | None:
@@ -28,5 +32,10 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
         return WorkFailed(
             f"{lost[1]}: this data file of the lake is gone",
             "`gradelake lake verify` lists all that are missing, and says what to do.",
+        )
+    if damaged := _DAMAGED.search(text):
+        return WorkFailed(
+            f"{damaged[1] or damaged[2]}: this data file is damaged, its end is no Parquet file's",
+            "If it is the lake's, `gradelake lake verify` says who is hit, and what to do.",
         )
     return None

@@ -104,3 +104,26 @@ def dl19(tmp_path_factory) -> Path:
         gradelake(folder, "build")
 
     return made_once(tmp_path_factory, "dl19", make)
+
+
+DL19_RUNS = ("idst_bert_p1", "ICT-BERT2", "UNH_bm25", "test1", "TUA1-1")  # some tie by the thousand
+
+
+@pytest.fixture(scope="session")
+def dl19_graded(tmp_path_factory) -> Path:
+    """TREC DL 2019: five of its runs, its questions, graded without a model; published."""
+    if reason := missing_dl19():
+        pytest.skip(reason)
+
+    def make(folder: Path) -> None:
+        write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
+        with (folder / "gradelake.toml").open("a") as config:
+            config.write('[graders.lexical]\nengine = "lexical"\n'
+                         'prompt = "question_self_rating"\nparser = "strict"\n')  # fmt: skip
+        gradelake(folder, "ingest", "dl19")
+        bank = str(DL19 / "question_bank.jsonl.gz")
+        gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
+        gradelake(folder, "grade", "dl19", "--grader", "lexical")
+        gradelake(folder, "build")
+
+    return made_once(tmp_path_factory, "dl19-graded", make)

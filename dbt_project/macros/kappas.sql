@@ -67,12 +67,9 @@
                 (n_both + n_label_only) * (n_both + n_reference_only)
                 + (n_neither + n_label_only) * (n_neither + n_reference_only)
             ) / (n * n) as expected,
-            2 * (n_both * n_neither - n_label_only * n_reference_only)
-            / nullif(
-                (n_both + n_label_only) * (n_label_only + n_neither)
-                + (n_both + n_reference_only) * (n_reference_only + n_neither),
-                0
-            ) as kappa
+            {{ kappa_of_two_classes(
+                'n_both', 'n_label_only', 'n_reference_only', 'n_neither'
+            ) }} as kappa
         from counts
     ),
 
@@ -151,6 +148,17 @@
     select * from of_two_classes
     union all by name
     select * from of_all_labels
+{%- endmacro %}
+
+
+{# Cohen's kappa of two classes from their four counts; null when both sides say one thing only. #}
+{% macro kappa_of_two_classes(both, one_only, other_only, neither) -%}
+    2 * ({{ both }} * {{ neither }} - {{ one_only }} * {{ other_only }})
+    / nullif(
+        ({{ both }} + {{ one_only }}) * ({{ one_only }} + {{ neither }})
+        + ({{ both }} + {{ other_only }}) * ({{ other_only }} + {{ neither }}),
+        0
+    )
 {%- endmacro %}
 
 

@@ -120,6 +120,7 @@ class _Doing:
                 self.work.moved = self._run(
                     "release", "diff", night.compare_with, night.name, name="release diff"
                 ).result
+            self._run("report")
             self.work.tidied = self._run("lake", "tidy").result
         else:
             self._leave_out("lake tidy", "nothing was built")

@@ -16,6 +16,9 @@ select
     verify_grades.answer,
     verify_grades.assessor,
     verify_grades.judgment,
+    verify_grades.n_reviews,
+    verify_grades.n_agreed,
+    verify_grades.reviewed_grade,
     verify_grades.passage_id,
     left(verify_grades.text, 80) as text
 from marts.verify_grades

@@ -11,16 +11,7 @@ import pytest
 
 from sql import Lake, Project
 from tests import coverage_oracle
-from tests.conftest import gradelake, write_dl19_config
-from tests.places import DL19, missing_dl19
-
-LEXICAL = """
-[graders.lexical]
-engine = "lexical"
-prompt = "question_self_rating"
-parser = "strict"
-"""
-DL19_RUNS = ("idst_bert_p1", "ICT-BERT2", "UNH_bm25", "test1", "TUA1-1")  # some tie by the thousand
+from tests.conftest import gradelake
 
 
 def edit(lake, seed, bank="questions"):
@@ -64,7 +55,7 @@ def edit_and_build(folder, seed) -> dict[int, list[dict[str, str]]]:
 
 
 @pytest.fixture(scope="module")
-def demo_graded(tmp_path_factory, demo):
+def demo_edited(tmp_path_factory, demo):
     """The demo, graded without a model; (folder, grader, versions)."""
     folder = tmp_path_factory.mktemp("coverage") / "demo"
     shutil.copytree(demo, folder)
@@ -74,23 +65,15 @@ def demo_graded(tmp_path_factory, demo):
 
 
 @pytest.fixture(scope="module")
-def dl19_graded(tmp_path_factory):
+def dl19_edited(tmp_path_factory, dl19_graded):
     """TREC DL 2019, five of its runs, graded without a model; (folder, grader, versions)."""
-    if reason := missing_dl19():
-        pytest.skip(reason)
     folder = tmp_path_factory.mktemp("coverage") / "dl19"
-    write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
-    with (folder / "gradelake.toml").open("a") as config:
-        config.write(LEXICAL)
-    gradelake(folder, "ingest", "dl19")
-    bank = str(DL19 / "question_bank.jsonl.gz")
-    gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
-    gradelake(folder, "grade", "dl19", "--grader", "lexical")
+    shutil.copytree(dl19_graded, folder)
     return folder, "lexical", edit_and_build(folder, 2)
 
 
 @pytest.fixture(scope="module")
-def random_graded(tmp_path_factory):
+def random_edited(tmp_path_factory):
     """Random grades; (folder, grader, versions). Few distinct scores and grades make ties.
 
     System `lazy` leaves two queries out of three unanswered, `silent` has only passages that
@@ -171,7 +154,7 @@ def insert_random_grades(transaction, rng, queries):
 @pytest.fixture(params=["demo", "random", "dl19"])
 def graded(request):
     """(published lake, grader, versions), of one collection after the other."""
-    folder, grader, versions = request.getfixturevalue(f"{request.param}_graded")
+    folder, grader, versions = request.getfixturevalue(f"{request.param}_edited")
     with Lake.published(Project.find(folder)) as lake:
         yield lake, grader, versions
 

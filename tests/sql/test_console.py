@@ -1,8 +1,22 @@
 """Tables as people read them."""
 
+import csv
+import io
 import json
+import os
+import pty
+import sys
+import termios
 
-from sql.console import print_csv, print_json, print_table, say, warn
+import pytest
+from rich.cells import cell_len
+
+from sql.console import print_csv, print_json, print_line, print_records, print_table, say, warn
+
+# what a passage may hold to recolour, overwrite or rename the terminal it is shown on
+HOSTILE = "\x1b[31mred\x1b[0m\rover\x08\x08\x7f\x9b31m\x1b]0;title\x07"
+STEERING = {chr(n) for n in (*range(9), *range(11, 32), *range(127, 160))}
+PROSE = "Long summer days in the north offer insects and few competitors for nesting places"
 
 
 def shown(capsys) -> list[list[str]]:
@@ -48,3 +62,98 @@ def test_what_steers_a_terminal_is_shown_and_not_sent(capsys):
 def test_a_name_that_is_not_utf_8_is_json_all_the_same(capsys):
     print_json({"file": "\udcff.run"})
     assert json.loads(capsys.readouterr().out) == {"file": "\udcff.run"}
+
+
+@pytest.mark.parametrize("width", [200, 100, 80, 40, 20])
+def test_every_line_fits_the_terminal_and_numbers_stay_whole(capsys, width):
+    rows = [(f"query-{n}", PROSE + str(n), f"doc/{n}/{'0123456789abcdef' * 3}", n / 7, n * 1000)
+            for n in range(3)]  # fmt: skip
+    print_table(["query_id", "text", "passage_id", "score", "n"], rows, width)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, lines)) <= width
+    for n, line in enumerate(lines[1:4]):
+        assert line.endswith(str(n * 1000))
+    assert (PROSE + "0" in lines[1]) == (width == 200)
+
+
+def test_prose_loses_its_end_and_a_name_its_middle(capsys):
+    print_table(["text", "id"], [(PROSE, "lexical/v0/second_best")] * 2, 40)
+    text, name = shown(capsys)[1][:-1], "lexical/v0/second_best"
+    assert " ".join(text).startswith("Long summer days")
+    assert text[-1].endswith("…")
+    print_table(["id"], [(name,)], 12)
+    assert shown(capsys)[1] == ["lexica…_best"]
+
+
+def test_wide_characters_count_as_two_cells(capsys):
+    print_table(["text"], [("検索評価" * 20,)], 21)
+    line = capsys.readouterr().out.splitlines()[1]
+    assert 18 <= cell_len(line) <= 21
+
+
+def test_where_room_is_scarce_what_is_the_same_in_all_rows_goes_below(capsys):
+    columns = ["collection", "query_id", "query", "item_id", "item_text", "n"]
+    rows = [("demo", f"q{i}" * 9, f"{PROSE} {i}", f"i{i}" * 9, f"item {PROSE} {i}", i)
+            for i in range(3)]  # fmt: skip
+    print_table(columns, rows, 60)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["query", "item_text", "n"], "texts rather than their ids"
+    assert "(the same in every row: collection demo)" in lines
+    assert "(no room for query_id, item_id)" in lines
+
+
+def test_columns_without_room_are_named_and_both_ends_stay(capsys):
+    columns = [f"measure_{n}" for n in range(30)]
+    print_table(columns, [list(range(30)), list(range(1, 31))], 60)
+    header, row, *_, note = capsys.readouterr().out.splitlines()
+    assert header.split()[0].startswith("m")
+    assert (row.split()[0], row.split()[-1]) == ("0", "29")
+    assert "…" in row
+    assert note.endswith("more)")
+
+
+def test_a_cell_is_one_line(capsys):
+    print_table(["a", "b"], [("x\r\ny\tz\nw", 1)])
+    assert capsys.readouterr().out.splitlines()[1] == "x y z w  1"
+
+
+@pytest.mark.parametrize("width", [None, 30])
+def test_no_text_of_a_passage_steers_the_terminal(capsys, width):
+    print_table([HOSTILE, "b"], [(HOSTILE, HOSTILE)], width)
+    assert not STEERING & set(capsys.readouterr().out)
+    print_line(["text"], [(HOSTILE + "\nnext",)])
+    assert not STEERING & set(capsys.readouterr().out)
+    print_table(["text"], [(HOSTILE,)])
+    assert "\\x1b[31mred" in capsys.readouterr().out, "shown, not sent"
+
+
+def test_json_holds_every_character_and_sends_none_that_steers(capsys):
+    print_records(["text"], [(HOSTILE,)])
+    out = capsys.readouterr().out
+    assert json.loads(out) == [{"text": HOSTILE}]
+    assert not STEERING & set(out)
+
+
+def test_csv_is_exact_in_a_pipe_and_harmless_on_a_terminal(capsys, monkeypatch):
+    print_csv(["text"], [(HOSTILE,)])
+    out = capsys.readouterr().out
+    assert list(csv.reader(io.StringIO(out, newline=""))) == [["text"], [HOSTILE]]
+    master, slave = pty.openpty()
+    attributes = termios.tcgetattr(slave)
+    attributes[1] &= ~termios.OPOST  # the terminal adds no carriage returns of its own
+    termios.tcsetattr(slave, termios.TCSANOW, attributes)
+    with os.fdopen(slave, "w") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        print_csv(["text"], [(HOSTILE,)])
+        terminal.flush()
+        sent = os.read(master, 4096).decode()
+    os.close(master)
+    assert sent.startswith("text\n\\x1b[31mred")
+    assert not STEERING & set(sent)
+
+
+def test_one_column_a_line_cuts_nothing(capsys):
+    print_line(["id", "text"], [("a", PROSE * 9), ("b", None)])
+    assert capsys.readouterr().out.splitlines() == [
+        "  id = a", f"text = {PROSE * 9}", "", "  id = b", "text = "
+    ]  # fmt: skip

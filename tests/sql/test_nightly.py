@@ -124,8 +124,10 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
     assert told["release"] == told["night"]
     assert told["came_in"][0]["written"]["systems"] == 1
     assert [each["step"] for each in told["steps"]] == [
-        "ingest tiny", "plan tiny", "grade tiny thomas", "grade tiny sun", "build", "lake tidy",
+        "ingest tiny", "plan tiny", "grade tiny thomas", "grade tiny sun", "build", "report",
+        "lake tidy",
     ]  # fmt: skip
+    assert told["release"] in (first / "reports" / "tiny.html").read_text()
     assert rows(first, NIGHTS) == [(told["night"], "done", None, True)]
     with Lake.published(Project.find(first)) as release:
         assert release.release == told["night"]

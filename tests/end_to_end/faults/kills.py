@@ -9,8 +9,9 @@ from tests.end_to_end.faults.room import STAGES, Room
 
 KILLED = re.compile("killed by SIGKILL")
 AGAIN, TOLD = "retried", "clear error"
-INGEST, PLAN, DIRECT, ASKED, BUILD, DIFF, TIDY = STAGES
-BETWEEN = {"the night itself", "closing the night's row"}  # what fails between and after the steps
+INGEST, PLAN, DIRECT, ASKED, BUILD, DIFF, REPORT, TIDY = STAGES
+# what fails between and after the steps
+BETWEEN = {"plan", "grade", "the night itself", "closing the night's row"}
 GRADING = (DIRECT, ASKED)
 
 
@@ -147,5 +148,6 @@ KILLS: list[type[Fault]] = [
     EngineKilled,
     _step_killed("build", BUILD),
     _step_killed("release diff", DIFF),
+    _step_killed("report", REPORT),
     _step_killed("lake tidy", TIDY),
 ]

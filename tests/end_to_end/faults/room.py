@@ -18,7 +18,7 @@ from tests.conftest import gradelake
 QUERIES, ITEMS = ("q001", "q002"), ("i001", "i002")
 PASSAGES, A_RUN = 1000, 10  # passages of the collection; those of a run, new to the pool
 STAGES = ("ingest tiny", "plan tiny", "grade tiny direct", "grade tiny asked", "build",
-          "release diff", "lake tidy")  # fmt: skip
+          "release diff", "report", "lake tidy")  # fmt: skip
 
 SETTINGS = """
 [grading]

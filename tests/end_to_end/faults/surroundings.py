@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 
 from tests.end_to_end.faults.clock import ClockBack
-from tests.end_to_end.faults.kills import BETWEEN, BUILD, DIFF, INGEST, PLAN, TOLD, Fault
+from tests.end_to_end.faults.kills import BETWEEN, BUILD, DIFF, INGEST, PLAN, REPORT, TOLD, Fault
 from tests.end_to_end.faults.night import Night, Told
 from tests.end_to_end.faults.room import QUERIES, STAGES, Room
 from tests.postgres_server import as_postgres, server_programs
@@ -143,7 +143,7 @@ class ParquetLost(Fault):
     """A data file is not there; it is put back after the night."""
 
     kind = "Parquet file lost"
-    stages = (None, INGEST, PLAN, BUILD, DIFF)
+    stages = (None, INGEST, PLAN, BUILD, DIFF, REPORT)
     lasting = True
     hides_data = True
     says = r"\.parquet"

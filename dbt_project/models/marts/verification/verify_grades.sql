@@ -20,6 +20,22 @@ judgments as (
 
 passages as (
     select * from {{ ref('stg_passages') }}
+),
+
+-- of several people's grades the one in the middle, the lower of two
+grade_reviews as (
+    select
+        collection,
+        grader_id,
+        query_id,
+        item_id,
+        passage_id,
+        count(*) as n_reviews,
+        count(*) filter (where is_agreed) as n_agreed,
+        quantile_disc(reviewed_grade, 0.5) as reviewed_grade,
+        string_agg(assessor || ': ' || note, '; ' order by assessor) as review_notes
+    from {{ ref('int_grade_reviews') }}
+    group by all
 )
 
 select
@@ -34,7 +50,11 @@ select
     cast(item_grades.grade as integer) as grade,
     coalesce(nullif(item_grades.answer, ''), extracted_answers.answer) as answer,
     judgments.assessor,
-    judgments.relevance as judgment
+    judgments.relevance as judgment,
+    coalesce(grade_reviews.n_reviews, 0) as n_reviews,
+    coalesce(grade_reviews.n_agreed, 0) as n_agreed,
+    grade_reviews.reviewed_grade,
+    grade_reviews.review_notes
 from item_grades
 inner join grader_items
     on
@@ -57,6 +77,13 @@ left join passages
     on
         item_grades.collection = passages.collection
         and item_grades.passage_id = passages.passage_id
+left join grade_reviews
+    on
+        item_grades.collection = grade_reviews.collection
+        and item_grades.grader_id = grade_reviews.grader_id
+        and item_grades.query_id = grade_reviews.query_id
+        and item_grades.item_id = grade_reviews.item_id
+        and item_grades.passage_id = grade_reviews.passage_id
 order by
     item_grades.collection asc,
     item_grades.grader asc,

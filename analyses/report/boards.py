@@ -1,0 +1,83 @@
+"""Leaderboards for the report: scores, ranks, how ranks moved, how boards agree."""
+
+from typing import Any
+
+from analyses.report.queries import ask
+from analyses.tables.table import measure_order
+from sql.lake import Lake
+
+Key = tuple[str, int, str]  # label set, level, measure
+
+
+def read_boards(
+    lake: Lake, before: Lake | None, collection: str, label_sets: list[str]
+) -> dict[str, dict[str, Any]]:
+    """The boards of each label set, as the page reads them.
+
+    label set -> {systems: [name], queries: n, measures: [name], boards: {level: {measure:
+    {score, stderr, rank, before: [one per system]}}}}. A system's place in `before` is None where
+    it was not on that board in the earlier release; without one, all are.
+    """
+    wanted = set(label_sets)
+    ranks = _ranks_before(before, collection)
+    cells: dict[Key, dict[str, dict]] = {}
+    systems: dict[str, set[str]] = {}
+    for row in ask(lake, "boards", collection=collection):
+        if row["label_set"] in wanted:
+            key = row["label_set"], row["level"], row["measure"]
+            cells.setdefault(key, {})[row["system"]] = row
+            systems.setdefault(row["label_set"], set()).add(row["system"])
+    sizes = {
+        row["label_set"]: row["n_queries"]
+        for row in ask(lake, "board_sizes", collection=collection)
+    }
+    found: dict[str, dict[str, Any]] = {}
+    for name in label_sets:
+        if name in systems:
+            measures = {measure for label_set, _, measure in cells if label_set == name}
+            found[name] = {
+                "systems": sorted(systems[name]),
+                "queries": sizes[name],
+                "measures": sorted(measures, key=measure_order),
+                "boards": {},
+            }
+    for key, by_system in cells.items():
+        name, level, measure = key
+        rows = [by_system.get(system) for system in found[name]["systems"]]
+        found[name]["boards"].setdefault(level, {})[measure] = {
+            "score": [row and row["score_4dp"] for row in rows],
+            "stderr": [row and row["stderr"] for row in rows],
+            "rank": [row and row["rank"] for row in rows],
+            "before": [row and ranks.get((*key, row["system"])) for row in rows],
+        }
+    return found
+
+
+def _ranks_before(before: Lake | None, collection: str) -> dict[tuple, int]:
+    if before is None:
+        return {}
+    rows = ask(before, "ranks_before", collection=collection)
+    return {(r["label_set"], r["level"], r["measure"], r["system"]): r["rank"] for r in rows}
+
+
+def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[str, dict]:
+    """label set -> level -> measure -> how its board agrees with the reference's."""
+    found: dict[str, dict] = {}
+    if reference is None:
+        return found
+    for row in ask(lake, "board_agreement", collection=collection, reference=reference):
+        name, level, measure = row.pop("label_set"), row.pop("level"), row.pop("measure")
+        found.setdefault(name, {}).setdefault(level, {})[measure] = row
+    return found
+
+
+def read_official(lake: Lake, collection: str) -> dict[str, dict[str, float]]:
+    """official leaderboard -> system -> rank."""
+    found: dict[str, dict[str, float]] = {}
+    for leaderboard, system, rank in lake.rows(
+        "select leaderboard, system, rank from lake.raw.official_ranks where collection = ? "
+        "order by all",
+        collection,
+    ):
+        found.setdefault(leaderboard, {})[system] = rank
+    return found

@@ -1,0 +1,94 @@
+"""The command that writes the report."""
+
+import os
+from pathlib import Path
+
+import click
+
+from sql import console
+from sql.errors import BadInput
+from sql.lake import Lake
+
+FOLDER = "reports"
+LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
+
+
+@click.command()
+@click.argument("collections", nargs=-1, metavar="[COLLECTION]...")
+@click.option("--output", "-o", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="The file, for one collection. Default: reports/COLLECTION.html beside "
+              "gradelake.toml.")  # fmt: skip
+@click.option("--reference", metavar="NAME", help="The assessor to compare with: assessor:NAME. "
+              "Default: the first.")  # fmt: skip
+@click.option("--compare-with", metavar="RELEASE", help="Show how ranks moved since this release. "
+              "Default: the one before.")  # fmt: skip
+@click.option("--grid-passages", type=click.IntRange(min=1), metavar="N", help="Show the N best "
+              "passages of each query's grid. Default: all.")  # fmt: skip
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def report(
+    project, collections, output, reference, compare_with, grid_passages, release, live, as_json
+):
+    """Write what the lake says of each COLLECTION (default: all) as one HTML file.
+
+    The file needs no server and no network: leaderboards, agreement, the grade grid, the rubric's
+    health, cost and provenance.
+
+    \b
+    Examples:
+      gradelake report
+      gradelake report dl19 --compare-with r3 -o dl19.html
+    """
+    from analyses.report.page import Settings, make_report
+    from sql.whole_file import whole_file
+
+    project = project()
+    written = []
+    with Lake.reading(project, release, live) as lake:
+        collections = collections or tuple(
+            name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
+        )
+        if not collections:
+            raise BadInput("the lake has no collection yet", "Run `gradelake ingest`.")
+        if output and len(collections) > 1:
+            raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
+        for collection in dict.fromkeys(collections):
+            made = make_report(
+                project, lake, Settings(collection, reference, compare_with, grid_passages),
+                lambda what, items: console.progress(what, items, len(items)),
+            )  # fmt: skip
+            target = output or _default_file(project, collection)
+            content = made.html.encode()
+            with whole_file(target) as file:
+                file.write(content)
+            written.append(
+                {"collection": collection, "file": str(target), "bytes": len(content),
+                 "release": lake.release, "label_sets": made.label_sets, "systems": made.systems,
+                 "grids": made.grids, "left_out": made.left_out}
+            )  # fmt: skip
+    if as_json:
+        console.print_json({"reports": written})
+        return
+    for one in written:
+        console.say(
+            f"{os.path.relpath(one['file'])}: {one['systems']} systems, {one['label_sets']} label "
+            f"sets, {one['grids']} grids, {console.size(one['bytes'])}"
+        )
+        if one["left_out"]:
+            console.say(f"  not correlated: {len(one['left_out'])}, such as {one['left_out'][0]}")
+        if one["bytes"] > LARGE:
+            console.warn("  a large page opens slowly: --grid-passages 50 makes it smaller")
+
+
+def _default_file(project, collection: str) -> Path:
+    """A collection's name is one word of letters, digits and signs that files may have."""
+    folder = project.folder / FOLDER
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"{folder}: cannot be made: {error.strerror}", "Say where: --output FILE."
+        ) from None
+    return folder / f"{collection}.html"

@@ -1,0 +1,75 @@
+"""Rank correlation with intervals, for the report's table and picture."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from analyses.stats.boards import Board, OfficialRanks, read_board, read_official_ranks
+from analyses.stats.correlation import Agreement, agreement
+from sql.errors import BadInput
+from sql.lake import Lake
+
+REPLICATES = 2000
+SEED = 1
+MEASURES = ("nDCG@10", "AP", "RR")
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """A label set's board against the reference's by one measure.
+
+    `low` and `high` bound Kendall's tau-b: a 95 % percentile interval over resampled queries.
+    """
+
+    label_set: str
+    measure: str
+    level: int
+    n_systems: int
+    n_queries: int
+    kendall: float | None
+    low: float | None
+    high: float | None
+    spearman: float | None
+    tau_ap: float | None
+    p_value: float | None
+
+    @classmethod
+    def of(cls, found: Agreement) -> "Correlated":
+        by_name = {one.statistic: one for one in found.correlations}
+        kendall = by_name["kendall"]
+        spread = kendall.spread["queries"]
+        return cls(
+            found.board.label_set, found.board.measure, found.board.level, len(found.systems),
+            found.n_queries, kendall.value, spread.low, spread.high, by_name["spearman"].value,
+            by_name["tau_ap"].value, kendall.p_value,
+        )  # fmt: skip
+
+
+def correlate(
+    lake: Lake,
+    collection: str,
+    label_sets: list[str],
+    reference: str | None,
+    official: str | None,
+    progress: Callable[[list], Iterable],
+) -> tuple[list[Correlated], list[str]]:
+    """(correlations of each label set by each of `MEASURES`, what could not be compared and why).
+
+    With the official ranks when their leaderboard is named, else with the reference's board.
+    """
+    if official is None and reference is None:
+        return [], []
+    ranks = read_official_ranks(lake, collection, official) if official else None
+    pairs = [(name, measure) for measure in MEASURES for name in label_sets]
+    theirs: dict[str, Board | OfficialRanks] = {}
+    found, left_out = [], []
+    for name, measure in progress([pair for pair in pairs if ranks or pair[0] != reference]):
+        try:
+            if measure not in theirs:
+                theirs[measure] = ranks or read_board(lake, collection, reference, measure)
+            board = read_board(lake, collection, name, measure)
+            one = agreement(board, theirs[measure], n_replicates=REPLICATES, seed=SEED)
+        except BadInput as error:
+            left_out.append(f"{name} by {measure}: {error.message}")
+            continue
+        found.append(Correlated.of(one))
+    return found, left_out

@@ -1,0 +1,49 @@
+"""What of the rubric asks for a look: items that mislead, passages that are missed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from analyses.report.queries import ask
+from sql.lake import Lake
+
+TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024)
+SHOWN = 15  # rows of each list
+
+
+@dataclass(frozen=True)
+class Health:
+    """A grader's view of the newest rubric: counts by tau, and how each list begins at `TAU`."""
+
+    grader: str
+    n_items: int
+    by_tau: list[dict[str, Any]]
+    spurious: list[dict[str, Any]]
+    uncovered: list[dict[str, Any]]
+    never_covered: list[dict[str, Any]]
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts at `TAU`."""
+        return next(row for row in self.by_tau if row["tau"] == TAU)
+
+
+def read_health(lake: Lake, collection: str, assessor: str | None) -> list[Health]:
+    """Of every grader that has graded items. Without an assessor nothing is known to be relevant:
+    no item is spurious then, no passage uncovered."""
+    by_grader: dict[str, list[dict[str, Any]]] = {}
+    for row in ask(lake, "rubric_health", collection=collection, assessor=assessor):
+        by_grader.setdefault(row["grader"], []).append(row)
+    found = []
+    for grader, rows in by_grader.items():
+        chosen = {"collection": collection, "grader": grader, "tau": TAU, "rows": SHOWN}
+        found.append(
+            Health(
+                grader,
+                rows[0]["n_items"],
+                rows,
+                ask(lake, "spurious_items", assessor=assessor, **chosen),
+                ask(lake, "uncovered_passages", assessor=assessor, **chosen),
+                ask(lake, "never_covered_items", **chosen),
+            )
+        )
+    return found

@@ -1,0 +1,157 @@
+"""From a lake to a page: everything that the report of a collection shows, in one HTML file."""
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib.resources import files
+
+import jinja2
+
+from analyses.choosing import min_relevant
+from analyses.report import charts
+from analyses.report.agreement import read_confusions
+from analyses.report.boards import read_agreement, read_boards, read_official
+from analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
+from analyses.report.grids import Grids, read_grids
+from analyses.report.health import SHOWN, TAU, read_health
+from analyses.report.packed import pack
+from analyses.report.provenance import earlier_release, read_provenance
+from analyses.report.queries import ask
+from sql import releases
+from sql.errors import BadInput
+from sql.lake import Lake
+from sql.project import Project, did_you_mean
+
+SCRIPTS = ("packs", "tables", "charts", "boards", "correlation", "grid", "start")  # in this order
+
+Progress = Callable[[str, list], Iterable]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a report is of. None: the collection's only assessor, or its first; the release before;
+    every passage of each grid."""
+
+    collection: str
+    reference: str | None = None
+    compare_with: str | None = None
+    grid_passages: int | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page, and what it has, for the command to tell."""
+
+    html: str
+    label_sets: int
+    systems: int
+    grids: int
+    left_out: list[str]
+
+
+def make_report(project: Project, lake: Lake, settings: Settings, progress: Progress) -> Report:
+    """Read the lake and write the page. The same release gives the same page.
+
+    Raises `BadInput` for a collection, reference or release that is not there, and where nothing
+    was built.
+    """
+    collection = settings.collection
+    known = [
+        name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
+    ]
+    if collection not in known:
+        raise BadInput(
+            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+        )
+    shown = ask(lake, "shown_label_sets", collection=collection)
+    names = [row["label_set"] for row in shown]
+    reference = _reference(settings.reference, names)
+    assessor = reference.partition(":")[2] if reference else None
+    cut = min_relevant(lake, collection)
+    release = _release_read(project, lake)
+    compared = settings.compare_with or earlier_release(project, lake)
+    with Lake.published(project, compared) if compared else nullcontext() as before:
+        boards = read_boards(lake, before, collection, names)
+    official = read_official(lake, collection)
+    correlated, left_out = correlate(
+        lake, collection, [name for name in names if name in boards], reference,
+        next(iter(official), None), lambda pairs: progress("correlating", pairs),
+    )  # fmt: skip
+    grids = read_grids(
+        lake, collection, assessor, settings.grid_passages,
+        lambda queries: progress("reading grids", queries),
+    )  # fmt: skip
+    confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
+    provenance = read_provenance(lake, collection, release, compared)
+    settled = {
+        "min_relevant": cut,
+        "reference": reference,
+        "assessor": assessor,
+        "highest": {row["label_set"]: row["highest_label"] for row in shown},
+        "label_sets": [name for name in names if name in boards],
+        "official": official,
+        "compared_with": compared,
+        "grids": grids.choices,
+        "texts": grids.texts,
+        "measures": MEASURES,
+        "tau": TAU,
+    }
+    html = _template().render(
+        name=collection, provenance=provenance, settled=settled, label_sets=shown,
+        confusions=confusions, correlated=correlated, against=next(iter(official), reference),
+        replicates=REPLICATES, seed=SEED, health=read_health(lake, collection, assessor),
+        tau=TAU, shown=SHOWN, settings=settings, grids=grids,
+        packs=_packs(lake, collection, reference, boards, correlated, settled, grids),
+        style=_part("report.css"), vega=charts.javascript(),
+        scripts="\n".join(_part(f"{name}.js") for name in SCRIPTS),
+    )  # fmt: skip
+    n_systems = len({system for board in boards.values() for system in board["systems"]})
+    return Report(html, len(boards), n_systems, sum(map(len, grids.choices.values())), left_out)
+
+
+def _packs(lake, collection, reference, boards, correlated, settled, grids: Grids) -> dict:
+    """Id -> packed data: the page reads each when it needs it."""
+    return {
+        "settled": pack(settled),
+        "charts": pack(charts.specifications()),
+        "agreement": pack(read_agreement(lake, collection, reference)),
+        "correlated": pack([vars(one) for one in correlated]),
+        **{f"board-{number}": pack(boards[name])
+           for number, name in enumerate(settled["label_sets"])},
+        **grids.packs,
+    }  # fmt: skip
+
+
+def _reference(wanted: str | None, names: list[str]) -> str | None:
+    if wanted is None:
+        return next((name for name in names if name.startswith("assessor:")), None)
+    if wanted not in names:
+        raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names))
+    if not wanted.startswith("assessor:"):
+        raise BadInput(
+            f"the reference is an assessor, and {wanted!r} is none",
+            "gradelake stats correlation and plot scatter compare judges with each other.",
+        )
+    return wanted
+
+
+def _release_read(project: Project, lake: Lake) -> releases.Release | None:
+    if lake.release is None:
+        return None
+    found = releases.available(project, lake.connection)
+    return next(release for release in found if release.name == lake.release)
+
+
+def _part(name: str) -> str:
+    return (files("analyses.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["count"] = lambda n: f"{n:,}"
+    environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
+    environment.filters["json"] = json.dumps
+    return environment.from_string(_part("report.html.jinja"))

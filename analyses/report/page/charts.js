@@ -1,0 +1,42 @@
+// Pictures are drawn by Vega, in the colours of the page, and again when these change.
+const drawn = new Map();
+const ERRORS = 1; // Vega's log level
+const AXIS = 45; // pixels below the rows
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+function theme() {
+  const ink = colour("ink"), soft = colour("soft"), line = colour("line");
+  const accent = colour("accent");
+  const axis = {
+    labelColor: ink, titleColor: soft, gridColor: line, domainColor: line, tickColor: line,
+    labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6,
+  };
+  return {
+    background: "transparent", font: "system-ui, sans-serif", axis,
+    view: { stroke: "transparent" }, point: { color: accent }, rule: { color: accent },
+    text: { color: ink }, range: { category: [accent, colour("second")] },
+  };
+}
+
+async function draw(id, name, rows, description) {
+  const element = byId(id);
+  if (!element) return;
+  drawn.set(id, [name, rows, description]);
+  const spec = structuredClone((await unpack("charts"))[name]);
+  if (spec.height.step) spec.height = spec.height.step * rows.length + AXIS;
+  const before = element.querySelector("svg");
+  if (before) element.style.minHeight = `${element.offsetHeight}px`;
+  await vegaEmbed(element, { ...spec, description, datasets: { rows } }, {
+    actions: false, renderer: "svg", config: theme(), mode: "vega-lite", logLevel: ERRORS,
+  });
+  element.style.minHeight = "";
+}
+
+function drawAgain() {
+  for (const [id, picture] of drawn) draw(id, ...picture);
+}
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);

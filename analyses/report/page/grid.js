@@ -1,0 +1,116 @@
+// The grade grid: one query at a time, forty passages a page; arrow keys move from cell to cell.
+const PASSAGES = 40;
+const grid = { data: null, texts: null, about: null, page: 0, settled: null };
+
+async function startGrid(settled) {
+  grid.settled = settled;
+  const grader = byId("grid-grader"), query = byId("grid-query");
+  if (!grader) return;
+  fill(grader, Object.keys(settled.grids));
+  const queries = () => {
+    const all = settled.grids[grader.value];
+    const chosen = query.value;
+    fill(query, all.map((one) => one.query_id), chosen, (id) => {
+      const text = all.find((one) => one.query_id === id).query;
+      return `${id}: ${text.length > 70 ? `${text.slice(0, 69)}\u2026` : text}`;
+    });
+    return showQuery();
+  };
+  grader.addEventListener("change", queries);
+  query.addEventListener("change", showQuery);
+  byId("grid-back").addEventListener("click", () => turn(-1));
+  byId("grid-on").addEventListener("click", () => turn(1));
+  byId("grid-table").addEventListener("keydown", walk);
+  await queries();
+}
+
+async function showQuery() {
+  const { grids, texts } = grid.settled;
+  const about = grids[byId("grid-grader").value].find(
+    (one) => one.query_id === byId("grid-query").value);
+  grid.about = about;
+  [grid.data, grid.texts] = await Promise.all([
+    unpack(about.id), unpack(texts[about.query_id])]);
+  grid.page = 0;
+  byId("grid-says").textContent = `${about.query}: ${about.n_passages} passages, ` +
+    `${about.n_items} items` +
+    (about.shown < about.n_passages ? `; the best ${about.shown} are here.` : ".");
+  byId("grid-items").replaceChildren(...grid.data.items.map((item) =>
+    make("li", {}, item.item_text ?? item.item_id)));
+  nothingChosen();
+  showPage();
+}
+
+function turn(by) {
+  grid.page += by;
+  showPage();
+}
+
+function showPage() {
+  const { passages, items } = grid.data;
+  const pages = Math.max(1, Math.ceil(passages.length / PASSAGES));
+  const from = grid.page * PASSAGES;
+  const shown = passages.slice(from, from + PASSAGES);
+  const whose = grid.settled.assessor;
+  const heads = ["passage", "mean", ...(whose ? [whose] : []), ...items.map((_, i) => i + 1)];
+  const rows = shown.map((passage, row) => make("tr", {},
+    make("th", { scope: "row", title: passage.passage_id }, passage.passage_id),
+    make("td", { class: "n" }, figure(passage.mean_grade, 2)),
+    ...(whose ? [make("td", { class: "n" }, passage.judgment ?? "\u2013")] : []),
+    ...passage.grades.map((grade, column) => cell(passage, grade, row, column))));
+  byId("grid-table").replaceChildren(
+    make("thead", {}, make("tr", {}, ...heads.map((head, i) => make("th", {
+      scope: "col", title: items[i - heads.length + items.length]?.item_text,
+    }, head)))),
+    make("tbody", {}, ...rows));
+  byId("grid-page").textContent = `passages ${passages.length ? from + 1 : 0} to ` +
+    `${from + shown.length} of ${passages.length}`;
+  byId("grid-back").disabled = grid.page === 0;
+  byId("grid-on").disabled = grid.page >= pages - 1;
+}
+
+function cell(passage, grade, row, column) {
+  const known = grade !== null;
+  const item = grid.data.items[column];
+  const element = make("td", {
+    class: `grade ${known ? `g${Math.min(5, Math.max(0, grade))}` : "none"}`,
+    tabindex: row || column ? -1 : 0, "data-row": row, "data-column": column,
+    "aria-label": `grade ${known ? grade : "none"}, item ${column + 1}, ` +
+      `passage ${passage.passage_id}`,
+  }, known ? grade : "");
+  const tell = () => detail(passage, item, column, grade);
+  element.addEventListener("focus", tell);
+  element.addEventListener("mouseenter", tell);
+  element.addEventListener("click", () => element.focus());
+  return element;
+}
+
+function detail(passage, item, column, grade) {
+  const answer = passage.answers[column];
+  byId("grid-detail").replaceChildren(
+    make("h3", {}, grade === null ? "Not graded" : `Grade ${grade}`),
+    make("p", {}, make("b", {}, `Item ${column + 1}: `), item.item_text ?? item.item_id),
+    make("p", {}, make("b", {}, "Answer: "), answer ?? "\u2013"),
+    make("p", {}, make("b", {}, "Passage "), passage.passage_id),
+    make("p", { class: "text" }, grid.texts[passage.passage_id] ?? "(its text is not in the lake)"));
+}
+
+function nothingChosen() {
+  byId("grid-detail").replaceChildren(
+    make("p", { class: "caption" }, "No cell is chosen."));
+}
+
+function walk(event) {
+  const from = event.target.closest("td.grade");
+  const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  if (!from || !step[event.key]) return;
+  const [down, right] = step[event.key];
+  const row = Number(from.dataset.row) + down, column = Number(from.dataset.column) + right;
+  const to = byId("grid-table").querySelector(
+    `td[data-row="${row}"][data-column="${column}"]`);
+  event.preventDefault();
+  if (!to) return;
+  from.tabIndex = -1;
+  to.tabIndex = 0;
+  to.focus();
+}

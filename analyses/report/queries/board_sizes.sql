@@ -1,0 +1,8 @@
+-- On how many queries the boards of a label set are means
+select
+    label_set,
+    max(n_queries) as n_queries
+from lake.marts.leaderboard
+where collection = $collection
+group by label_set
+order by label_set

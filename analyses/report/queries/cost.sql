@@ -1,0 +1,15 @@
+-- What each grader's grades cost
+select
+    grader,
+    string_agg(distinct model, ', ' order by model) as models,
+    cast(sum(n_pairs) as bigint) as n_pairs,
+    cast(sum(n_failed) as bigint) as n_failed,
+    cast(sum(prompt_tokens) as bigint) as prompt_tokens,
+    cast(sum(cached_tokens) as bigint) as cached_tokens,
+    cast(sum(completion_tokens) as bigint) as completion_tokens,
+    min(day) as first_day,
+    max(day) as last_day
+from lake.marts.grading_cost
+where collection = $collection
+group by grader
+order by grader

@@ -1,0 +1,11 @@
+-- Why pairs failed
+select
+    grader,
+    error_kind,
+    n_pairs,
+    n_queries,
+    newest_error,
+    last_seen_at
+from lake.marts.grading_failures
+where collection = $collection
+order by n_pairs desc, grader asc, error_kind asc

@@ -1,0 +1,16 @@
+-- Who graded, and how it was asked
+select
+    graders.name,
+    graders.engine,
+    graders.model,
+    graders.model_revision,
+    graders.prompt,
+    left(graders.prompt_sha256, 12) as prompt_sha256,
+    graders.decoding,
+    graders.parser,
+    count(*) as n_grades
+from lake.raw.graders as graders
+inner join lake.raw.grades as grades on graders.grader_id = grades.grader_id
+where grades.collection = $collection
+group by all
+order by graders.name, n_grades desc

@@ -1,0 +1,73 @@
+-- How many items and passages of the newest rubric ask for a look, by grader and tau
+with
+
+newest as (
+    select
+        collection,
+        rubric_version
+    from lake.marts.rubric_versions
+    where collection = $collection and is_newest
+),
+
+spurious as (
+    select
+        grader,
+        tau,
+        count(distinct item_id) as n_spurious,
+        sum(n_hits) as n_hits
+    from lake.marts.spurious_items
+    inner join newest using (collection, rubric_version)
+    where assessor = $assessor
+    group by all
+),
+
+uncovered as (
+    select
+        grader,
+        tau,
+        count(*) as n_uncovered
+    from lake.marts.uncovered_passages
+    inner join newest using (collection, rubric_version)
+    where assessor = $assessor
+    group by all
+),
+
+never_covered as (
+    select
+        grader,
+        tau,
+        count(*) as n_never_covered
+    from lake.marts.never_covered_items
+    inner join newest using (collection, rubric_version)
+    group by all
+),
+
+items as (
+    select
+        progress.grader,
+        count(*) as n_items
+    from lake.marts.rubric_progress as progress
+    inner join newest using (collection, rubric_version)
+    where progress.n_graded > 0
+    group by all
+),
+
+taus as (
+    select unnest(range(1, 6)) as tau
+)
+
+select
+    items.grader,
+    taus.tau,
+    items.n_items,
+    coalesce(spurious.n_spurious, 0) as n_spurious,
+    cast(coalesce(spurious.n_hits, 0) as bigint) as n_hits,
+    coalesce(uncovered.n_uncovered, 0) as n_uncovered,
+    coalesce(never_covered.n_never_covered, 0) as n_never_covered
+from items
+cross join taus
+left join spurious on items.grader = spurious.grader and taus.tau = spurious.tau
+left join uncovered on items.grader = uncovered.grader and taus.tau = uncovered.tau
+left join never_covered
+    on items.grader = never_covered.grader and taus.tau = never_covered.tau
+order by all

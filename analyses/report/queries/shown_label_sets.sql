@@ -1,0 +1,20 @@
+-- The label sets of the report: assessors, judges, and graders under the newest rubric
+select
+    sets.label_set,
+    sets.kind,
+    sets.grader,
+    sets.rubric_version,
+    sets.policy,
+    max(labels.label) as highest_label
+from lake.intermediate.int_label_sets as sets
+inner join lake.marts.relevance_labels as labels
+    on sets.collection = labels.collection and sets.label_set = labels.label_set
+left join lake.marts.rubric_versions as versions
+    on
+        sets.collection = versions.collection
+        and sets.rubric_version = versions.rubric_version
+where
+    sets.collection = $collection
+    and (sets.kind != 'rubric' or versions.is_newest)
+group by all
+order by sets.kind, sets.label_set

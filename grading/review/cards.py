@@ -1,0 +1,218 @@
+"""Which grades a person is shown, and in which order."""
+
+from dataclasses import dataclass
+
+from grading.planner import check_queries
+from grading.review.reviewable import Reviewable
+from sql.errors import BadInput
+from sql.lake import Lake
+
+# dbt's views that a review reads; they are always as new as the raw tables
+VIEWS = (
+    "intermediate.int_rubric_items",
+    "intermediate.int_extracted_answers",
+    "intermediate.int_left_out_passages",
+    "marts.review_agreement",
+)
+AT_ONCE = 2_000  # cards: more than anybody reviews without a pause
+
+# A grade's place: of each grade in turn, the higher the more often. In every 21 cards of a scale
+# of 0 to 5, as long as there are any, 6 have a grade of 5, 5 a 4, and 1 a 0.
+_DECK = """
+    with
+
+    items as (
+        select query_id, item_id, min(item_text) as item
+        from lake.intermediate.int_rubric_items
+        where
+            collection = $collection
+            and kind = $kind
+            and item_text is not null
+            and rubric_version = (
+                select max(rubric_version) from lake.intermediate.int_rubric_items
+                where collection = $collection
+            )
+        group by all
+    ),
+
+    eligible as (
+        select
+            grades.query_id,
+            grades.passage_id,
+            grades.item_id,
+            grades.passage_sha256,
+            grades.query_sha256,
+            grades.grade,
+            grades.answer,
+            items.item,
+            row_number() over (
+                partition by grades.grade
+                order by
+                    md5(concat_ws('/', $seed, grades.query_id, grades.passage_id, grades.item_id))
+            ) as nth
+        from lake.intermediate.int_grades_in_force as grades
+        inner join items
+            on grades.query_id = items.query_id and grades.item_id = items.item_id
+        semi join lake.raw.passages
+            on grades.collection = passages.collection and grades.passage_id = passages.passage_id
+        anti join lake.intermediate.int_left_out_passages as left_out
+            on grades.collection = left_out.collection and grades.passage_id = left_out.passage_id
+        where
+            grades.collection = $collection
+            and grades.grader_id = $grader_id
+            and grades.grade is not null
+            and ($tau is null or grades.grade >= $tau)
+            and ($query_id is null or grades.query_id = $query_id)
+            and (
+                $item_id is null
+                or grades.item_id = $item_id
+                or starts_with(split_part(grades.item_id, '/', -1), $item_id)
+            )
+    ),
+
+    ordered as (
+        select
+            *,
+            row_number() over (
+                order by (nth - 0.5) / (grade - $scale_min + 1), grade desc, nth
+            ) as position
+        from eligible
+    ),
+
+    drawn as (
+        select
+            ordered.*,
+            reviews.verdict,
+            reviews.own_grade,
+            reviews.note
+        from ordered
+        left join lake.raw.grade_reviews as reviews
+            on
+                reviews.collection = $collection
+                and reviews.grader_id = $grader_id
+                and reviews.assessor = $assessor
+                and ordered.query_id = reviews.query_id
+                and ordered.passage_id = reviews.passage_id
+                and ordered.item_id = reviews.item_id
+                and ordered.passage_sha256 is not distinct from reviews.passage_sha256
+                and ordered.query_sha256 is not distinct from reviews.query_sha256
+                and ordered.grade = reviews.grade
+        where $sample is null or ordered.position <= $sample
+    )
+
+    select
+        drawn.query_id,
+        drawn.passage_id,
+        drawn.item_id,
+        drawn.passage_sha256,
+        drawn.query_sha256,
+        queries.text as query,
+        drawn.item,
+        drawn.grade,
+        coalesce(nullif(drawn.answer, ''), answers.answer) as answer,
+        drawn.verdict,
+        drawn.own_grade,
+        drawn.note,
+        count(*) over () as n_left
+    from drawn
+    inner join lake.raw.queries as queries
+        on queries.collection = $collection and drawn.query_id = queries.query_id
+    left join lake.intermediate.int_extracted_answers as answers
+        on
+            answers.collection = $collection
+            and drawn.query_id = answers.query_id
+            and drawn.passage_id = answers.passage_id
+            and drawn.item_id = answers.item_id
+    where $again or drawn.verdict is null
+    order by drawn.position
+"""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What somebody said of a grade. `own_grade`: of who disagrees and says what it should be."""
+
+    verdict: str  # agree, disagree
+    own_grade: int | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """One grade with what it was given for; `before` is what the assessor said of it already."""
+
+    query_id: str
+    passage_id: str
+    item_id: str
+    passage_sha256: str | None
+    query_sha256: str | None
+    query: str
+    item: str
+    grade: int
+    answer: str | None
+    before: Reviewed | None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be reviewed, by whom."""
+
+    collection: str
+    grader: Reviewable
+    assessor: str
+    tau: int
+    only_answered: bool = False
+    query_id: str | None = None
+    item_id: str | None = None
+    sample: int | None = None
+    seed: int = 1
+    again: bool = False  # also what the assessor has reviewed
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The cards to show, and how many there would be (at most `AT_ONCE` are dealt)."""
+
+    cards: list[Card]
+    n_left: int
+
+
+def deal(lake: Lake, wish: Wish) -> Deck:
+    """The cards in order, the same for the same seed and grades, whoever reviews.
+
+    A sample is drawn from all grades, reviewed ones included: called again with the same seed, it
+    goes on with the rest of it. Grades whose item or passage has no text in the lake are left out.
+    Raises `BadInput` when the lake has nothing of what is asked for.
+    """
+    query_ids = (wish.query_id,) if wish.query_id is not None else None
+    check_queries(lake, wish.collection, query_ids)
+    parameters = {
+        "collection": wish.collection,
+        "kind": wish.grader.kind,
+        "grader_id": wish.grader.grader_id,
+        "scale_min": wish.grader.scale_min,
+        "assessor": wish.assessor,
+        "tau": wish.tau if wish.only_answered else None,
+        "query_id": wish.query_id,
+        "item_id": wish.item_id,
+        "sample": wish.sample,
+        "seed": str(wish.seed),
+    }
+    rows = lake.rows(f"{_DECK} limit {AT_ONCE}", **parameters, again=wish.again)
+    if not rows and not (wish.again or lake.rows(f"{_DECK} limit 1", **parameters, again=True)):
+        raise BadInput(
+            f"there is nothing to review: {wish.grader.name} has no such grades on the newest "
+            f"rubric of {wish.collection}, with item and passage in the lake",
+            f"`gradelake plan {wish.collection}` says what is graded.",
+        )
+    cards = [Card(*row[:9], before=Reviewed(*row[9:12]) if row[9] else None) for row in rows]
+    return Deck(cards, rows[0][-1] if rows else 0)
+
+
+def passage_text(lake: Lake, collection: str, card: Card) -> str | None:
+    """The text that was graded; None when it is no longer in the lake."""
+    return lake.value(
+        "select text from lake.raw.passages where collection = ? and passage_id = ? "
+        "and (? is null or text_sha256 = ?)",
+        collection, card.passage_id, card.passage_sha256, card.passage_sha256,
+    )  # fmt: skip

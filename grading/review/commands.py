@@ -1,0 +1,78 @@
+"""`gradelake review`: people say whether they agree with a grader, one grade at a time."""
+
+import sys
+
+import click
+
+from sql import console
+from sql.lake import Lake
+from sql.project import check_name
+
+
+@click.command()
+@click.argument("collection")
+@click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
+@click.option("--assessor", required=True, metavar="NAME", help="Who reviews.")
+@click.option("--query", "query_id", metavar="ID", help="Only of this query.")
+@click.option("--item", "item_id", metavar="ID",
+              help="Only on this rubric item: its id, or how its hash begins.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N of these grades.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Another seed, another order and sample.")  # fmt: skip
+@click.option("--tau", type=click.IntRange(min=1), metavar="T", help="The grade from which an item "
+              "counts as answered. Default: 4, or the top of a shorter scale.")  # fmt: skip
+@click.option("--only-answered", is_flag=True, help="Only grades of tau or more.")
+@click.option("--again", is_flag=True, help="Also what the assessor has reviewed, to revise it.")
+@click.option("--json", "as_json", is_flag=True,
+              help="Print the summary as one JSON object; cards go to standard error.")  # fmt: skip
+@click.pass_obj
+def review(
+    project, collection, grader_name, assessor, query_id, item_id, sample, seed, tau,
+    only_answered, again, as_json,
+):  # fmt: skip
+    """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
+
+    Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
+    q quit. Each answer is in the lake at once, and the same command goes on where it was. No grade
+    is changed. High grades come more often than low ones. Without a terminal, each line of standard
+    input is a key, or the text of a note.
+
+    \b
+    Examples:
+      gradelake review dl19 --grader flan --assessor ann
+      gradelake review dl19 --grader flan --assessor ann --sample 50 --seed 7
+      gradelake review dl19 --grader flan --assessor ann --item 79d1ecce --only-answered
+    """
+    from grading.planner import ensure_views
+    from grading.review.cards import VIEWS, Wish, deal
+    from grading.review.keys import Lines, Terminal
+    from grading.review.reviewable import choose_tau, find_grader
+    from grading.review.screen import Screen
+    from grading.review.session import Session
+    from grading.review.summary import print_summary, summary
+    from grading.review.verdicts import Verdicts
+
+    check_name(assessor, "--assessor")
+    project = project()
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, console.warn, VIEWS)
+        grader = find_grader(lake, grader_name)
+        wish = Wish(
+            collection, grader, assessor, choose_tau(lake, grader, tau), only_answered, query_id,
+            item_id, sample, seed, again,
+        )  # fmt: skip
+        deck = deal(lake, wish)
+        screen = Screen(grader, to_stderr=as_json)
+        at_terminal = sys.stdin.isatty()
+        keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)
+        verdicts = Verdicts(lake, wish)
+        session = Session(deck, verdicts, keys, screen)
+        try:
+            session.run()
+        finally:
+            verdicts.close(sys.argv[1:], session.sitting.reviewed)
+        made = summary(lake, wish, deck, session.sitting)
+    if as_json:
+        console.print_json(made)
+    else:
+        print_summary(made)

@@ -1,0 +1,69 @@
+"""A card on the terminal, 80 columns wide. Texts are other people's: nothing of them steers it."""
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from grading.review.cards import Card, Reviewed
+from grading.review.reviewable import Reviewable
+from sql.console import printable
+
+WIDTH = 80
+_LABEL = 10  # columns
+# what turns the direction of writing: a text could show other words than it has
+_TURNING = {n: f"\\u{n:04x}" for n in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
+
+class Screen:
+    """Writes cards to standard output, or to standard error when a program reads the output."""
+
+    def __init__(self, grader: Reviewable, to_stderr: bool):
+        self.grader = grader
+        self.to_stderr = to_stderr
+
+    def write(self, text: str) -> None:
+        """A text, at once, and nothing in it that steers the terminal."""
+        click.echo(harmless(text), nl=False, err=self.to_stderr)
+
+    def show(self, card: Card, passage: str, which: str, note: str | None) -> None:
+        """One card, with what was noted on it and said of it before."""
+        low, high = self.grader.scale_min, self.grader.scale_max
+        lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
+        lines += _field("Query", card.query)
+        lines += _field(self.grader.kind.capitalize(), card.item)
+        lines += _field("Passage", passage)
+        lines += _field("Answer", card.answer) if card.answer else []
+        lines += _field("Grade", f"{card.grade}  (of {low} to {high}, by {self.grader.name})")
+        if card.before:
+            lines += _field("You said", said(card.before))
+        if note:
+            lines += _field("Note", note)
+        self.write("\n".join([*lines, "", ""]))
+
+
+def said(reviewed: Reviewed) -> str:
+    """A verdict in words."""
+    own = "" if reviewed.own_grade is None else f", it should be {reviewed.own_grade}"
+    return reviewed.verdict + own
+
+
+def harmless(text: str) -> str:
+    """A text whose control characters, and those that turn its direction, are shown as escapes."""
+    return printable(text.translate(_TURNING))
+
+
+def _field(label: str, text: str) -> list[str]:
+    """A label and beside it the text in lines that fit."""
+    lines = _lines(text.strip(), WIDTH - _LABEL) or [""]
+    labels = [label] + [""] * (len(lines) - 1)
+    return [f"{left:<{_LABEL}}{line}".rstrip() for left, line in zip(labels, lines, strict=True)]
+
+
+def _lines(text: str, width: int) -> list[str]:
+    """The text in lines of so many columns; wide characters count as two."""
+    room = Console(width=width, color_system=None)
+    return [
+        line.plain.rstrip()
+        for paragraph in text.splitlines()
+        for line in Text(harmless(paragraph), tab_size=4).wrap(room, width, overflow="fold")
+    ]

@@ -1,0 +1,61 @@
+"""What came of a review: this sitting, and how far the assessor agrees with the grader by now."""
+
+from typing import Any
+
+from grading.review.cards import Deck, Wish
+from grading.review.session import Sitting
+from sql import console
+from sql.lake import Lake
+
+
+def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, Any]:
+    """This sitting's counts, and the assessor's row of `review_agreement`, as of now."""
+    frame = lake.frame(
+        "select * from lake.marts.review_agreement "
+        "where collection = ? and grader = ? and assessor = ? and tau = ?",
+        wish.collection, wish.grader.name, wish.assessor, wish.tau,
+    )  # fmt: skip
+    first_verdicts = sum(
+        1 for at, said in sitting.said.items() if said and not deck.cards[at].before
+    )
+    again = sum(1 for card in deck.cards if card.before)
+    return {
+        "collection": wish.collection,
+        "grader": wish.grader.name,
+        "assessor": wish.assessor,
+        "tau": wish.tau,
+        "agreed_now": sitting.count("agree"),
+        "disagreed_now": sitting.count("disagree"),
+        "skipped_now": sitting.count(None),
+        "not_reviewed": deck.n_left - again - first_verdicts,
+        "agreement": frame.to_dicts()[0] if frame.height else None,
+    }
+
+
+def print_summary(made: dict[str, Any]) -> None:
+    """The same for people."""
+    agreed, disagreed = made["agreed_now"], made["disagreed_now"]
+    skipped = f", {made['skipped_now']:,} skipped" if made["skipped_now"] else ""
+    console.say(
+        f"reviewed {agreed + disagreed:,} now: {agreed:,} agreed with, {disagreed:,} not{skipped}; "
+        f"{made['not_reviewed']:,} left"
+    )
+    found = made["agreement"]
+    if found is None:
+        return
+    console.say(
+        f"{made['assessor']} on {made['grader']}, {made['collection']}: "
+        f"{found['n_reviewed']:,} reviewed, {found['n_agreed']:,} agreed with "
+        f"({found['share_agreed']:.0%})"
+    )
+    shown = [
+        f"{name} {found[name]:.3f}"
+        for name in ("kappa", "precision", "recall")
+        if found[name] is not None
+    ]
+    if found["kappa"] is None:
+        shown.insert(0, "kappa undefined (one of two answers only)")
+    console.say(
+        f"answered from grade {made['tau']} on, over {found['n_graded']:,} with a grade of both: "
+        + ", ".join(shown)
+    )

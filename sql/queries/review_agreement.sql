@@ -1,0 +1,31 @@
+-- How far do people who reviewed a grader's grades agree with it?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :assessor = any              who reviewed
+-- :tau = 4                     an item counts as answered from this grade on
+select
+    collection,
+    grader,
+    assessor,
+    tau,
+    n_reviewed,
+    n_agreed,
+    round(share_agreed, 3) as share_agreed,
+    n_graded,
+    round(kappa, 3) as kappa,
+    round(precision, 3) as precision,
+    round(recall, 3) as recall,
+    n_both,
+    n_grader_only,
+    n_assessor_only,
+    n_neither
+from marts.review_agreement
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+    and ($assessor is null or assessor = $assessor)
+    and tau = cast($tau as integer)
+order by
+    collection asc,
+    grader asc,
+    assessor asc

@@ -1,0 +1,57 @@
+"""A real Chromium without a screen, for tests that look at a page as a person does."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# as root in a container, and with nothing to say to anybody outside
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update",
+         "--disable-sync"]  # fmt: skip
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A started browser; skips where there is none."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("Chromium is not installed (Debian: `make browser`)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Look:
+    """One look at a file: the open page, what its console said, and what it asked the network."""
+
+    def __init__(self, browser: Browser, file: Path, width: int, scheme: str = "light"):
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page: Page = browser.new_page(
+            viewport={"width": width, "height": 900}, color_scheme=scheme
+        )
+        self.page.on("console", lambda line: self.said.append(f"{line.type}: {line.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+        self.page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        self.asked.remove(file.as_uri())
+
+    @property
+    def wider_than_the_window(self) -> bool:
+        return self.page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+
+    def text(self, selector: str) -> str:
+        return self.page.inner_text(selector)
+
+    def column(self, table: str, number: int) -> list[str]:
+        """What the cells of a column (from 1) show."""
+        return self.page.locator(f"{table} tbody tr > *:nth-child({number})").all_inner_texts()

@@ -1,0 +1,492 @@
+"""People review grades: verdicts stay, no grade changes, and the numbers are scikit-learn's."""
+
+import json
+import os
+import pty
+import random
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+from rich.cells import cell_len
+from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
+
+from gradelake import app
+from grading.review.cards import Card, Reviewed, Wish, deal
+from grading.review.reviewable import choose_tau, find_grader
+from grading.review.screen import _lines
+from grading.review.verdicts import Verdicts
+from sql import BadInput, Lake, Project, migrate
+from sql.contracts import KEYS
+from sql.doctor import repeated_keys
+from sql.transaction import utc_now
+from tests.conftest import gradelake
+from tests.edits import write_edits
+
+GRADES = "select grader_id, query_id, passage_id, item_id, grade from lake.raw.grades order by all"
+REVIEWS = (
+    "select assessor, grade, verdict, own_grade, note from lake.raw.grade_reviews "
+    "order by reviewed_at"
+)
+CARD = re.compile(r"^([\d,]+) of ([\d,]+) {3}(\S+) {3}(\S+)$", re.MULTILINE)
+ASKED = "[q]uit: "
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path) -> Path:
+    shutil.copytree(graded_demo, tmp_path / "demo")
+    return tmp_path / "demo"
+
+
+def review(folder: Path, answers: str, *options: str, assessor: str = "ann") -> Result:
+    """Answer the cards: a letter is a key and a line; the rest, between commas, a line."""
+    lines = "".join(f"{line}\n" for line in answers.split(",")) if answers else ""
+    return CliRunner().invoke(
+        app,
+        ["--config", str(folder / "gradelake.toml"), "review", "demo", "--grader", "lexical",
+         "--assessor", assessor, *options],
+        input=lines, catch_exceptions=True,
+    )  # fmt: skip
+
+
+def done(result: Result) -> str:
+    """What a review showed that went well."""
+    if result.exception:
+        raise result.exception
+    return result.stdout
+
+
+def cards(shown: str) -> list[tuple[str, str]]:
+    """(query, passage) of the cards, in order."""
+    return [(query, passage) for _, _, query, passage in CARD.findall(shown)]
+
+
+def grades_shown(shown: str) -> list[int]:
+    return [int(grade) for grade in re.findall(r"^Grade +(\d)", shown, re.MULTILINE)]
+
+
+def ask(folder: Path, query: str, *parameters) -> list[tuple]:
+    with Lake.live(Project.find(folder)) as lake:
+        return lake.rows(query, *parameters)
+
+
+def mart(folder: Path, assessor: str = "ann") -> list[dict]:
+    """What `review_agreement` says, a row per tau."""
+    with Lake.live(Project.find(folder)) as lake:
+        return lake.frame(
+            "select * from lake.marts.review_agreement where assessor = ? order by tau", assessor
+        ).to_dicts()
+
+
+def deck(lake: Lake, assessor: str = "ann", tau: int = 4, **wishes) -> list[Card]:
+    """The cards that the grader `lexical` comes to."""
+    return deal(lake, Wish("demo", find_grader(lake, "lexical"), assessor, tau, **wishes)).cards
+
+
+def shown(card: Card) -> tuple:
+    return card.query_id, card.passage_id, card.item_id, card.grade
+
+
+def said(folder: Path, *verdicts: Reviewed) -> list[Card]:
+    """Let Ann say this of the first cards, without showing them; returns them."""
+    with Lake.writer(Project.find(folder)) as lake:
+        wish = Wish("demo", find_grader(lake, "lexical"), "ann", 4)
+        first = deal(lake, wish).cards[: len(verdicts)]
+        for card, verdict in zip(first, verdicts, strict=True):
+            Verdicts(lake, wish).put(card, verdict)
+    return first
+
+
+# --- what a sitting leaves ------------------------------------------------------------------------
+
+
+def test_verdicts_are_kept_and_no_grade_changes(folder):
+    before = ask(folder, GRADES)
+    shown = done(review(folder, "a,d,1,n,says it well,a,s,d,,q"))
+    grades = grades_shown(shown)
+    assert len(cards(shown)) == 7, "five were answered, one twice for its note, and one was left"
+    assert ask(folder, REVIEWS) == [
+        ("ann", grades[0], "agree", None, None),
+        ("ann", grades[1], "disagree", 1, None),
+        ("ann", grades[2], "agree", None, "says it well"),
+        ("ann", grades[5], "disagree", None, None),
+    ]
+    assert "reviewed 4 now: 2 agreed with, 2 not, 1 skipped; 2,815 left" in shown
+    assert "ann on lexical, demo: 4 reviewed, 2 agreed with (50%)" in shown
+    assert ask(folder, GRADES) == before
+    log = CliRunner().invoke(app, ["--config", str(folder / "gradelake.toml"), "log", "--json"])
+    newest = json.loads(log.stdout)["commits"][:2]
+    assert newest[0]["message"] == "review demo lexical ann: 4 reviews", "a line for a sitting"
+    assert not newest[1]["message"].startswith("review")
+    files = (folder / "lake" / "data" / "raw" / "grade_reviews").rglob("*.parquet")
+    assert not list(files), "so few rows are kept in the catalog: no file for each"
+
+
+# --- changing one's mind --------------------------------------------------------------------------
+
+
+def test_undo_takes_a_verdict_back_and_the_next_sitting_goes_on_with_what_is_left(folder):
+    shown = done(review(folder, "u,a,n,hm,a,s,u,u,q"))
+    seen = cards(shown)
+    assert "this is the first card" in shown
+    assert seen[-1] == seen[1], "over the skipped one, back to the second"
+    assert "Note      hm" in shown.rpartition("-" * 80)[2], "with what was noted on it"
+    assert len(ask(folder, REVIEWS)) == 1
+    after = done(review(folder, "s,q"))
+    assert [cards(after)[0], CARD.findall(after)[0][1]] == [seen[1], "2,818"]
+
+
+def test_a_second_verdict_takes_the_place_of_the_first_and_undo_brings_it_back(folder):
+    grade = grades_shown(done(review(folder, "n,first,d,1,q")))[0]
+    shown = done(review(folder, "a,q", "--again"))
+    assert "You said  disagree, it should be 1" in shown
+    assert ask(folder, REVIEWS) == [("ann", grade, "agree", None, "first")]
+    done(review(folder, "d,2,u,q", "--again"))
+    assert ask(folder, REVIEWS) == [("ann", grade, "agree", None, "first")]
+    with Lake.live(Project.find(folder)) as lake:
+        assert list(repeated_keys(lake, ["grade_reviews"])) == []
+
+
+def test_one_who_disagrees_cannot_give_the_same_grade_and_can_go_back(folder):
+    (card,) = said(folder, Reviewed("agree"))
+    wrong = review(folder, f"d,b,d,{card.grade}", "--again")
+    assert isinstance(wrong.exception, BadInput)
+    assert f"line 4: '{card.grade}' is not one of" in wrong.exception.message
+    assert ask(folder, REVIEWS) == [("ann", card.grade, "agree", None, None)]
+
+
+def test_a_script_that_went_astray_stops_at_the_line_and_what_it_said_before_stays(folder):
+    wrong = review(folder, "a,a,x,a")
+    assert wrong.exception.exit_code == 2
+    assert "line 3: 'x' is not one of a, d, s, n, u, q" in wrong.exception.message
+    assert len(ask(folder, REVIEWS)) == 2
+
+
+# --- which grades ---------------------------------------------------------------------------------
+
+
+def test_a_seed_gives_the_same_cards_to_everybody_high_grades_more_often_but_not_only(folder):
+    with Lake.writer(Project.find(folder)) as lake:
+        first, bobs, other = (
+            [shown(card) for card in deck(lake, seed=seed, assessor=who)]
+            for who, seed in (("ann", 7), ("bob", 7), ("ann", 8))
+        )
+        some = [shown(card) for card in deck(lake, seed=7, sample=6)]
+    assert len(first) == 2_000
+    assert bobs == first
+    assert some == first[:6]
+    assert {tuple(card) for card in other[:20]} != {tuple(card) for card in first[:20]}
+    there = Counter(grade for *_, grade in first[:42])
+    plenty = [grade for grade in range(5) if there[grade] < 40 and grade != 5]
+    assert there[5] == 3, "all that there are: the demo's grader is shy of high grades"
+    assert sorted(plenty, key=lambda grade: there[grade]) == plenty, "the higher the more"
+    assert there[0] >= 1
+    assert {grade for *_, grade in first[:6]} == {1, 2, 3, 4, 5}
+
+
+def test_a_review_goes_on_with_its_sample(folder):
+    shown = done(review(folder, "a,a,a", "--sample", "4", "--seed", "7"))
+    assert "reviewed 3 now: 3 agreed with, 0 not; 1 left" in shown, "the input ended"
+    shown = done(review(folder, "a", "--sample", "4", "--seed", "7"))
+    assert len(cards(shown)) == 1
+    assert "reviewed 1 now: 1 agreed with, 0 not; 0 left" in shown
+    assert "ann on lexical, demo: 4 reviewed, 4 agreed with (100%)" in shown
+
+
+def test_a_query_an_item_or_answered_grades_alone(folder):
+    with Lake.writer(Project.find(folder)) as lake:
+        query, item, n = lake.rows(
+            "select query_id, item_id, count(*) from lake.raw.grades group by all "
+            "having max(grade) = 4 and length(item_id) > 0 order by all limit 1"
+        )[0]
+        assert {card.query_id for card in deck(lake, query_id=query)} == {query}
+        assert [card.item_id for card in deck(lake, item_id=item.split("/")[-1][:8])] == [item] * n
+        answered = {card.grade for card in deck(lake, only_answered=True, tau=3)}
+    assert answered == {3, 4, 5}
+    shown = done(review(folder, "a,a,q", "--only-answered", "--item", item, "--query", query))
+    assert {grade >= 4 for grade in grades_shown(shown)} == {True}
+    assert "kappa undefined (one of two answers only), precision 1.000, recall 1.000" in shown
+
+
+def test_what_cannot_be_reviewed_is_refused_by_name(folder):
+    with Lake.writer(Project.find(folder)) as lake:
+        for refused, told in (
+            (lambda: find_grader(lake, "lexica"), "Did you mean 'lexical'?"),
+            (lambda: find_grader(lake, "lexical_direct"), "does not grade rubric items"),
+            (lambda: deck(lake, query_id="nil"), "demo has no query 'nil'"),
+            (lambda: deck(lake, item_id="ffffffffff"), "there is nothing to review"),
+            (
+                lambda: choose_tau(lake, find_grader(lake, "lexical"), 9),
+                "--tau 9: marts are computed at 1, 2, 3, 4, 5",
+            ),
+        ):
+            with pytest.raises(BadInput) as error:
+                refused()
+            assert told in str(error.value)
+        assert choose_tau(lake, find_grader(lake, "lexical"), None) == 4
+    nameless = review(folder, "q", assessor="a b")
+    assert "--assessor: 'a b' cannot be used as a name" in str(nameless.exception)
+
+
+# --- what the numbers are -------------------------------------------------------------------------
+
+
+def test_shares_and_kappas_are_those_of_scikit_learn(folder):
+    draw = random.Random(11)
+    with Lake.writer(Project.find(folder)) as lake:
+        grades = [card.grade for card in deck(lake, sample=50)]
+    answers, people = [], []
+    for grade in grades:
+        own = draw.choice([grade, grade, *range(6), None])
+        people.append(own)
+        if own == grade:
+            answers.append("a")
+        else:
+            answers += ["d", "" if own is None else str(own)]
+    result = review(folder, ",".join(answers), "--json", "--sample", "50")
+    summary = json.loads(done(result))
+    assert "1 of 50" in result.stderr, "the output is for the object alone"
+    assert summary["agreed_now"] == answers.count("a")
+    pairs = [(grade, own) for grade, own in zip(grades, people, strict=True) if own is not None]
+    assert 35 < len(pairs) < 50
+    rows = mart(folder)
+    assert summary["agreement"] == rows[3]
+    for tau, row in enumerate(rows, start=1):
+        said = [grade >= tau for grade, _ in pairs]
+        meant = [own >= tau for _, own in pairs]
+        assert (row["tau"], row["n_reviewed"], row["n_graded"]) == (tau, 50, len(pairs))
+        assert row["share_agreed"] == pytest.approx(answers.count("a") / 50)
+        assert row["kappa"] == pytest.approx(cohen_kappa_score(said, meant), abs=1e-9)
+        assert row["precision"] == pytest.approx(precision_score(meant, said), abs=1e-9)
+        assert row["recall"] == pytest.approx(recall_score(meant, said), abs=1e-9)
+
+
+def test_rubric_owners_find_the_verdicts_beside_the_grades(folder):
+    said(folder, Reviewed("disagree", 0, "no word of it"))
+    done(review(folder, "a,q", assessor="bob"))
+    (row,) = ask(
+        folder,
+        "select distinct n_reviews, n_agreed, reviewed_grade, review_notes "
+        "from lake.marts.verify_grades where n_reviews > 0",
+    )
+    assert row == (2, 1, 0, "ann: no word of it"), "of two grades the lower one"
+    asked = gradelake(folder, "sql", "--live", "--format", "json", "@review_agreement").stdout
+    assert [(row["assessor"], row["n_agreed"]) for row in json.loads(asked)] == [
+        ("ann", 0), ("bob", 1),
+    ]  # fmt: skip
+    wrong = gradelake(folder, "sql", "--live", "@review_agreement", "--assessor", "an", code=2)
+    assert "Did you mean 'ann'?" in wrong.stderr
+
+
+# --- what happens to the grade --------------------------------------------------------------------
+
+
+def test_a_grade_that_was_replaced_is_shown_again(folder):
+    card = shown(said(folder, Reviewed("agree"), Reviewed("agree"))[0])
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        transaction.run(
+            "update {lake}.raw.grades as grades set grade = 0 from lake.raw.grade_reviews as said "
+            "where grades.grader_id = said.grader_id and grades.query_id = ? "
+            "and grades.passage_id = ? and grades.item_id = said.item_id",
+            *card[:2],
+        )
+    assert {row["n_reviewed"] for row in mart(folder)} == {1}, "what was shown is not so any more"
+    with Lake.writer(Project.find(folder)) as lake:
+        assert (*card[:3], 0) in map(shown, deck(lake, query_id=card[0]))
+    assert len(ask(folder, REVIEWS)) == 2, "the review itself stays"
+
+
+def test_the_same_question_graded_by_another_model_is_another_row(folder):
+    first = said(folder, Reviewed("agree"))
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        for table, column in (("graders", "created_at"), ("grades", "graded_at")):
+            transaction.run(
+                f"insert into {{lake}}.raw.{table} by name "
+                f"select * replace ('newer' as grader_id, ?::timestamp as {column}) "
+                f"from lake.raw.{table} where grader_id = (select grader_id from lake.raw.graders "
+                "where name = 'lexical' and grader_id != 'newer')",
+                utc_now(),
+            )
+    assert said(folder, Reviewed("disagree")) == first
+    rows = ask(
+        folder,
+        "select grader, n_reviewed, n_agreed from lake.marts.review_agreement where tau = 4 "
+        "order by length(grader)",
+    )
+    assert [row[1:] for row in rows] == [(1, 0), (1, 1)]
+    assert rows[0][0] == "lexical"
+    assert rows[1][0].startswith("lexical@")
+
+
+def test_a_rubric_edit_loses_no_review(folder):
+    item = said(folder, Reviewed("agree"), Reviewed("agree"))[0].item_id
+    before = mart(folder)
+    write_edits(folder, {"rubric_version": 1, "collection": "demo", "bank": "questions",
+                         "item_id": item, "action": "drop"})  # fmt: skip
+    refused = review(folder, "q", "--item", item)
+    assert "nothing to review" in str(refused.exception), "a dropped item needs none any more"
+    assert mart(folder) == before
+    assert len(ask(folder, REVIEWS)) == 2
+
+
+# --- the terminal ---------------------------------------------------------------------------------
+
+
+def test_texts_of_others_do_not_steer_the_terminal(folder):
+    evil = "\x1b]0;owned\x07\x1b[2J red \x9b31m \u202eback\u2066 \x08\x7f and\rover \x00 end"
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        transaction.run("update {lake}.raw.passages set text = ?", evil)
+        transaction.run("update {lake}.raw.queries set text = ?", evil)
+        transaction.run("update {lake}.raw.grades set answer = ?, query_sha256 = null", evil)
+    shown = done(review(folder, f"n,{evil.replace(chr(13), '').replace(chr(0), '')},a,u,q"))
+    assert r"\x1b]0;owned\x07\x1b[2J red \x9b31m \u202eback\u2066 \x08\x7f and" in shown
+    assert shown.count("owned") > 3
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+
+
+def test_lines_fit_80_columns_whatever_is_in_them():
+    text = "word " * 50 + "\n\n" + "x" * 300 + "\n" + "漢字" * 100 + "\na\tb\n" + "é" * 90
+    lines = _lines(text, 70)
+    assert max(map(cell_len, lines)) == 70
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert "" in lines, "paragraphs stay apart"
+
+
+class TypedReview:
+    """`gradelake review` in a pseudo-terminal of its own."""
+
+    def __init__(self, folder: Path, *options: str):
+        self.mine, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gradelake", "review", "demo", "--grader", "lexical",
+             "--assessor", "ann", *options],
+            cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self.shown = ""
+
+    def read_until(self, text: str) -> str:
+        """What is shown up to this text."""
+        until, seen = time.monotonic() + 60, ""
+        while not seen.endswith(text):
+            assert time.monotonic() < until, f"{text!r} did not come:\n{seen}"
+            if select.select([self.mine], [], [], 1)[0]:
+                try:
+                    seen += os.read(self.mine, 65536).decode()
+                except OSError:  # Linux's word for the end of a terminal
+                    break
+        return seen
+
+    def press(self, keys: str, then: str = ASKED) -> str:
+        time.sleep(0.1)  # what is typed before the key is awaited does not count
+        os.write(self.mine, keys.encode())
+        return self.read_until(then)
+
+
+def test_single_keys_on_a_terminal(folder):
+    typed = TypedReview(folder)
+    first = typed.read_until(ASKED)
+    assert "1 of 2,819" in first
+    assert "2 of 2,819" in typed.press("a")
+    assert typed.press("\x1b[A", "") == ""
+    assert typed.press("z", "") == "", "keys that mean nothing do nothing"
+    assert "b]ack: " in typed.press("d", "b]ack: ")
+    assert "3 of 2,819" in typed.press("\r")
+    typed.press("n", "note: ")
+    assert "Note      fine by me" in typed.press("fine by me\r")
+    assert "4 of 2,819" in typed.press("A")
+    assert "3 of 2,819" in typed.press("u")
+    assert "reviewed 2 now: 1 agreed with, 1 not; 2,817 left" in typed.press("q", "never")
+    assert typed.process.wait(30) == 0
+    assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "disagree"]
+
+
+def test_killed_in_the_middle_it_keeps_what_was_said(folder):
+    typed = TypedReview(folder)
+    shown = typed.read_until(ASKED) + typed.press("aaaaaa") + typed.press("s") + typed.press("a")
+    assert "4 of" in shown, "keys that were typed ahead are no verdicts"
+    typed.press("d", "b]ack: ")
+    typed.process.send_signal(signal.SIGKILL)
+    typed.process.wait()
+    assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "agree"]
+    after = done(review(folder, "q"))
+    assert cards(after)[0] == cards(shown.replace("\r", ""))[1]
+    assert CARD.findall(after)[0][1] == "2,817"
+    assert "the lake is sound" in gradelake(folder, "lake", "verify").stdout
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def rows_of_reviews() -> pl.DataFrame:
+    texts = ["grader_id", "collection", "query_id", "passage_id", "item_id", "passage_sha256",
+             "query_sha256", "assessor", "verdict", "note"]  # fmt: skip
+    row = dict.fromkeys(texts, "x") | {"grade": 4, "reviewed_at": utc_now()}
+    rows = [
+        row | {"verdict": "agree", "own_grade": None, "note": None},
+        row | {"verdict": "disagree", "own_grade": 0, "note": "it's \"ü\"\n\\", "item_id": "y",
+               "passage_sha256": None, "query_sha256": None},
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema_overrides={"own_grade": pl.Int64})
+
+
+def test_a_lake_from_before_there_were_reviews_gets_the_table_and_keeps_its_grades(
+    tmp_path, monkeypatch
+):
+    from tests.sql.small_lake import N_GRADES, small_lake
+
+    with monkeypatch.context() as patch:
+        every = migrate.migrations()
+        patch.setattr(migrate, "migrations", lambda: every[:6])
+        project = small_lake(tmp_path)
+        with Lake.live(project) as lake:
+            assert migrate.applied(lake) == 6
+    with Lake.writer(project) as lake:
+        assert migrate.applied(lake) == every[-1][0]
+        assert lake.value("select count(grade) from lake.raw.grades") == N_GRADES
+        with lake.transaction("test") as transaction:
+            assert transaction.insert("grade_reviews", rows_of_reviews()) == 2
+
+
+def test_copies_and_backups_carry_reviews(tmp_path):
+    """To PostgreSQL, whose catalog holds the rows itself, and back as a restored backup."""
+    from sql.backup import backup
+    from sql.lake_copy import copy
+    from sql.restore import restore
+    from sql.verify import verify
+    from tests.postgres_server import postgres_server
+    from tests.sql.small_lake import small_lake
+
+    def reviews(project: Project) -> list[tuple]:
+        with Lake.live(project) as lake:
+            return lake.rows("select * from lake.raw.grade_reviews order by all")
+
+    ours = small_lake(tmp_path / "ours")
+    with Lake.writer(ours) as lake, lake.transaction("test") as transaction:
+        transaction.insert("grade_reviews", rows_of_reviews())
+    expected = reviews(ours)
+    assert len(expected) == 2
+    with postgres_server() as catalog:
+        (tmp_path / "theirs").mkdir()
+        settings = tmp_path / "theirs" / "gradelake.toml"
+        settings.write_text(f'[lake]\ncatalog = "{catalog}"\n')
+        theirs = Project.read(settings)
+        assert copy(ours, theirs, []).tables["raw.grade_reviews"] == 2
+        assert reviews(theirs) == expected
+        backup(theirs, tmp_path / "backup")
+    back, _ = restore(tmp_path / "backup", tmp_path / "back")
+    assert reviews(back) == expected
+    assert verify(back, deep=True).faults == []
+
+
+def test_a_key_is_a_grade_and_an_assessor():
+    assert KEYS["grade_reviews"] == [*KEYS["grades"], "assessor"]

@@ -1,0 +1,67 @@
+"""Reading a report as its own script does; and a collection whose texts would like to be HTML."""
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import gradelake
+
+HOSTILE = '</script><script>window.broken = "yes"</script><img src=x onerror="window.broken=1">'
+
+
+class Page:
+    """A report: `html`, and its packs by id."""
+
+    def __init__(self, file: Path):
+        self.html = file.read_text(encoding="utf-8")
+        found = re.findall(r'<script type="text/plain" id="([^"]+)">([^<]*)</script>', self.html)
+        self._packs = dict(found)
+
+    def unpack(self, name: str) -> Any:
+        return json.loads(gzip.decompress(base64.b64decode(self._packs[name])))
+
+    @property
+    def settled(self) -> dict[str, Any]:
+        return self.unpack("settled")
+
+    def board(self, label_set: str) -> dict[str, Any]:
+        return self.unpack(f"board-{self.settled['label_sets'].index(label_set)}")
+
+    def grid(self, grader: str, query_id: str) -> tuple[dict[str, Any], dict[str, str]]:
+        """(the grid, its passages' texts)."""
+        settled = self.settled
+        (about,) = (one for one in settled["grids"][grader] if one["query_id"] == query_id)
+        return self.unpack(about["id"]), self.unpack(settled["texts"][query_id])
+
+    def text(self) -> str:
+        """What a reader sees without the script, entities and white space resolved."""
+        from html import unescape
+
+        body = re.sub(r"<(script|style)\b.*?</\1>", " ", self.html, flags=re.DOTALL)
+        return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
+
+
+def make_hostile(folder: Path) -> None:
+    """A collection whose texts try to become part of the page, graded, built and reported."""
+    folder.mkdir(parents=True)
+    (folder / "gradelake.toml").write_text(
+        '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
+        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\n'
+        '[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+        'parser = "strict"\n'
+    )
+    (folder / "topics.tsv").write_text(f"q1\tsky {HOSTILE}\nq2\tbees\n")
+    (folder / "passages.tsv").write_text(f"p1\tThe sky is blue. {HOSTILE}\np2\tBees dance.\n")
+    (folder / "me.qrels").write_text("q1 0 p1 1\nq2 0 p2 1\n")
+    for name in ("one", "two"):  # names of systems are plain: others are refused
+        (folder / f"{name}.run").write_text(f"q1 Q0 p1 1 2 {name}\nq2 Q0 p2 1 2 {name}\n")
+    quoted = HOSTILE.replace('"', '""')
+    (folder / "bank.csv").write_text(f'query_id,kind,text\nq1,question,"Is it blue? {quoted}"\n')
+    gradelake(folder, "ingest", "tiny")
+    gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
+    gradelake(folder, "grade", "tiny", "--grader", "lexical")
+    gradelake(folder, "build")
+    gradelake(folder, "report")
