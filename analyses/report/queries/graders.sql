@@ -13,4 +13,4 @@ from lake.raw.graders as graders
 inner join lake.raw.grades as grades on graders.grader_id = grades.grader_id
 where grades.collection = $collection
 group by all
-order by graders.name, n_grades desc
+order by graders.name asc, n_grades desc

@@ -1,9 +1,8 @@
 -- The texts of a query's graded passages
-select
-    passage_id,
-    text
-from lake.raw.passages
-where
-    collection = $collection
-    and passage_id in (select grid.passage_id from grid where grid.query_id = $query_id)
-order by passage_id
+select distinct
+    passages.passage_id,
+    passages.text
+from lake.raw.passages as passages
+inner join grid on passages.passage_id = grid.passage_id
+where passages.collection = $collection and grid.query_id = $query_id
+order by passages.passage_id

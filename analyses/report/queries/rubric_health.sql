@@ -15,8 +15,11 @@ spurious as (
         tau,
         count(distinct item_id) as n_spurious,
         sum(n_hits) as n_hits
-    from lake.marts.spurious_items
-    inner join newest using (collection, rubric_version)
+    from lake.marts.spurious_items as listed
+    inner join newest
+        on
+            listed.collection = newest.collection
+            and listed.rubric_version = newest.rubric_version
     where assessor = $assessor
     group by all
 ),
@@ -26,8 +29,11 @@ uncovered as (
         grader,
         tau,
         count(*) as n_uncovered
-    from lake.marts.uncovered_passages
-    inner join newest using (collection, rubric_version)
+    from lake.marts.uncovered_passages as listed
+    inner join newest
+        on
+            listed.collection = newest.collection
+            and listed.rubric_version = newest.rubric_version
     where assessor = $assessor
     group by all
 ),
@@ -37,8 +43,11 @@ never_covered as (
         grader,
         tau,
         count(*) as n_never_covered
-    from lake.marts.never_covered_items
-    inner join newest using (collection, rubric_version)
+    from lake.marts.never_covered_items as listed
+    inner join newest
+        on
+            listed.collection = newest.collection
+            and listed.rubric_version = newest.rubric_version
     group by all
 ),
 
@@ -47,7 +56,10 @@ items as (
         progress.grader,
         count(*) as n_items
     from lake.marts.rubric_progress as progress
-    inner join newest using (collection, rubric_version)
+    inner join newest
+        on
+            progress.collection = newest.collection
+            and progress.rubric_version = newest.rubric_version
     where progress.n_graded > 0
     group by all
 ),
