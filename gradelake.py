@@ -20,10 +20,10 @@ import ingest.bank_export
 import ingest.commands
 import ingest.rubric.commands
 import sql.commands
-import sql.lake_commands
 import sql.nightly.commands
 import sql.release_commands
-import sql.tidy_command
+import sql.upkeep.commands
+import sql.upkeep.tidy_command
 from sql import console
 from sql.errors import NOT_BUILT_YET, GradelakeError, masked
 from sql.plain_words import in_plain_words
@@ -60,7 +60,7 @@ for command in (
     sql.commands.sql,
     sql.commands.log,
     sql.commands.doctor,
-    sql.lake_commands.lake,
+    sql.upkeep.commands.lake,
     sql.release_commands.release,
     sql.nightly.commands.nightly,
     sql.nightly.commands.schedule,
@@ -71,7 +71,7 @@ grading.exchange.commands.export.add_command(ingest.bank_export.export_bank)
 grading.exchange.commands.export.add_command(analyses.commands.export_qrels)
 grading.exchange.commands.export.add_command(analyses.tables.commands.export_latex)
 grading.exchange.commands.export.add_command(analyses.stats.sample_commands.export_sample)
-sql.lake_commands.lake.add_command(sql.tidy_command.tidy)
+sql.upkeep.commands.lake.add_command(sql.upkeep.tidy_command.tidy)
 analyses.stats.commands.stats.add_command(analyses.stats.sample_commands.estimate)
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from sql import asking, book, console, releases, shell
+from sql import asking, book, console, releases
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
 from sql.project import did_you_mean
+from sql.shell import session
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -107,7 +108,7 @@ def sql(context, format_, output, release, live, query):
     with Lake.reading(context.obj(), release, live) as lake:
         lake.connection.execute("USE lake.marts")
         if query is None:
-            shell.run(lake, format_, output)
+            session.run(lake, format_, output)
             return
         if is_question:
             found = asking.relation(lake, *book.asked(lake, query[1:], given))

@@ -459,10 +459,10 @@ def test_a_lake_from_before_there_were_reviews_gets_the_table_and_keeps_its_grad
 
 def test_copies_and_backups_carry_reviews(tmp_path):
     """To PostgreSQL, whose catalog holds the rows itself, and back as a restored backup."""
-    from sql.backup import backup
-    from sql.lake_copy import copy
-    from sql.restore import restore
-    from sql.verify import verify
+    from sql.upkeep.backup import backup
+    from sql.upkeep.lake_copy import copy
+    from sql.upkeep.restore import restore
+    from sql.upkeep.verify import verify
     from tests.postgres_server import postgres_server
     from tests.sql.small_lake import small_lake
 

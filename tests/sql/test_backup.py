@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from sql import BadInput, Lake, Project, WorkFailed
-from sql.backup import backup
 from sql.connection import lock_file
 from sql.lock import file_lock
-from sql.manifest import FolderWriter, read_manifest
-from sql.people_files import people_files
-from sql.restore import restore
-from sql.verify import verify
+from sql.upkeep.backup import backup
+from sql.upkeep.manifest import FolderWriter, read_manifest
+from sql.upkeep.people_files import people_files
+from sql.upkeep.restore import restore
+from sql.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.sql.small_lake import file_of, graders, overwritten, passages, small_lake
 
@@ -99,7 +99,7 @@ def test_a_killed_backup_leaves_the_former_one_whole(project, tmp_path):
         transaction.insert("passages", passages(100, 12))
     script = (
         "import os, sys\nfrom pathlib import Path\nfrom sql import Project\n"
-        "from sql.backup import backup\nfrom sql.manifest import FolderWriter\n"
+        "from sql.upkeep.backup import backup\nfrom sql.upkeep.manifest import FolderWriter\n"
         "FolderWriter.finish = lambda self, manifest: os.kill(os.getpid(), 9)\n"
         "backup(Project.read(Path(sys.argv[1])), Path(sys.argv[2]))\n"
     )

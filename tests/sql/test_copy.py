@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from sql import BadInput, Lake, Project, WorkFailed
-from sql.backup import backup
 from sql.connection import connect
-from sql.lake_copy import copy, fingerprint
-from sql.restore import restore
-from sql.verify import verify
+from sql.upkeep.backup import backup
+from sql.upkeep.lake_copy import copy, fingerprint
+from sql.upkeep.restore import restore
+from sql.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import (
@@ -180,7 +180,8 @@ def test_faults_of_a_postgres_lake_name_the_releases_that_are_hit(server, tmp_pa
 def test_an_interrupted_copy_goes_on_where_it_was(source, tmp_path):
     target = project(tmp_path / "target")
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom sql import Project, lake_copy\n"
+        "import os, sys\nfrom pathlib import Path\n"
+        "from sql import Project\nfrom sql.upkeep import lake_copy\n"
         "def progress(what, tables, n):\n"
         "    for table in tables:\n"
         "        if table == 'raw.passages': os.kill(os.getpid(), 9)\n"

@@ -22,7 +22,7 @@ from sql.nightly import WEBHOOK, summary
 from sql.nightly.alert import Alerts
 from sql.nightly.budget import Budget
 from sql.transaction import NIGHT
-from sql.verify import verify
+from sql.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.postgres_server import postgres_server
 

@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 
 from sql import BadInput, Lake, Project, release_files, release_policy, releases
-from sql.compaction import merge_small_files
 from sql.connection import catalog_file, data_path
 from sql.release_files import METADATA
-from sql.retention import Maintained, maintain
 from sql.transaction import utc_now
 from sql.unchanged import last_build, nodes
+from sql.upkeep.compaction import merge_small_files
+from sql.upkeep.retention import Maintained, maintain
 from tests.postgres_server import postgres_server
 
 NOW = timedelta(0)

@@ -15,7 +15,7 @@ import pytest
 import sql
 from sql import Lake, Project, WorkFailed
 from sql.errors import GradelakeError
-from sql.verify import verify
+from sql.upkeep.verify import verify
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
 

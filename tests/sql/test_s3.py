@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from sql import Lake, Project
-from sql.backup import backup
-from sql.restore import restore
-from sql.verify import verify
+from sql.upkeep.backup import backup
+from sql.upkeep.restore import restore
+from sql.upkeep.verify import verify
 from tests.grading.project import Judged, make_template
 from tests.ingest.conftest import write_file
 from tests.postgres_server import new_database, postgres_server

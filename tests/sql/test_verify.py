@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from sql import Lake, Project
-from sql.backup import backup
 from sql.connection import connect
-from sql.verify import Verified, verify
+from sql.upkeep.backup import backup
+from sql.upkeep.verify import Verified, verify
 from tests.conftest import gradelake, made_once
 from tests.sql.small_lake import (
     file_of,

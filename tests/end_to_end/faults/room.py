@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sql import Lake, Project
-from sql.verify import line, verify
+from sql.upkeep.verify import line, verify
 from tests.conftest import gradelake
 
 QUERIES, ITEMS = ("q001", "q002"), ("i001", "i002")

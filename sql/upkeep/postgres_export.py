@@ -108,7 +108,7 @@ def _name(column: str) -> str:
 
 def _require_same(project: Project, target: Path, table_ids: set[int]) -> None:
     """Compare every table that has rows in the catalog itself, as DuckLake reads it."""
-    from sql.lake_copy import fingerprint
+    from sql.upkeep.lake_copy import fingerprint
 
     with closing(sqlite3.connect(target)) as copy:
         (snapshot,) = copy.execute("select max(snapshot_id) from ducklake_snapshot").fetchone()

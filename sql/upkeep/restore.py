@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sql.errors import BadInput, WorkFailed
-from sql.manifest import Manifest, opened, read_manifest, require_whole
 from sql.project import CONFIG_NAME, Project
+from sql.upkeep.manifest import Manifest, opened, read_manifest, require_whole
 
 
 def restore(

@@ -9,8 +9,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from sql import asking, book
-from sql.shell_commands import COMMANDS
-from sql.shell_tables import SCHEMAS, shown_name, tables
+from sql.shell.commands import COMMANDS
+from sql.shell.tables import SCHEMAS, shown_name, tables
 
 if TYPE_CHECKING:
     from sql.lake import Lake

@@ -11,13 +11,13 @@ from pandera.errors import SchemaErrors
 from sql.contracts import CONTRACTS, KEYS
 from sql.doctor import repeated_keys
 from sql.lake import Lake
-from sql.lake_files import LIVE
 from sql.migrate import applied, migrations
 from sql.transaction import CHUNK
-from sql.verify import Fault
+from sql.upkeep.lake_files import LIVE
+from sql.upkeep.verify import Fault
 
 if TYPE_CHECKING:
-    from sql.verify import Verified
+    from sql.upkeep.verify import Verified
 
 _ROWS = 500_000  # checked at a time
 _REPORT = "Please report this: commits are meant to prevent it. A backup may have it as it was."

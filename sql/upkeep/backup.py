@@ -13,9 +13,13 @@ from typing import Any
 
 from sql.connection import catalog_file, grading_folder, require_lake, write_lock
 from sql.errors import BadInput, WorkFailed
-from sql.lake_files import LIVE, Catalog, catalog_files, lake_id, read_sqlite
 from sql.lock import file_lock
-from sql.manifest import (
+from sql.project import Project
+from sql.release_files import open_catalog
+from sql.storage import Storage, sha256_of
+from sql.transaction import utc_now
+from sql.upkeep.lake_files import LIVE, Catalog, catalog_files, lake_id, read_sqlite
+from sql.upkeep.manifest import (
     MANIFEST,
     ArchiveWriter,
     Entry,
@@ -25,11 +29,7 @@ from sql.manifest import (
     is_archive,
     read_manifest,
 )
-from sql.people_files import people_files
-from sql.project import Project
-from sql.release_files import open_catalog
-from sql.storage import Storage, sha256_of
-from sql.transaction import utc_now
+from sql.upkeep.people_files import people_files
 
 
 @dataclass
@@ -150,13 +150,13 @@ def _take(project: Project, scratch: Path) -> Taken:
                 continue
             taken.files[f"lake/grading/{file.parent.name}/{file.name}"] = copy
         if project.on_postgres:
-            from sql.postgres_export import export
+            from sql.upkeep.postgres_export import export
 
             moments = export(project, scratch / "catalog.sqlite")
         else:
             _take_catalogs(project, scratch, taken)
     if project.on_postgres:
-        from sql.postgres_export import rewound
+        from sql.upkeep.postgres_export import rewound
 
         taken.add(LIVE, scratch / "catalog.sqlite")
         for name, snapshot in moments:

@@ -39,7 +39,7 @@ def verify(project, deep, against, as_json):
       gradelake lake verify
       gradelake lake verify --deep --against /backups/dl19
     """
-    from sql.verify import verify as run_verify
+    from sql.upkeep.verify import verify as run_verify
 
     started = time.monotonic()
     done = run_verify(project(), deep, against, console.progress)
@@ -56,7 +56,7 @@ def verify(project, deep, against, as_json):
 
 
 def _tell_verified(done, seconds: float) -> None:
-    from sql.verify import line
+    from sql.upkeep.verify import line
 
     for note in done.notes:
         console.say(f"note {note}")
@@ -96,7 +96,7 @@ def backup(project, place, as_json):
       gradelake lake backup /backups/dl19
       gradelake lake backup before-the-deadline.tar
     """
-    from sql.backup import backup as run_backup
+    from sql.upkeep.backup import backup as run_backup
 
     started = time.monotonic()
     done = run_backup(project(), place, console.progress)
@@ -128,8 +128,8 @@ def restore(backup, folder, as_json):
     Example:
       gradelake lake restore /backups/dl19 dl19-restored
     """
-    from sql.restore import restore as run_restore
-    from sql.verify import verify as run_verify
+    from sql.upkeep.restore import restore as run_restore
+    from sql.upkeep.verify import verify as run_verify
 
     started = time.monotonic()
     project, manifest = run_restore(backup, folder, console.progress)
@@ -167,7 +167,7 @@ def copy(project, to, as_json):
     Example:
       gradelake lake copy team.toml && gradelake --config team.toml build
     """
-    from sql.lake_copy import copy as run_copy
+    from sql.upkeep.lake_copy import copy as run_copy
 
     source, started = project(), time.monotonic()
     target = Project.find(to)

@@ -10,10 +10,10 @@ import duckdb
 from sql.connection import NAME, attach, data_path, grading_folder, require_lake, write_lock
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
-from sql.lake_files import lake_id
 from sql.migrate import applied, migrations
 from sql.project import Project
 from sql.seeds import seeds_folder
+from sql.upkeep.lake_files import lake_id
 
 ORIGIN = "origin"  # the source's name beside the target in one connection
 # made by the target itself, or about files that stay behind

@@ -11,10 +11,17 @@ import duckdb
 from sql.connection import attach, connect, quote
 from sql.errors import GradelakeError, WorkFailed
 from sql.lake import Lake
-from sql.lake_files import LIVE, Catalog, NamedFile, catalog_files, read_postgres, read_sqlite
 from sql.project import Project
 from sql.release_files import open_catalog
 from sql.storage import Storage
+from sql.upkeep.lake_files import (
+    LIVE,
+    Catalog,
+    NamedFile,
+    catalog_files,
+    read_postgres,
+    read_sqlite,
+)
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
 _FROM_BACKUP = (
@@ -225,7 +232,7 @@ def _read(named: Named, storage: Storage) -> Fault | None:
 
 def _hashes(backup: Path) -> dict[str, str]:
     """sha256 of each data file in a backup, by its path below the data folder."""
-    from sql.manifest import read_manifest
+    from sql.upkeep.manifest import read_manifest
 
     below = "lake/data/"
     return {
@@ -239,7 +246,7 @@ def _hashes(backup: Path) -> dict[str, str]:
 
 
 def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
-    from sql.verify_rows import check_rows
+    from sql.upkeep.verify_rows import check_rows
 
     connection = connect()
     try:

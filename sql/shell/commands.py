@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from sql import book, console
 from sql.errors import BadInput
 from sql.project import did_you_mean
-from sql.shell_tables import HOME, SCHEMAS, schema_of, tables
+from sql.shell.tables import HOME, SCHEMAS, schema_of, tables
 
 if TYPE_CHECKING:
-    from sql.shell import Shell
+    from sql.shell.session import Shell
 
 
 class Command(NamedTuple):

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sql import compaction, release_files, release_policy, releases, unchanged
+from sql import release_files, release_policy, releases, unchanged
 from sql.connection import NAME, catalog_file, data_path
 from sql.errors import WorkFailed
 from sql.lake import Lake
 from sql.project import Project
+from sql.upkeep import compaction
 
 ORPHANS_AFTER = timedelta(days=1)  # no transaction takes so long
 _WORTH_IT = 1 << 20  # unused bytes from which a SQLite catalog is written anew

@@ -13,9 +13,9 @@ from pygments.lexers.sql import PostgresLexer
 from sql import console
 from sql.cache import cache_folder
 from sql.errors import GradelakeError
-from sql.shell import CONTINUED, PROMPT, Shell, tell
-from sql.shell_completion import ShellCompleter
-from sql.shell_input import needs_more, units
+from sql.shell.completion import ShellCompleter
+from sql.shell.input_lines import needs_more, units
+from sql.shell.session import CONTINUED, PROMPT, Shell, tell
 
 _LEAVING = ("exit", "quit")
 

@@ -1,6 +1,6 @@
 """`gradelake sql` without a query: statements, questions of the book and dot commands in turn.
 
-On a terminal it is a prompt with history, colours and completion (`sql.shell_terminal`); from a
+On a terminal it is a prompt with history, colours and completion (`sql.shell.terminal`); from a
 pipe it reads the same, and the first error ends it.
 """
 
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from sql import asking, book, console, shell_commands, shell_input
+from sql import asking, book, console
 from sql.errors import BadInput, GradelakeError, masked
+from sql.shell import commands, input_lines
 
 if TYPE_CHECKING:
     from sql.lake import Lake
@@ -78,17 +79,17 @@ class Shell:
             raise
 
     def _do(self, unit: str) -> bool:
-        if not shell_input.is_line(unit):
+        if not input_lines.is_line(unit):
             self._ask(unit)
             return True
         if unit.startswith("."):
-            return shell_commands.do(self, unit)
+            return commands.do(self, unit)
         try:
             name, *words = shlex.split(unit)
         except ValueError:
             raise BadInput(f"{unit}: no closing quotation", "Close the quote.") from None
         if name == "@":
-            shell_commands.list_book(self)
+            commands.list_book(self)
         elif {"--help", "-h"} & set(words):
             console.say(book.entry(name[1:]).help())
         else:
@@ -126,7 +127,7 @@ def run(lake: "Lake", format_: str, output: Path | None = None) -> None:
     and go on."""
     with contextlib.closing(Shell(lake, format_, output)) as shell:
         if sys.stdin.isatty() and sys.stdout.isatty():
-            from sql.shell_terminal import converse
+            from sql.shell.terminal import converse
 
             converse(shell)
         else:
@@ -136,7 +137,7 @@ def run(lake: "Lake", format_: str, output: Path | None = None) -> None:
 def _read(shell: Shell) -> None:
     """Standard input line by line. Where only the output is no terminal, prompts and errors go to
     standard error, and an error ends nothing."""
-    reader, typed, at_end = shell_input.Reader(), sys.stdin.isatty(), False
+    reader, typed, at_end = input_lines.Reader(), sys.stdin.isatty(), False
     while not at_end:
         try:
             if typed:
@@ -157,7 +158,7 @@ def _read(shell: Shell) -> None:
         except KeyboardInterrupt:
             if not typed:
                 raise
-            reader = shell_input.Reader()
+            reader = input_lines.Reader()
             console.warn("")
 
 

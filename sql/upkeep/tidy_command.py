@@ -23,7 +23,7 @@ def tidy(project, as_json):
     """
     from dataclasses import asdict
 
-    from sql.retention import maintain
+    from sql.upkeep.retention import maintain
 
     done = maintain(project(), tell=lambda step: None if as_json else console.warn(f"{step} ..."))
     if as_json:

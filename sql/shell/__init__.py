@@ -1,0 +1,1 @@
+"""The shell of `gradelake sql`: what people type, complete, and see."""

@@ -1,0 +1,1 @@
+"""Looking after a lake: verify, backup and restore, copies, tidying."""
