@@ -1,4 +1,4 @@
-"""A full disk, a locked catalog, a lost file: what the system says of them, for people."""
+"""A full disk, a locked catalog, a server or file that is gone: what to do, for people."""
 
 import errno
 import re
@@ -12,6 +12,11 @@ _LOST = re.compile(r'Cannot open file "([^"]+\.parquet)": No such file or direct
 _DAMAGED = re.compile(
     r"No magic bytes found at end of file '([^']+\.parquet)'"
     r"|File '([^']+\.parquet)' too small to be a Parquet file"
+)
+# what is left of a session whose PostgreSQL server went away, at its first query and at later ones
+_SERVER_GONE = re.compile(
+    r"server closed the connection|terminating connection|no connection to the server"
+    r"|from DuckLake: Current transaction is aborted"
 )
 
 
@@ -27,6 +32,11 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
             "the catalog is locked by another program (database is locked)",
             f"{_NOTHING_LOST} Close what has it open (an SQLite shell, a backup tool), and run it "
             "again.",
+        )
+    if _SERVER_GONE.search(text):
+        return WorkFailed(
+            "the session with the lake's catalog broke off: was its PostgreSQL server restarted?",
+            f"{_NOTHING_LOST} Run it again.",
         )
     if lost := _LOST.search(text):
         return WorkFailed(

@@ -59,3 +59,11 @@ def new_database(catalog: str, name: str) -> str:
     with psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True) as session:
         session.execute(f"create database {name}")
     return catalog.replace("dbname=postgres", f"dbname={name}")
+
+
+def restart_server(dsn: str) -> None:
+    """Stop the server at once, as in a crash, and start it again: every session breaks off."""
+    with psycopg.connect(dsn) as session:
+        (data,) = session.execute("show data_directory").fetchone()
+    control = str(server_programs() / "pg_ctl")
+    as_postgres([control, "-D", data, "-m", "immediate", "-w", "-l", f"{data}/log", "restart"])

@@ -70,5 +70,16 @@ def test_a_lost_data_file_is_named_with_what_to_do(tmp_path):
     assert "gradelake lake verify" in said.hint
 
 
+def test_a_session_that_its_server_ended_is_named():
+    """Words that sessions had when their PostgreSQL server was restarted under them."""
+    for text in (
+        "TransactionContext Error: Failed to get data file list from DuckLake: "
+        "Current transaction is aborted (please ROLLBACK)",
+        "IO Error: server closed the connection unexpectedly",
+        "FATAL: terminating connection due to administrator command",
+    ):
+        assert "was its PostgreSQL server restarted?" in str(in_plain_words(duckdb.Error(text)))
+
+
 def test_other_errors_are_left_as_they_are():
     assert in_plain_words(ValueError("no space for this")) is None

@@ -8,13 +8,11 @@ import sys
 import time
 from pathlib import Path
 
-import psycopg
-
 from tests.end_to_end.faults.clock import ClockBack
 from tests.end_to_end.faults.kills import BETWEEN, BUILD, DIFF, INGEST, PLAN, REPORT, TOLD, Fault
 from tests.end_to_end.faults.night import Night, Told
 from tests.end_to_end.faults.room import QUERIES, STAGES, Room
-from tests.postgres_server import as_postgres, server_programs
+from tests.postgres_server import restart_server
 
 DISK_BYTES = 160 << 20  # of the small file system
 
@@ -188,10 +186,7 @@ class PostgresRestarted(Fault):
     def strike(self, night: Night) -> None:
         if not night.wait_until(self.stage, self.share):
             return
-        with psycopg.connect(night.room.project.dsn) as session:
-            (data,) = session.execute("show data_directory").fetchone()
-        control = str(server_programs() / "pg_ctl")
-        as_postgres([control, "-D", data, "-m", "immediate", "-w", "-l", f"{data}/log", "restart"])
+        restart_server(night.room.project.dsn)
         self.met = True
 
     def stops(self, night: Night) -> set[str]:
