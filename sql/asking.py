@@ -20,7 +20,7 @@ T = TypeVar("T")
 Values = Mapping[str, str | None] | None
 
 # comments and spaces: nothing that could be run
-_NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+_NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tests.conftest import gradelake
 
 HOSTILE = '</script><script>window.broken = "yes"</script><img src=x onerror="window.broken=1">'
+MARKED = "<marquee title='zebras'>Zebras & quaggas</marquee>"
 
 
 class Page:
@@ -54,8 +55,11 @@ def make_hostile(folder: Path) -> None:
         'parser = "strict"\n'
     )
     (folder / "topics.tsv").write_text(f"q1\tsky {HOSTILE}\nq2\tbees\n")
-    (folder / "passages.tsv").write_text(f"p1\tThe sky is blue. {HOSTILE}\np2\tBees dance.\n")
-    (folder / "me.qrels").write_text("q1 0 p1 1\nq2 0 p2 1\n")
+    (folder / "passages.tsv").write_text(
+        f"p1\tThe sky is blue. {HOSTILE}\np2\tBees dance.\np3\t{MARKED}\n"
+    )
+    # p3 is relevant and answers nothing: its text stands in a table of the page
+    (folder / "me.qrels").write_text("q1 0 p1 1\nq1 0 p3 1\nq2 0 p2 1\n")
     for name in ("one", "two"):  # names of systems are plain: others are refused
         (folder / f"{name}.run").write_text(f"q1 Q0 p1 1 2 {name}\nq2 Q0 p2 1 2 {name}\n")
     quoted = HOSTILE.replace('"', '""')

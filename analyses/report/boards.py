@@ -14,9 +14,9 @@ def read_boards(
 ) -> dict[str, dict[str, Any]]:
     """The boards of each label set, as the page reads them.
 
-    label set -> {systems: [name], queries: n, measures: [name], boards: {level: {measure:
-    {score, stderr, rank, before: [one per system]}}}}. A system's place in `before` is None where
-    it was not on that board in the earlier release; without one, all are.
+    label set -> {systems: [name], queries: {measure: n}, measures: [name], boards: {level:
+    {measure: {score, stderr, rank, before: [one per system]}}}}. A system's place in `before`
+    is None where it was not on that board in the earlier release; without one, all are.
     """
     wanted = set(label_sets)
     ranks = _ranks_before(before, collection)
@@ -27,10 +27,9 @@ def read_boards(
             key = row["label_set"], row["level"], row["measure"]
             cells.setdefault(key, {})[row["system"]] = row
             systems.setdefault(row["label_set"], set()).add(row["system"])
-    sizes = {
-        row["label_set"]: row["n_queries"]
-        for row in ask(lake, "board_sizes", collection=collection)
-    }
+    sizes: dict[str, dict[str, int]] = {}
+    for row in ask(lake, "board_sizes", collection=collection):
+        sizes.setdefault(row["label_set"], {})[row["measure"]] = row["n_queries"]
     found: dict[str, dict[str, Any]] = {}
     for name in label_sets:
         if name in systems:
@@ -69,6 +68,12 @@ def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[s
         name, level, measure = row.pop("label_set"), row.pop("level"), row.pop("measure")
         found.setdefault(name, {}).setdefault(level, {})[measure] = row
     return found
+
+
+def usable_official(official: dict[str, dict[str, float]], boards: dict) -> str | None:
+    """The first official leaderboard that ranks two of the boards' systems, or more."""
+    systems = {system for board in boards.values() for system in board["systems"]}
+    return next((name for name, ranks in official.items() if len(systems & set(ranks)) > 1), None)
 
 
 def read_official(lake: Lake, collection: str) -> dict[str, dict[str, float]]:

@@ -1,12 +1,13 @@
 """The command that writes the report."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
 
 from sql import console
-from sql.errors import BadInput
+from sql.errors import BadInput, GradelakeError
 from sql.lake import Lake
 
 FOLDER = "reports"
@@ -45,7 +46,8 @@ def report(
     from sql.whole_file import whole_file
 
     project = project()
-    written = []
+    written: list[dict] = []
+    refused: list[str] = []
     with Lake.reading(project, release, live) as lake:
         collections = collections or tuple(
             name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
@@ -55,10 +57,17 @@ def report(
         if output and len(collections) > 1:
             raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
         for collection in dict.fromkeys(collections):
-            made = make_report(
-                project, lake, Settings(collection, reference, compare_with, grid_passages),
-                lambda what, items: console.progress(what, items, len(items)),
-            )  # fmt: skip
+            settings = Settings(collection, reference, compare_with, grid_passages)
+            try:
+                made = make_report(
+                    project, lake, settings,
+                    lambda what, items: console.progress(what, items, len(items)),
+                )  # fmt: skip
+            except GradelakeError as error:
+                if len(collections) == 1:
+                    raise
+                refused.append(f"{collection}: {error}")  # the others have theirs all the same
+                continue
             target = output or _default_file(project, collection)
             content = made.html.encode()
             with whole_file(target) as file:
@@ -69,8 +78,8 @@ def report(
                  "grids": made.grids, "left_out": made.left_out}
             )  # fmt: skip
     if as_json:
-        console.print_json({"reports": written})
-        return
+        console.print_json({"reports": written, "refused": refused})
+        sys.exit(1 if refused else 0)
     for one in written:
         console.say(
             f"{os.path.relpath(one['file'])}: {one['systems']} systems, {one['label_sets']} label "
@@ -80,6 +89,10 @@ def report(
             console.say(f"  not correlated: {len(one['left_out'])}, such as {one['left_out'][0]}")
         if one["bytes"] > LARGE:
             console.warn("  a large page opens slowly: --grid-passages 50 makes it smaller")
+    if refused:
+        for reason in refused:
+            console.warn(f"error: {reason}")
+        sys.exit(1)
 
 
 def _default_file(project, collection: str) -> Path:

@@ -6,15 +6,16 @@ from typing import Any
 from analyses.report.queries import ask
 from sql.lake import Lake
 
-TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024)
+TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024); or the next lower
 SHOWN = 15  # rows of each list
 
 
 @dataclass(frozen=True)
 class Health:
-    """A grader's view of the newest rubric: counts by tau, and how each list begins at `TAU`."""
+    """A grader's view of the newest rubric: counts by tau, and how each list begins at `tau`."""
 
     grader: str
+    tau: int
     n_items: int
     by_tau: list[dict[str, Any]]
     spurious: list[dict[str, Any]]
@@ -23,8 +24,8 @@ class Health:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """The counts at `TAU`."""
-        return next(row for row in self.by_tau if row["tau"] == TAU)
+        """The counts at `tau`."""
+        return next(row for row in self.by_tau if row["tau"] == self.tau)
 
 
 def read_health(lake: Lake, collection: str, assessor: str | None) -> list[Health]:
@@ -35,10 +36,13 @@ def read_health(lake: Lake, collection: str, assessor: str | None) -> list[Healt
         by_grader.setdefault(row["grader"], []).append(row)
     found = []
     for grader, rows in by_grader.items():
-        chosen = {"collection": collection, "grader": grader, "tau": TAU, "rows": SHOWN}
+        taus = [row["tau"] for row in rows]
+        tau = max((tau for tau in taus if tau <= TAU), default=min(taus))
+        chosen = {"collection": collection, "grader": grader, "tau": tau, "rows": SHOWN}
         found.append(
             Health(
                 grader,
+                tau,
                 rows[0]["n_items"],
                 rows,
                 ask(lake, "spurious_items", assessor=assessor, **chosen),

@@ -9,16 +9,16 @@ from importlib.resources import files
 import jinja2
 
 from analyses.choosing import min_relevant
+from analyses.qrels_export import one_state
 from analyses.report import charts
 from analyses.report.agreement import read_confusions
-from analyses.report.boards import read_agreement, read_boards, read_official
+from analyses.report.boards import read_agreement, read_boards, read_official, usable_official
 from analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
 from analyses.report.grids import Grids, read_grids
 from analyses.report.health import SHOWN, TAU, read_health
 from analyses.report.packed import pack
 from analyses.report.provenance import earlier_release, read_provenance
 from analyses.report.queries import ask
-from sql import releases
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import Project, did_you_mean
@@ -51,11 +51,17 @@ class Report:
 
 
 def make_report(project: Project, lake: Lake, settings: Settings, progress: Progress) -> Report:
-    """Read the lake and write the page. The same release gives the same page.
+    """Read one state of the lake and write the page. The same release, compared with the same one,
+    gives the same page.
 
     Raises `BadInput` for a collection, reference or release that is not there, and where nothing
     was built.
     """
+    with one_state(lake):
+        return _made(project, lake, settings, progress)
+
+
+def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) -> Report:
     collection = settings.collection
     known = [
         name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
@@ -69,27 +75,32 @@ def make_report(project: Project, lake: Lake, settings: Settings, progress: Prog
     reference = _reference(settings.reference, names)
     assessor = reference.partition(":")[2] if reference else None
     cut = min_relevant(lake, collection)
-    release = _release_read(project, lake)
     compared = settings.compare_with or earlier_release(project, lake)
     with Lake.published(project, compared) if compared else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
     official = read_official(lake, collection)
+    leaderboard = usable_official(official, boards)
     correlated, left_out = correlate(
         lake, collection, [name for name in names if name in boards], reference,
-        next(iter(official), None), lambda pairs: progress("correlating", pairs),
+        leaderboard, lambda pairs: progress("correlating", pairs),
     )  # fmt: skip
     grids = read_grids(
         lake, collection, assessor, settings.grid_passages,
         lambda queries: progress("reading grids", queries),
     )  # fmt: skip
     confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
-    provenance = read_provenance(lake, collection, release, compared)
+    provenance = read_provenance(lake, collection, compared, _options(settings))
     settled = {
         "min_relevant": cut,
         "reference": reference,
         "assessor": assessor,
         "highest": {row["label_set"]: row["highest_label"] for row in shown},
         "label_sets": [name for name in names if name in boards],
+        "covered": [
+            name
+            for name, board in boards.items()
+            if any(measure.startswith("Cover@") for measure in board["measures"])
+        ],
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,
@@ -99,9 +110,10 @@ def make_report(project: Project, lake: Lake, settings: Settings, progress: Prog
     }
     html = _template().render(
         name=collection, provenance=provenance, settled=settled, label_sets=shown,
-        confusions=confusions, correlated=correlated, against=next(iter(official), reference),
+        confusions=confusions, correlated=correlated, against=leaderboard or reference,
+        left_out=left_out,
         replicates=REPLICATES, seed=SEED, health=read_health(lake, collection, assessor),
-        tau=TAU, shown=SHOWN, settings=settings, grids=grids,
+        shown=SHOWN,
         packs=_packs(lake, collection, reference, boards, correlated, settled, grids),
         style=_part("report.css"), vega=charts.javascript(),
         scripts="\n".join(_part(f"{name}.js") for name in SCRIPTS),
@@ -136,11 +148,10 @@ def _reference(wanted: str | None, names: list[str]) -> str | None:
     return wanted
 
 
-def _release_read(project: Project, lake: Lake) -> releases.Release | None:
-    if lake.release is None:
-        return None
-    found = releases.available(project, lake.connection)
-    return next(release for release in found if release.name == lake.release)
+def _options(settings: Settings) -> list[str]:
+    """What of the settings has to be said to get the same page."""
+    said = {"--reference": settings.reference, "--grid-passages": settings.grid_passages}
+    return [str(word) for pair in said.items() if pair[1] is not None for word in pair]
 
 
 def _part(name: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +15,8 @@ from sql.project import Project
 
 @dataclass(frozen=True)
 class Provenance:
-    """`release` is None where the working catalog was read; `snapshot` is its version number."""
+    """`release` is None where the working catalog was read; `snapshot` is its version number.
+    `source` is the option that reads the same again."""
 
     collection: dict[str, Any]
     graders: list[dict[str, Any]]
@@ -26,17 +28,21 @@ class Provenance:
     committed_at: str
     compared_with: str | None
     gradelake: str
+    source: str
     commands: list[str]
 
 
 def read_provenance(
-    lake: Lake, collection: str, release: releases.Release | None, compared_with: str | None
+    lake: Lake, collection: str, compared_with: str | None, options: list[str]
 ) -> Provenance:
-    """Raises what reading the lake raises; the collection must be in it."""
-    snapshot = release.snapshot if release else lake.newest_snapshot()
-    at = release.published_at if release else _committed_at(lake, snapshot)
+    """`options` are those of the command that made the report, but for where it read.
+
+    Raises what reading the lake raises; the collection must be in it.
+    """
+    snapshot, at = read_at(lake)
     name = shlex.quote(collection)
-    source = f"--release {shlex.quote(release.name)}" if release else "--live"
+    source = f"--release {shlex.quote(lake.release)}" if lake.release else "--live"
+    made = shlex.join([*options, *(["--compare-with", compared_with] if compared_with else [])])
     graders = ask(lake, "graders", collection=collection)
     for grader in graders:
         grader["decoding"] = _readable(grader["decoding"])
@@ -46,13 +52,14 @@ def read_provenance(
         rubric_versions=ask(lake, "rubric_versions", collection=collection),
         cost=ask(lake, "cost", collection=collection),
         failures=ask(lake, "failures", collection=collection),
-        release=release and release.name,
+        release=lake.release,
         snapshot=snapshot,
         committed_at=f"{at:%Y-%m-%d %H:%M} UTC",
         compared_with=compared_with,
         gradelake=version("gradelake"),
+        source=source,
         commands=[
-            f"gradelake report {name} {source}",
+            f"gradelake report {name} {source} {made}".rstrip(),
             f"gradelake sql @leaderboard --collection {name} {source}",
             f"gradelake sql @correlation --collection {name} {source}",
             f"gradelake export qrels {name} --all qrels {source}",
@@ -70,10 +77,19 @@ def earlier_release(project: Project, lake: Lake) -> str | None:
     return before[-1] if before else None
 
 
-def _committed_at(lake: Lake, snapshot: int):
-    return lake.value(
-        "select snapshot_time::timestamp from lake.snapshots() where snapshot_id = ?", snapshot
+def read_at(lake: Lake) -> tuple[int, datetime]:
+    """(version that is read, when it was committed): of a release, the one that ended its build."""
+    ((snapshot, at),) = lake.rows(
+        """
+        select snapshot_id, snapshot_time::timestamp
+        from lake.snapshots()
+        where $release is null or json_extract_string(commit_extra_info, '$.release') = $release
+        order by snapshot_id desc
+        limit 1
+        """,
+        release=lake.release,
     )
+    return snapshot, at
 
 
 def _readable(decoding: str | None) -> str:
@@ -81,4 +97,9 @@ def _readable(decoding: str | None) -> str:
     if not decoding:
         return ""
     settings = json.loads(decoding)
-    return ", ".join(f"{name} {value}" for name, value in settings.items())
+    settings |= settings.pop("decoding", None) or {}
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in settings.items()
+        if value not in (None, False, {}, [], "")
+    )

@@ -113,7 +113,7 @@ _DECK = """
         drawn.verdict,
         drawn.own_grade,
         drawn.note,
-        count(*) over () as n_left
+        count(*) filter (where drawn.verdict is null) over () as n_left
     from drawn
     inner join lake.raw.queries as queries
         on queries.collection = $collection and drawn.query_id = queries.query_id
@@ -171,7 +171,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Deck:
-    """The cards to show, and how many there would be (at most `AT_ONCE` are dealt)."""
+    """The cards to show (at most `AT_ONCE`), and how many there are that were not reviewed."""
 
     cards: list[Card]
     n_left: int

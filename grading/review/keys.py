@@ -68,4 +68,10 @@ def _read_line(stream: TextIO) -> str:
     line = stream.readline()
     if not line:
         raise EOFError
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half characters stand for other bytes
+        raise BadInput(
+            "what was typed is not UTF-8", "What was answered before it is in the lake."
+        ) from None
     return line.rstrip("\r\n")

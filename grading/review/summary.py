@@ -18,7 +18,6 @@ def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, A
     first_verdicts = sum(
         1 for at, said in sitting.said.items() if said and not deck.cards[at].before
     )
-    again = sum(1 for card in deck.cards if card.before)
     return {
         "collection": wish.collection,
         "grader": wish.grader.name,
@@ -27,7 +26,7 @@ def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, A
         "agreed_now": sitting.count("agree"),
         "disagreed_now": sitting.count("disagree"),
         "skipped_now": sitting.count(None),
-        "not_reviewed": deck.n_left - again - first_verdicts,
+        "not_reviewed": deck.n_left - first_verdicts,
         "agreement": frame.to_dicts()[0] if frame.height else None,
     }
 

@@ -60,7 +60,7 @@ def _help(shell: "Shell", _: str) -> None:
 
 
 def _tables(shell: "Shell", word: str) -> None:
-    found = [name for name in tables(shell.lake) if word.lower() in name]
+    found = [name for name in tables(shell.lake) if word.lower() in name.lower()]
     if not found:
         raise BadInput(f"no table with {word!r} in its name", "`.tables` lists all.")
     with shell.printing():

@@ -9,6 +9,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from sql import asking, book
+from sql.errors import BadInput
 from sql.shell.commands import COMMANDS
 from sql.shell.tables import SCHEMAS, shown_name, tables
 
@@ -42,7 +43,10 @@ class ShellCompleter(Completer):
         elif text.lstrip().startswith("."):
             yield from self._of_command(text.lstrip())
         else:
-            begun = asking.split(text)[1]
+            try:
+                begun = asking.split(text)[1]
+            except BadInput:  # Enter tells
+                return
             if begun.count("'") % 2 == 0:  # not within a text
                 yield from self._of_statement(begun, begun + document.text_after_cursor)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sql import asking
+from sql.errors import BadInput
 
 _LINES = ("@", ".")  # a question of the query book, a dot command: each is a line of its own
 
@@ -44,7 +45,7 @@ def is_line(unit: str) -> bool:
 def units(text: str) -> Iterator[str]:
     """What a text of several lines holds, in order; its end ends the last statement."""
     reader = Reader()
-    for line in text.splitlines():
+    for line in text.split("\n"):
         yield from reader.feed(line)
     yield from reader.rest()
 
@@ -52,6 +53,9 @@ def units(text: str) -> Iterator[str]:
 def needs_more(text: str) -> bool:
     """Whether Enter should begin another line, because a statement lacks its semicolon."""
     reader = Reader()
-    for line in text.splitlines():
-        reader.feed(line)
+    try:
+        for line in text.split("\n"):
+            reader.feed(line)
+    except BadInput:
+        return False  # Enter tells
     return reader.unfinished

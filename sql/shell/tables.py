@@ -48,7 +48,7 @@ def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
 
     Returns a header and its rows. Raises `BadInput` when there is no such table.
     """
-    known = tables(lake)
+    known = {each.lower(): columns for each, columns in tables(lake).items()}
     table = shown_name(name.strip().strip(";").replace('"', ""))
     if table not in known:
         bare = [each for each in known if each.endswith(f".{table}")]
@@ -62,7 +62,7 @@ def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
         select column_name, data_type, comment
         from duckdb_columns()
         where
-            table_name = $table
+            lower(table_name) = $table
             and (
                 (database_name = 'lake' and schema_name = $schema)
                 or (database_name = 'temp' and $schema = $home)

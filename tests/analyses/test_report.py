@@ -4,12 +4,13 @@ import json
 import shutil
 
 import pytest
+from markupsafe import escape
 
 from sql import Lake, Project
 from tests.conftest import gradelake, made_once
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, edit
-from tests.report_page import HOSTILE, Page, make_hostile
+from tests.report_page import HOSTILE, MARKED, Page, make_hostile
 from tests.rubric_oracle import items_of, read_bank
 
 
@@ -127,7 +128,8 @@ def test_tables_have_the_counts_that_the_query_book_gives(page, folder):
     card = text[text.index("judge:lexical_direct 193 pairs") :][:80]
     assert f"κ = {best:.3f}" in card
     assert "No pair failed." in text
-    assert "gradelake report demo --release r2" in text
+    assert "gradelake report demo --release r2 --compare-with r1" in text
+    assert "version 0: 114 items; version 1 (newest): 113 items, 1 edits" in text
 
 
 def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lake):
@@ -181,7 +183,9 @@ def hostile(tmp_path_factory):
 
 def test_texts_of_people_stay_texts(hostile):
     page = Page(hostile / "reports" / "tiny.html")
-    assert "window.broken" not in page.html.replace("window.broken = &#34;yes", "")
+    assert HOSTILE not in page.html
+    assert MARKED not in page.html
+    assert str(escape(MARKED)) in page.html, "in the table of uncovered passages"
     grid, texts = page.grid("lexical", "q1")
     assert HOSTILE in texts["p1"]
     assert HOSTILE in grid["items"][0]["item_text"]
@@ -216,3 +220,44 @@ def test_a_lake_with_little_in_it_says_what_is_missing(tmp_path):
 )
 def test_wrong_names_are_told(folder, arguments, words):
     assert words in gradelake(folder, "report", *arguments, code=2).stderr
+
+
+def a_collection(folder, **files):
+    """Two systems, two queries, judged with 0 and 3 only; a grader without a model."""
+    (folder / "gradelake.toml").write_text(
+        '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
+        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\nmin_relevant = 2\n'
+        + files.pop("settings", "")
+    )
+    content = {
+        "topics.tsv": "q1\tsky\nq2\tbees\n",
+        "passages.tsv": "p1\tThe sky is blue.\np2\tBees dance.\np3\tNothing.\n",
+        "me.qrels": "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n",
+        "one.run": "q1 Q0 p1 1 2 one\nq2 Q0 p2 1 2 one\n",
+        "two.run": "q1 Q0 p3 1 2 two\nq2 Q0 p2 1 2 two\n",
+    } | {name.replace("_", ".", 1): text for name, text in files.items()}
+    for name, text in content.items():
+        (folder / name).write_text(text)
+    gradelake(folder, "ingest", "tiny")
+
+
+def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path):
+    a_collection(tmp_path, labels_qrels="q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n")
+    gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
+    gradelake(tmp_path, "build")
+    gradelake(tmp_path, "report")
+    text = Page(tmp_path / "reports" / "tiny.html").text()
+    assert "judge:other 4 pairs; κ = 0.500 at cut" in text  # 3 of 4 agree, 1/2 by chance
+
+
+def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path):
+    a_collection(
+        tmp_path, settings='official_ranks = { board = "ranks.json" }\n',
+        ranks_json='{"somebody": 1, "else": 2}', labels_qrels="q1 0 p3 1\n",
+    )  # fmt: skip
+    gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
+    gradelake(tmp_path, "build")
+    gradelake(tmp_path, "report")
+    page = Page(tmp_path / "reports" / "tiny.html")
+    assert {row["label_set"] for row in page.unpack("correlated")} == {"judge:other"}
+    assert "leaderboard with that of assessor:me" in page.text()

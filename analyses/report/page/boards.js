@@ -48,12 +48,13 @@ async function showBoards() {
   const measure = byId("choose-measure").value;
   const level = byId("choose-level").value;
   const data = await boardOf(labels);
+  if (byId("choose-labels").value !== labels) return; // another choice came first
   const rows = scores(data, level, measure).sort(
     (a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
   const best = rows.filter((row) => row.rank === 1).map((row) => row.system);
   byId("leaderboard-says").textContent =
     `${rows.length} systems by ${measure} of the labels ${labels}, mean over ` +
-    `${data.queries} queries. Best: ${best.slice(0, 3).join(", ")}.`;
+    `${data.queries[measure]} queries. Best: ${best.slice(0, 3).join(", ")}.`;
   leaderboardTable(data, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}: ` +
@@ -61,8 +62,9 @@ async function showBoards() {
   await showScatter(labels, measure, level, rows);
 }
 
-function moved(row) {
+function moved(row, known) {
   if (!board.settled.compared_with) return [null, ""];
+  if (!known) return [null, "\u2013"]; // the earlier release had no such board
   if (row.before === null) return [null, "new"];
   const by = row.before - row.rank;
   return [by, by > 0 ? `\u25b2${by}` : by < 0 ? `\u25bc${-by}` : "="];
@@ -74,9 +76,11 @@ function leaderboardTable(data, level, measure, rows) {
   const measures = [measure, ...data.measures.filter((other) => other !== measure)];
   const heads = ["rank", "system", ...(before ? [`since ${before}`] : []),
     ...Object.keys(official).map((name) => `${name} rank`), ...measures];
+  const known = rows.some((row) => row.before !== null);
+  const ofRubric = /^(Cover|alpha-nDCG)@/.test(measure);
   const column = new Map(data.systems.map((system, i) => [system, i]));
   const lines = rows.map((row) => {
-    const [by, words] = moved(row);
+    const [by, words] = moved(row, known);
     return make("tr", {},
       make("td", { class: "n" }, row.rank),
       make("th", { scope: "row" }, row.system),
@@ -89,7 +93,9 @@ function leaderboardTable(data, level, measure, rows) {
         figure(data.boards[level][name]?.score[column.get(row.system)], 4))));
   });
   table.replaceChildren(
-    make("caption", { class: "caption" }, `Passages labelled ${level} or more are relevant.`),
+    make("caption", { class: "caption" }, ofRubric
+      ? `A grade of ${level} or more answers a rubric item.`
+      : `Passages labelled ${level} or more are relevant.`),
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
     make("tbody", {}, ...lines));
   sortable(table);

@@ -19,15 +19,13 @@ async function startCorrelation(settled) {
 async function startCoverage(settled) {
   const labels = byId("coverage-labels"), tau = byId("coverage-tau");
   if (!labels) return;
-  const covered = [];
-  for (const name of settled.label_sets) {
-    const data = await boardOf(name);
-    if (data.measures.some((measure) => measure.startsWith("Cover@"))) covered.push(name);
-  }
+  const covered = settled.covered;
   if (!covered.length) return;
   fill(labels, covered, covered[0]);
   const levels = async () => {
-    const data = await boardOf(labels.value);
+    const chosen = labels.value;
+    const data = await boardOf(chosen);
+    if (labels.value !== chosen) return; // another choice came first
     fill(tau, Object.keys(data.boards), tau.value || settled.tau);
     await showCoverage(data, labels.value, tau.value);
   };

@@ -29,8 +29,9 @@ async function showQuery() {
   const about = grids[byId("grid-grader").value].find(
     (one) => one.query_id === byId("grid-query").value);
   grid.about = about;
-  [grid.data, grid.texts] = await Promise.all([
-    unpack(about.id), unpack(texts[about.query_id])]);
+  const [data, found] = await Promise.all([unpack(about.id), unpack(texts[about.query_id])]);
+  if (grid.about !== about) return; // another choice came first
+  [grid.data, grid.texts] = [data, found];
   grid.page = 0;
   byId("grid-says").textContent = `${about.query}: ${about.n_passages} passages, ` +
     `${about.n_items} items` +
@@ -79,7 +80,12 @@ function cell(passage, grade, row, column) {
       `passage ${passage.passage_id}`,
   }, known ? grade : "");
   const tell = () => detail(passage, item, column, grade);
-  element.addEventListener("focus", tell);
+  element.addEventListener("focus", () => {
+    const before = byId("grid-table").querySelector("td.grade[tabindex='0']");
+    if (before) before.tabIndex = -1;
+    element.tabIndex = 0; // where Tab comes back to
+    tell();
+  });
   element.addEventListener("mouseenter", tell);
   element.addEventListener("click", () => element.focus());
   return element;
@@ -110,7 +116,5 @@ function walk(event) {
     `td[data-row="${row}"][data-column="${column}"]`);
   event.preventDefault();
   if (!to) return;
-  from.tabIndex = -1;
-  to.tabIndex = 0;
   to.focus();
 }

@@ -1,18 +1,32 @@
 -- Cohen's kappa with the reference: on the whole scale, and of each cut with its relevance level
+with
+
+kappas as (
+    select *
+    from lake.marts.kappa
+    where collection = $collection and reference = $reference and not is_sampled
+),
+
+-- cuts are made at labels that occur: without one at the relevance level, the next higher cut is it
+relevant as (
+    select
+        label_set,
+        min(reference_cut) as reference_cut
+    from kappas
+    where kind = 'binary' and reference_cut >= $reference_cut
+    group by label_set
+)
+
 select
-    label_set,
-    kind,
-    label_cut,
-    round(kappa, 3) as kappa,
-    round(precision, 3) as precision,
-    round(recall, 3) as recall
-from lake.marts.kappa
+    kappas.label_set,
+    kappas.kind,
+    kappas.label_cut,
+    round(kappas.kappa, 3) as kappa,
+    round(kappas.precision, 3) as precision,
+    round(kappas.recall, 3) as recall
+from kappas
+left join relevant on kappas.label_set = relevant.label_set
 where
-    collection = $collection
-    and reference = $reference
-    and not is_sampled
-    and (
-        (kind = 'binary' and reference_cut = $reference_cut)
-        or (kind in ('graded', 'quadratic') and is_common_scale)
-    )
+    (kappas.kind = 'binary' and kappas.reference_cut = relevant.reference_cut)
+    or (kappas.kind in ('graded', 'quadratic') and kappas.is_common_scale)
 order by all

@@ -64,8 +64,15 @@ items as (
     group by all
 ),
 
+-- from a grade that the grader's scale does not reach, nothing is answered
 taus as (
-    select unnest(range(1, 6)) as tau
+    select
+        graders.name as grader,
+        levels.level as tau
+    from lake.raw.graders as graders
+    inner join lake.intermediate.evaluation_levels as levels
+        on levels.level between 1 and graders.scale_max
+    group by all
 )
 
 select
@@ -77,7 +84,7 @@ select
     coalesce(uncovered.n_uncovered, 0) as n_uncovered,
     coalesce(never_covered.n_never_covered, 0) as n_never_covered
 from items
-cross join taus
+inner join taus on items.grader = taus.grader
 left join spurious on items.grader = spurious.grader and taus.tau = spurious.tau
 left join uncovered on items.grader = uncovered.grader and taus.tau = uncovered.tau
 left join never_covered

@@ -1,12 +1,31 @@
--- The versions of the rubric, and what was done in each
+-- The versions of the rubric, and how much was edited in each
+with
+
+items as (
+    select
+        rubric_version,
+        count(distinct item_id) as n_items
+    from lake.marts.rubric_items_effective
+    where collection = $collection
+    group by rubric_version
+),
+
+edits as (
+    select
+        rubric_version,
+        count(*) as n_edits
+    from lake.intermediate.int_accepted_edits
+    where collection = $collection
+    group by rubric_version
+)
+
 select
     versions.rubric_version,
     versions.is_newest,
-    count(*) as n_items,
-    count(*) filter (items.action is not null) as n_edited
+    coalesce(items.n_items, 0) as n_items,
+    coalesce(edits.n_edits, 0) as n_edits
 from lake.marts.rubric_versions as versions
-inner join lake.marts.rubric_items_effective as items
-    on versions.collection = items.collection and versions.rubric_version = items.rubric_version
+left join items on versions.rubric_version = items.rubric_version
+left join edits on versions.rubric_version = edits.rubric_version
 where versions.collection = $collection
-group by all
 order by versions.rubric_version
