@@ -1,0 +1,37 @@
+"""What was typed or piped in, taken apart: statements, questions and dot commands."""
+
+import pytest
+
+from sql import asking
+from sql.errors import BadInput
+from sql.shell.input_lines import needs_more, units
+
+HALF = "select '\udce9"  # a byte that is not UTF-8, as Python reads it
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("select 1; select 2;", ["select 1", " select 2"]),
+        ("select 1", ["select 1\n"]),
+        ("select ';' -- not ; here\n;", ["select ';' -- not ; here\n"]),
+        ("@kappa --level 2;\n.tables\nselect\n1;", ["@kappa --level 2", ".tables", "select\n1"]),
+        ("/* a; */ -- b;\n", []),
+        ("select 'a\u2028b\x0bc';", ["select 'a\u2028b\x0bc'"]),  # lines end at \n alone
+    ],
+)
+def test_units(text, found):
+    assert [unit.lstrip("\n") for unit in units(text)] == found
+
+
+def test_many_comments_are_told_from_a_statement_at_once():
+    comments = "/* a * b **/ -- c\n" * 2000
+
+    assert asking.is_nothing(comments)
+    assert not asking.is_nothing(f"{comments}select")
+
+
+def test_a_byte_that_is_not_utf8_ends_no_prompt_and_is_told_at_enter():
+    assert not needs_more(f"{HALF};")
+    with pytest.raises(BadInput, match="not UTF-8"):
+        asking.split(f"{HALF};")
