@@ -16,7 +16,7 @@ UP, CTRL_C, CTRL_D, TAB, ENTER = "\x1b[A", "\x03", "\x04", "\t", "\r"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\^_=>])")
 PROMPT = "lake>"
 _PROMPT_LEFT = "\x1b[?2004l"  # what prompt_toolkit sends when a line was taken
-_PATIENCE = 30  # seconds until something must have been shown
+_PATIENCE = 90  # seconds until something must have been shown
 
 
 class Terminal:
@@ -73,11 +73,11 @@ class Terminal:
 
     def complete(self, text: str) -> None:
         """Type a text and Tab, and wait until the terminal has come to rest."""
-        for keys in (text, TAB):
+        for keys, rest in ((text, 0.25), (TAB, 1.5)):  # a busy machine draws a key, and thinks
             before = len(self.raw)
             self.type(keys)
             until = time.monotonic() + _PATIENCE
-            while self._read(0.25) or len(self.raw) == before:
+            while self._read(rest) or len(self.raw) == before:
                 assert time.monotonic() < until, f"nothing came of {keys!r}"
 
     def enter(self, text: str) -> str:
