@@ -110,7 +110,8 @@ def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
     command = [
         "--log-level", "info" if verbose else "none", "--log-level-file", "none",
         "build", "--project-dir", here, "--profiles-dir", here,
-        "--exclude-resource-type", "unit_test", "--no-write-json", *dbt_arguments,
+        "--exclude-resource-type", "unit_test", "--exclude-resource-type", "exposure",
+        "--no-write-json", *dbt_arguments,
     ]  # fmt: skip
     try:
         result = dbtRunner(callbacks=[on_event]).invoke(command)
