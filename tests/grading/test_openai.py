@@ -132,7 +132,7 @@ def test_nothing_but_429_stops_the_run_and_blames_no_prompt(server, engine):
     with pytest.raises(EngineUnusable, match=r"asks for more patience \(1 s\): .*slow down") as e:
         ask(engine(patience=1.0), "steel", tries=3)
     assert "raise patience" in e.value.hint
-    assert 3 <= len(server.asked) <= 6
+    assert 2 <= len(server.asked) <= 6
 
 
 def test_a_wait_beyond_all_patience_is_not_waited(server, engine):
