@@ -53,7 +53,8 @@ test: $(VENV)/.dev
 browser:
 	@command -v chromium > /dev/null || \
 	  { echo "== installing Chromium (apt-get)"; \
-	    apt-get -qq update && apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
+	    apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+	    apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
 	  echo "Chromium cannot be installed here: the tests that need it are skipped"
 
 # the tests that make their cases at random, with many more of them: hours
