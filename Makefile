@@ -53,8 +53,9 @@ test: $(VENV)/.dev
 browser:
 	@command -v chromium > /dev/null || \
 	  { echo "== installing Chromium (apt-get)"; \
-	    apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
-	    apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
+	    apt-get -qq update > /dev/null 2>&1; \
+	    DEBIAN_FRONTEND=noninteractive \
+	      apt-get -qq install --no-install-recommends chromium > /dev/null 2>&1; } || \
 	  echo "Chromium cannot be installed here: the tests that need it are skipped"
 
 # the tests that make their cases at random, with many more of them: hours
