@@ -11,6 +11,7 @@ from sql.lake import Lake
 VIEWS = (
     "intermediate.int_rubric_items",
     "intermediate.int_extracted_answers",
+    "intermediate.int_grade_reviews",
     "intermediate.int_left_out_passages",
     "marts.review_agreement",
 )
@@ -82,11 +83,11 @@ _DECK = """
     drawn as (
         select
             ordered.*,
-            reviews.verdict,
-            reviews.own_grade,
+            case reviews.is_agreed when true then 'agree' when false then 'disagree' end as verdict,
+            case when not reviews.is_agreed then reviews.reviewed_grade end as own_grade,
             reviews.note
         from ordered
-        left join lake.raw.grade_reviews as reviews
+        left join lake.intermediate.int_grade_reviews as reviews
             on
                 reviews.collection = $collection
                 and reviews.grader_id = $grader_id
@@ -94,9 +95,6 @@ _DECK = """
                 and ordered.query_id = reviews.query_id
                 and ordered.passage_id = reviews.passage_id
                 and ordered.item_id = reviews.item_id
-                and ordered.passage_sha256 is not distinct from reviews.passage_sha256
-                and ordered.query_sha256 is not distinct from reviews.query_sha256
-                and ordered.grade = reviews.grade
         where $sample is null or ordered.position <= $sample
     )
 
@@ -113,6 +111,7 @@ _DECK = """
         drawn.verdict,
         drawn.own_grade,
         drawn.note,
+        count(*) over () as n_cards,
         count(*) filter (where drawn.verdict is null) over () as n_left
     from drawn
     inner join lake.raw.queries as queries
@@ -171,9 +170,11 @@ class Wish:
 
 @dataclass(frozen=True)
 class Deck:
-    """The cards to show (at most `AT_ONCE`), and how many there are that were not reviewed."""
+    """The cards to show (at most `AT_ONCE`), how many there would be, and how many of these were
+    not reviewed."""
 
     cards: list[Card]
+    n_cards: int
     n_left: int
 
 
@@ -206,7 +207,7 @@ def deal(lake: Lake, wish: Wish) -> Deck:
             f"`gradelake plan {wish.collection}` says what is graded.",
         )
     cards = [Card(*row[:9], before=Reviewed(*row[9:12]) if row[9] else None) for row in rows]
-    return Deck(cards, rows[0][-1] if rows else 0)
+    return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))
 
 
 def passage_text(lake: Lake, collection: str, card: Card) -> str | None:

@@ -60,7 +60,7 @@ class Session:
             self.screen.write(f"passage {card.passage_id} has gone or changed: left out\n")
             return at + 1
         note = self._notes.get(at, card.before.note if card.before else None)
-        which = f"{at + 1:,} of {self.deck.n_left:,}   {card.query_id}   {card.passage_id}"
+        which = f"{at + 1:,} of {self.deck.n_cards:,}   {card.query_id}   {card.passage_id}"
         self.screen.show(card, passage, which, note)
         while True:
             match self.keys.key(ASK, "adsnuq"):

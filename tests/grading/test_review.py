@@ -149,6 +149,8 @@ def test_a_second_verdict_takes_the_place_of_the_first_and_undo_brings_it_back(f
     grade = grades_shown(done(review(folder, "n,first,d,1,q")))[0]
     shown = done(review(folder, "a,q", "--again"))
     assert "You said  disagree, it should be 1" in shown
+    assert "1 of 2,819" in shown, "all cards are shown again"
+    assert "2,818 left" in shown, "one was reviewed before"
     assert ask(folder, REVIEWS) == [("ann", grade, "agree", None, "first")]
     done(review(folder, "d,2,u,q", "--again"))
     assert ask(folder, REVIEWS) == [("ann", grade, "agree", None, "first")]
