@@ -1,4 +1,4 @@
-"""What the tables and pictures are of: label sets, references and levels that the marts have."""
+"""What tables, pictures and the report are of: label sets, references, levels, official ranks."""
 
 from analyses.qrels_export import label_sets, require_label_set
 from sql.errors import BadInput
@@ -68,3 +68,15 @@ def compared_with(
     if not compared:
         raise BadInput(f"nothing is compared with {reference!r}", "No passage has a label of both.")
     return list(dict.fromkeys(wanted)) or compared
+
+
+def official_ranks(lake: Lake, collection: str) -> dict[str, dict[str, float]]:
+    """official leaderboard -> system -> rank, both in order of their names."""
+    found: dict[str, dict[str, float]] = {}
+    for leaderboard, system, rank in lake.rows(
+        "select leaderboard, system, rank from lake.raw.official_ranks where collection = ? "
+        "order by all",
+        collection,
+    ):
+        found.setdefault(leaderboard, {})[system] = rank
+    return found

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from analyses.report.queries import ask
+from analyses.report.asking import ask
 from sql.lake import Lake
 
 MANY = 12  # a longer scale shows the labels that occur
@@ -21,7 +21,6 @@ class Confusion:
     labels: list[int]
     judgments: list[int]
     counts: list[list[int]]
-    graded: float | None = None
     quadratic: float | None = None
     binary: list[dict[str, Any]] = field(default_factory=list)
 
@@ -57,7 +56,7 @@ def read_confusions(
         if row["kind"] == "binary":
             confusion.binary.append(row)
         else:
-            setattr(confusion, row["kind"], row["kappa"])
+            confusion.quadratic = row["kappa"]
     return list(found.values())
 
 

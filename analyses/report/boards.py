@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analyses.report.queries import ask
+from analyses.report.asking import ask
 from analyses.tables.table import measure_order
 from sql.lake import Lake
 
@@ -19,17 +19,16 @@ def read_boards(
     is None where it was not on that board in the earlier release; without one, all are.
     """
     wanted = set(label_sets)
-    ranks = _ranks_before(before, collection)
+    earlier = ask(before, "boards", collection=collection) if before else []
+    ranks = {(*_key(row), row["system"]): row["rank"] for row in earlier}
     cells: dict[Key, dict[str, dict]] = {}
     systems: dict[str, set[str]] = {}
+    sizes: dict[str, dict[str, int]] = {}
     for row in ask(lake, "boards", collection=collection):
         if row["label_set"] in wanted:
-            key = row["label_set"], row["level"], row["measure"]
-            cells.setdefault(key, {})[row["system"]] = row
+            cells.setdefault(_key(row), {})[row["system"]] = row
             systems.setdefault(row["label_set"], set()).add(row["system"])
-    sizes: dict[str, dict[str, int]] = {}
-    for row in ask(lake, "board_sizes", collection=collection):
-        sizes.setdefault(row["label_set"], {})[row["measure"]] = row["n_queries"]
+            sizes.setdefault(row["label_set"], {})[row["measure"]] = row["n_queries"]
     found: dict[str, dict[str, Any]] = {}
     for name in label_sets:
         if name in systems:
@@ -52,11 +51,8 @@ def read_boards(
     return found
 
 
-def _ranks_before(before: Lake | None, collection: str) -> dict[tuple, int]:
-    if before is None:
-        return {}
-    rows = ask(before, "ranks_before", collection=collection)
-    return {(r["label_set"], r["level"], r["measure"], r["system"]): r["rank"] for r in rows}
+def _key(row: dict[str, Any]) -> Key:
+    return row["label_set"], row["level"], row["measure"]
 
 
 def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[str, dict]:
@@ -74,15 +70,3 @@ def usable_official(official: dict[str, dict[str, float]], boards: dict) -> str 
     """The first official leaderboard that ranks two of the boards' systems, or more."""
     systems = {system for board in boards.values() for system in board["systems"]}
     return next((name for name, ranks in official.items() if len(systems & set(ranks)) > 1), None)
-
-
-def read_official(lake: Lake, collection: str) -> dict[str, dict[str, float]]:
-    """official leaderboard -> system -> rank."""
-    found: dict[str, dict[str, float]] = {}
-    for leaderboard, system, rank in lake.rows(
-        "select leaderboard, system, rank from lake.raw.official_ranks where collection = ? "
-        "order by all",
-        collection,
-    ):
-        found.setdefault(leaderboard, {})[system] = rank
-    return found

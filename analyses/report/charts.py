@@ -3,6 +3,7 @@
 No colour is set but where it carries meaning: the page's style gives both, light and dark.
 """
 
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -13,6 +14,7 @@ ROWS = "rows"  # the name under which the page puts the data
 _SIZE_OF_ROWS = {"width": "container", "height": alt.Step(18)}
 
 
+@cache
 def javascript() -> str:
     """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
     return vl_convert.javascript_bundle().replace("</script", "<\\/script")

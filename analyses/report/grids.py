@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from analyses.report.asking import ask
 from analyses.report.packed import pack
-from analyses.report.queries import ask
 from sql.lake import Lake
 
 
 @dataclass(frozen=True)
 class Grids:
-    """`choices`: {grader: [{query_id, query, n_passages, n_items, id}]}, for the page's menus.
-    `packs`: id -> packed grid of a grader and query; `texts`: query id -> id of its texts' pack."""
+    """`choices`: {grader: [{query_id, query, n_passages, n_items, id, shown}]}, for the page's
+    menus. `packs`: id -> packed grid of a grader and query; `texts`: query id -> id of its texts'
+    pack."""
 
     choices: dict[str, list[dict[str, Any]]]
     packs: dict[str, str]
@@ -22,28 +23,26 @@ class Grids:
 def read_grids(
     lake: Lake,
     collection: str,
+    rubric_version: int | None,
     assessor: str | None,
     most: int | None,
     progress: Callable[[list], Iterable],
 ) -> Grids:
-    """The grids of the newest rubric. `most` bounds the passages of each, the best ones kept."""
-    ask(lake, "grid", collection=collection)
+    """The grids of a version of the rubric. `most` bounds each one's passages, the best kept."""
+    ask(lake, "grid", collection=collection, rubric_version=rubric_version)
     choices: dict[str, list[dict[str, Any]]] = {}
     packs: dict[str, str] = {}
     wanted: dict[str, set[str]] = {}  # query -> passages whose text some grid shows
     for number, row in enumerate(progress(ask(lake, "grid_queries", collection=collection))):
         key = {"grader": row["grader"], "query_id": row["query_id"]}
-        passages = ask(lake, "grid_passages", collection=collection, assessor=assessor, **key)
+        passages = ask(lake, "grid_passages", collection=collection, assessor=assessor, **key)[
+            :most
+        ]
         name = f"grid-{number}"
-        packs[name] = pack(
-            {"items": ask(lake, "grid_items", **key), "passages": passages[:most]}
-        )  # fmt: skip
-        choices.setdefault(row["grader"], []).append(
-            {name: row[name] for name in ("query_id", "query", "n_passages", "n_items")}
-            | {"id": name, "shown": len(passages[:most])}
-        )
+        packs[name] = pack({"items": ask(lake, "grid_items", **key), "passages": passages})
+        choices.setdefault(row["grader"], []).append(row | {"id": name, "shown": len(passages)})
         wanted.setdefault(row["query_id"], set()).update(
-            passage["passage_id"] for passage in passages[:most]
+            passage["passage_id"] for passage in passages
         )
     texts = {query_id: f"texts-{number}" for number, query_id in enumerate(wanted)}
     for query_id, name in texts.items():

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from analyses.report.queries import ask
+from analyses.report.asking import ask
 from sql.lake import Lake
 
 TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024); or the next lower
@@ -12,7 +12,7 @@ SHOWN = 15  # rows of each list
 
 @dataclass(frozen=True)
 class Health:
-    """A grader's view of the newest rubric: counts by tau, and how each list begins at `tau`."""
+    """A grader's view of a rubric: counts by tau, and how each list begins at `tau`."""
 
     grader: str
     tau: int
@@ -28,17 +28,20 @@ class Health:
         return next(row for row in self.by_tau if row["tau"] == self.tau)
 
 
-def read_health(lake: Lake, collection: str, assessor: str | None) -> list[Health]:
+def read_health(
+    lake: Lake, collection: str, rubric_version: int | None, assessor: str | None
+) -> list[Health]:
     """Of every grader that has graded items. Without an assessor nothing is known to be relevant:
     no item is spurious then, no passage uncovered."""
     by_grader: dict[str, list[dict[str, Any]]] = {}
-    for row in ask(lake, "rubric_health", collection=collection, assessor=assessor):
+    of = {"collection": collection, "rubric_version": rubric_version}
+    for row in ask(lake, "rubric_health", assessor=assessor, **of):
         by_grader.setdefault(row["grader"], []).append(row)
     found = []
     for grader, rows in by_grader.items():
         taus = [row["tau"] for row in rows]
         tau = max((tau for tau in taus if tau <= TAU), default=min(taus))
-        chosen = {"collection": collection, "grader": grader, "tau": tau, "rows": SHOWN}
+        chosen = of | {"grader": grader, "tau": tau, "rows": SHOWN}
         found.append(
             Health(
                 grader,

@@ -1,6 +1,5 @@
 """From a lake to a page: everything that the report of a collection shows, in one HTML file."""
 
-import json
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -8,17 +7,17 @@ from importlib.resources import files
 
 import jinja2
 
-from analyses.choosing import min_relevant
+from analyses.choosing import min_relevant, official_ranks
 from analyses.qrels_export import one_state
 from analyses.report import charts
 from analyses.report.agreement import read_confusions
-from analyses.report.boards import read_agreement, read_boards, read_official, usable_official
+from analyses.report.asking import ask
+from analyses.report.boards import read_agreement, read_boards, usable_official
 from analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
 from analyses.report.grids import Grids, read_grids
 from analyses.report.health import SHOWN, TAU, read_health
 from analyses.report.packed import pack
 from analyses.report.provenance import earlier_release, read_provenance
-from analyses.report.queries import ask
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import Project, did_you_mean
@@ -70,7 +69,9 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
         raise BadInput(
             f"the lake has no collection {collection!r}", did_you_mean(collection, known)
         )
-    shown = ask(lake, "shown_label_sets", collection=collection)
+    versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
+    newest = versions[0]["rubric_version"] if versions else None
+    shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
     names = [row["label_set"] for row in shown]
     reference = _reference(settings.reference, names)
     assessor = reference.partition(":")[2] if reference else None
@@ -78,14 +79,14 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
     compared = settings.compare_with or earlier_release(project, lake)
     with Lake.published(project, compared) if compared else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
-    official = read_official(lake, collection)
+    official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
     correlated, left_out = correlate(
         lake, collection, [name for name in names if name in boards], reference,
         leaderboard, lambda pairs: progress("correlating", pairs),
     )  # fmt: skip
     grids = read_grids(
-        lake, collection, assessor, settings.grid_passages,
+        lake, collection, newest, assessor, settings.grid_passages,
         lambda queries: progress("reading grids", queries),
     )  # fmt: skip
     confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
@@ -109,10 +110,10 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
         "tau": TAU,
     }
     html = _template().render(
-        name=collection, provenance=provenance, settled=settled, label_sets=shown,
+        name=collection, provenance=provenance, settled=settled,
         confusions=confusions, correlated=correlated, against=leaderboard or reference,
         left_out=left_out,
-        replicates=REPLICATES, seed=SEED, health=read_health(lake, collection, assessor),
+        replicates=REPLICATES, seed=SEED, health=read_health(lake, collection, newest, assessor),
         shown=SHOWN,
         packs=_packs(lake, collection, reference, boards, correlated, settled, grids),
         style=_part("report.css"), vega=charts.javascript(),
@@ -164,5 +165,4 @@ def _template() -> jinja2.Template:
     )
     environment.filters["count"] = lambda n: f"{n:,}"
     environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
-    environment.filters["json"] = json.dumps
     return environment.from_string(_part("report.html.jinja"))

@@ -7,7 +7,7 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
-from analyses.report.queries import ask
+from analyses.report.asking import ask
 from sql import releases
 from sql.lake import Lake
 from sql.project import Project

@@ -1,5 +1,6 @@
 """A leaderboard: systems, their scores by several measures, and their official ranks."""
 
+from analyses.choosing import official_ranks
 from analyses.qrels_export import require_label_set
 from analyses.stats.boards import default_level
 from analyses.tables.table import (
@@ -20,7 +21,6 @@ SCORES = """
     select system, measure, score_4dp, rank from lake.marts.leaderboard
     where collection = ? and label_set = ? and level = ?
 """
-OFFICIAL = "select leaderboard, system, rank from lake.raw.official_ranks where collection = ?"
 
 
 def leaderboard_table(
@@ -52,9 +52,7 @@ def leaderboard_table(
                 did_you_mean(measure, known),
             )
     shown = list(dict.fromkeys(measures)) or [m for m in known if not m.startswith("Judged@")]
-    official: dict[str, dict[str, float]] = {}
-    for leaderboard, system, place in lake.rows(OFFICIAL, collection):
-        official.setdefault(leaderboard, {})[system] = place
+    official = official_ranks(lake, collection)
     nothing = (None, None)
     places = {system: cells.get((system, shown[0]), nothing)[1] for system, _ in cells}
     rows = []
@@ -63,7 +61,7 @@ def leaderboard_table(
         for measure in shown:
             score, place = cells.get((system, measure), nothing)
             row += [number(score, 4), rank(place)] if with_ranks else [number(score, 4)]
-        rows.append(row + [rank(ranks.get(system)) for _, ranks in sorted(official.items())])
+        rows.append(row + [rank(ranks.get(system)) for _, ranks in official.items()])
     width = 2 if with_ranks else 1
     rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
     return Table(

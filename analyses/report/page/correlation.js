@@ -39,10 +39,9 @@ async function showCoverage(data, labels, tau) {
   const ks = measures.map((measure) => Number(measure.slice(6))).sort((a, b) => a - b);
   const last = `Cover@${ks[ks.length - 1]}`;
   const order = scores(data, tau, last).sort((a, b) => a.rank - b.rank);
-  const rows = order.flatMap(({ system }) => ks.map((k) => ({
-    system, k,
-    cover: data.boards[tau][`Cover@${k}`].score[data.systems.indexOf(system)],
-  })));
+  const cover = (system, k) =>
+    data.boards[tau][`Cover@${k}`].score[data.systems.indexOf(system)];
+  const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));
   byId("coverage-says").textContent = order.length
     ? `By ${labels}: ${order[0].system} covers ${(100 * order[0].score).toFixed(0)} % of the ` +
       `rubric with its first ${ks[ks.length - 1]} passages, the most of ${order.length} systems.`
@@ -53,8 +52,7 @@ async function showCoverage(data, labels, tau) {
       ...ks.map((k) => make("th", {}, `Cover@${k}`)))),
     make("tbody", {}, ...order.map(({ system }) => make("tr", {},
       make("th", { scope: "row" }, system),
-      ...ks.map((k) => make("td", { class: "n" },
-        figure(data.boards[tau][`Cover@${k}`].score[data.systems.indexOf(system)], 4)))))));
+      ...ks.map((k) => make("td", { class: "n" }, figure(cover(system, k), 4)))))));
   sortable(table);
   await draw("coverage-chart", "coverage", rows, byId("coverage-says").textContent);
 }

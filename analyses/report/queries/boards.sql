@@ -6,7 +6,8 @@ select
     system,
     score_4dp,
     round(stderr, 4) as stderr,
-    rank
+    rank,
+    n_queries
 from lake.marts.leaderboard
 where collection = $collection
 order by all

@@ -1,16 +1,14 @@
--- Every grade of the newest rubric, the best passages first
+-- Every grade of a version of the rubric
 create or replace temp table grid as
 select
-    grid.grader,
-    grid.query_id,
-    grid.passage_id,
-    grid.label,
-    grid.mean_grade,
-    grid.item_id,
-    grid.item_text,
-    grid.grade,
-    grid.answer
-from lake.marts.grade_grid as grid
-inner join lake.marts.rubric_versions as versions
-    on grid.collection = versions.collection and grid.rubric_version = versions.rubric_version
-where grid.collection = $collection and versions.is_newest
+    grader,
+    query_id,
+    passage_id,
+    label,
+    mean_grade,
+    item_id,
+    item_text,
+    grade,
+    answer
+from lake.marts.grade_grid
+where collection = $collection and rubric_version = $rubric_version

@@ -1,4 +1,4 @@
--- Cohen's kappa with the reference: on the whole scale, and of each cut with its relevance level
+-- Cohen's kappa with the reference: by quadratic weights, and of each cut with its relevance level
 with
 
 kappas as (
@@ -28,5 +28,5 @@ from kappas
 left join relevant on kappas.label_set = relevant.label_set
 where
     (kappas.kind = 'binary' and kappas.reference_cut = relevant.reference_cut)
-    or (kappas.kind in ('graded', 'quadratic') and kappas.is_common_scale)
+    or (kappas.kind = 'quadratic' and kappas.is_common_scale)
 order by all

@@ -1,13 +1,5 @@
--- How many items and passages of the newest rubric ask for a look, by grader and tau
+-- How many items and passages of a version of the rubric ask for a look, by grader and tau
 with
-
-newest as (
-    select
-        collection,
-        rubric_version
-    from lake.marts.rubric_versions
-    where collection = $collection and is_newest
-),
 
 spurious as (
     select
@@ -15,12 +7,11 @@ spurious as (
         tau,
         count(distinct item_id) as n_spurious,
         sum(n_hits) as n_hits
-    from lake.marts.spurious_items as listed
-    inner join newest
-        on
-            listed.collection = newest.collection
-            and listed.rubric_version = newest.rubric_version
-    where assessor = $assessor
+    from lake.marts.spurious_items
+    where
+        collection = $collection
+        and rubric_version = $rubric_version
+        and assessor = $assessor
     group by all
 ),
 
@@ -29,12 +20,11 @@ uncovered as (
         grader,
         tau,
         count(*) as n_uncovered
-    from lake.marts.uncovered_passages as listed
-    inner join newest
-        on
-            listed.collection = newest.collection
-            and listed.rubric_version = newest.rubric_version
-    where assessor = $assessor
+    from lake.marts.uncovered_passages
+    where
+        collection = $collection
+        and rubric_version = $rubric_version
+        and assessor = $assessor
     group by all
 ),
 
@@ -43,24 +33,20 @@ never_covered as (
         grader,
         tau,
         count(*) as n_never_covered
-    from lake.marts.never_covered_items as listed
-    inner join newest
-        on
-            listed.collection = newest.collection
-            and listed.rubric_version = newest.rubric_version
+    from lake.marts.never_covered_items
+    where collection = $collection and rubric_version = $rubric_version
     group by all
 ),
 
 items as (
     select
-        progress.grader,
+        grader,
         count(*) as n_items
-    from lake.marts.rubric_progress as progress
-    inner join newest
-        on
-            progress.collection = newest.collection
-            and progress.rubric_version = newest.rubric_version
-    where progress.n_graded > 0
+    from lake.marts.rubric_progress
+    where
+        collection = $collection
+        and rubric_version = $rubric_version
+        and n_graded > 0
     group by all
 ),
 

@@ -9,12 +9,8 @@ select
 from lake.intermediate.int_label_sets as sets
 inner join lake.marts.relevance_labels as labels
     on sets.collection = labels.collection and sets.label_set = labels.label_set
-left join lake.marts.rubric_versions as versions
-    on
-        sets.collection = versions.collection
-        and sets.rubric_version = versions.rubric_version
 where
     sets.collection = $collection
-    and (sets.kind != 'rubric' or versions.is_newest)
+    and (sets.kind != 'rubric' or sets.rubric_version = $rubric_version)
 group by all
 order by sets.kind, sets.label_set
