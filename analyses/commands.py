@@ -5,11 +5,12 @@ from pathlib import Path
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 
 
-@click.command("qrels")
+@click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
 @click.argument("collection")
 @click.option("--label-set", metavar="NAME", help="As in relevance_labels: assessor:NAME, "
               "judge:NAME or GRADER/vN/POLICY.")  # fmt: skip
@@ -34,9 +35,11 @@ def export_qrels(
     \b
     Examples:
       gradelake export qrels dl19 --label-set flan/v0/best --output flan.qrels
-      gradelake export qrels dl19 --label-set judge:Sun | trec_eval /dev/stdin a.run
+      gradelake export qrels dl19 --label-set judge:Sun \\
+          | trec_eval /dev/stdin a.run
       gradelake export qrels dl19 --all qrels
-      gradelake export qrels dl19 --label-set assessor:nist --fill-holes judge:Sun --map 1:2
+      gradelake export qrels dl19 --label-set assessor:nist \\
+          --fill-holes judge:Sun --map 1:2
     """
     from analyses.qrels_export import export_all, export_label_set
 
@@ -73,7 +76,7 @@ def export_qrels(
         console.print_json({"collection": collection, "written": files})
         return
     for name, (file, n_labels) in written.items():
-        console.say(f"{file}: wrote {n_labels:,} labels of {name}")
+        console.say(f"{file}: wrote {counted(n_labels, 'labels')} of {name}")
 
 
 def _fill_holes(lake, collection, label_set, fill, mapping, output, as_json):
@@ -91,7 +94,10 @@ def _fill_holes(lake, collection, label_set, fill, mapping, output, as_json):
         return
     where = "standard output" if to_stdout else output
     (console.warn if to_stdout else console.say)(
-        f"{where}: wrote {done.n_given:,} labels of {label_set} and {done.n_filled:,} of {fill}"
+        f"{where}: wrote {counted(done.n_given, 'labels')} of {label_set} "
+        f"and {done.n_filled:,} of {fill}"
     )
     if done.n_new_queries:
-        console.warn(f"note: {done.n_new_queries:,} queries have labels of {fill} only")
+        console.warn(
+            f"note: {counted(done.n_new_queries, 'queries', 'have')} labels of {fill} only"
+        )

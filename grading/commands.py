@@ -25,7 +25,7 @@ def _request_options(command):
     return command
 
 
-@click.command()
+@click.command(short_help="Say what graders have still to do, and how long it may take.")
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
 @click.pass_obj
@@ -33,11 +33,12 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     """Say what graders have still to do on a COLLECTION, and how long it may take.
 
     \b
-    Example:
+    Examples:
+      gradelake plan dl19
       gradelake plan dl19 --grader flan
     """
     from grading.configured import configured, judges
-    from grading.planner import NothingToGrade, Plan, ensure_views
+    from grading.planner import NothingToGrade, Plan, check_queries, ensure_views
     from grading.report import plan_as_object, print_plans
     from grading.work import Request
 
@@ -48,9 +49,10 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
             f"{project.file}: no graders yet that grade",
             "Describe one: [graders.NAME] engine, prompt, ...",
         )
-    plans, refused = [], []
-    with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.warn)
+    plans, refused, errors = [], [], []
+    with console.working("planning"), Lake.writer(project) as lake:
+        check_queries(lake, collection, chosen_queries(queries))
+        ensure_views(project, lake, console.tell)
         for name in chosen:
             try:
                 grader = configured(project, lake, name)
@@ -61,11 +63,15 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
             except BadInput as error:
                 if len(chosen) == 1 and (names or not as_json):
                     raise
-                console.warn(f"{name}: {error}")
+                errors.append(error)
                 nothing = isinstance(error, NothingToGrade)
                 refused.append(
                     {"grader": name, "reason": error.message, "nothing_to_grade": nothing}
                 )
+    if errors and not plans and not as_json and len({str(error) for error in errors}) == 1:
+        raise errors[0]  # of no grader, but of what was asked
+    for refusal, error in zip(refused, errors, strict=True):
+        console.warn(f"{refusal['grader']}: {error}")
     if as_json:
         console.print_json(
             {"collection": collection, "plans": [plan_as_object(*p) for p in plans],
@@ -75,7 +81,7 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
         print_plans(plans)
 
 
-@click.command()
+@click.command(short_help="Grade what a COLLECTION's pool lacks of a grader.")
 @_request_options
 @click.option("--grader", "name", required=True, help="A grader of gradelake.toml.")
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
@@ -108,11 +114,11 @@ def grade(
     from grading.work import Request
 
     project = project()
-    with Lake.writer(project) as lake:
+    with console.working("planning"), Lake.writer(project) as lake:
         grader = configured(project, lake, name)
         request = Request(collection, grader, rubric_version, chosen_queries(queries), limit)
         if dry_run:
-            ensure_views(project, lake, console.warn)
+            ensure_views(project, lake, console.tell)
             totals = Plan(lake, request).totals
     if dry_run:
         if as_json:

@@ -27,6 +27,7 @@ from grading.judged_pairs import Sample, sample_pairs
 from grading.label_rubrics import rubrics_text
 from grading.planner import check_queries
 from grading.run import stop_signals
+from sql import console
 from sql.connection import grader_lock
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
@@ -93,7 +94,7 @@ def distil(
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         outcome = Outcome(draw(lake, request))
         cache = ExplanationCache(project, grader)
-        tell(f"starting workers for {grader.name}")
+        console.tell(f"starting workers for {grader.name}")
         # Ray handles signals as well: ours have to come after
         with (
             Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,

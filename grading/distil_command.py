@@ -8,6 +8,7 @@ import click
 
 from grading.commands import chosen_queries
 from sql import console
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 
@@ -20,7 +21,7 @@ EVERY = 10.0  # seconds between lines of progress
 SHOWN = 10  # lines of one kind; --json has all
 
 
-@click.command()
+@click.command(short_help="Let a model explain judgments, and make a rubric of each label.")
 @click.argument("collection", required=False)
 @click.option("--assessor", help="Whose judgments are explained.")
 @click.option("--grader", "grader_name",
@@ -52,7 +53,8 @@ def distil(project, collection, assessor, grader_name, name, queries, distil_pro
 
     \b
     Examples:
-      gradelake distil dl19 --assessor nist --grader explainer --name trec --dry-run
+      gradelake distil dl19 --assessor nist --grader explainer --name trec \\
+          --dry-run
       gradelake distil dl19 --assessor nist --grader explainer --name trec
       gradelake distil --show trec
     """
@@ -102,7 +104,7 @@ class _Progress:
         self.told = time.monotonic()
         n = outcome.explained + outcome.kept
         failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-        console.warn(
+        console.tell(
             f"{n:,} of {len(outcome.sample.pairs):,} pairs explained{failed}; "
             f"{outcome.iterations} of {self.iterations} iterations"
         )
@@ -115,7 +117,7 @@ def _print_plan(request: "DistilRequest", sample: "Sample", as_json: bool) -> No
     console.say(
         f"{request.collection}: {len(sample.pairs):,} of {sum(sample.available.values()):,} pairs "
         f"that {request.assessor} judged, {sample.per_label:,} of each label; "
-        f"then {request.iterations} x {len(sample.available)} rubrics"
+        f"then {request.iterations} x {counted(len(sample.available), 'rubrics')}"
     )
     _warn_short(sample)
 
@@ -123,7 +125,8 @@ def _print_plan(request: "DistilRequest", sample: "Sample", as_json: bool) -> No
 def _warn_short(sample: "Sample") -> None:
     for label, n in sample.short.items():
         console.warn(
-            f"the label {label} has only {n:,} pairs, not {sample.per_label:,}: all are drawn"
+            f"the label {label} has only {counted(n, 'pairs')}, not {sample.per_label:,}: "
+            "all are drawn"
         )
 
 
@@ -186,11 +189,11 @@ def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
         console.say(f"{request.name}@{outcome.rubric_id} is in the lake already, word by word")
         return
     console.say(
-        f"{request.name}@{outcome.rubric_id}: rubrics of {len(outcome.rubrics)} labels from "
-        f"{len(outcome.sample.pairs):,} pairs in {outcome.seconds:.0f} s"
+        f"{request.name}@{outcome.rubric_id}: rubrics of {counted(len(outcome.rubrics), 'labels')} "
+        f"from {counted(len(outcome.sample.pairs), 'pairs')} in {console.duration(outcome.seconds)}"
     )
-    console.say(f"next: gradelake distil --show {request.name}; then judge by it: "
-                f'label_rubrics = "{request.name}"')  # fmt: skip
+    console.hint(f"next: gradelake distil --show {request.name}; then judge by it: "
+                 f'label_rubrics = "{request.name}"')  # fmt: skip
 
 
 def _show(project, stated: str, as_json: bool) -> None:
@@ -205,9 +208,9 @@ def _show(project, stated: str, as_json: bool) -> None:
         return
     facts = rubric.facts
     console.say(
-        f"{rubric.name}@{rubric.rubric_id}: from {len(pairs):,} judgments of {facts['assessor']} "
-        f"in {facts['collection']}, by {facts['model'] or facts['engine']}, "
-        f"{facts['iterations']} iterations, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
+        f"{rubric.name}@{rubric.rubric_id}: from {counted(len(pairs), 'judgments')} of "
+        f"{facts['assessor']} in {facts['collection']}, by {facts['model'] or facts['engine']}, "
+        f"{counted(facts['iterations'], 'iterations')}, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
     )
     for label, text in rubric.texts.items():
         console.say(f"\nLabel {label}\n{text}")

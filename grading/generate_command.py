@@ -8,6 +8,7 @@ import click
 
 from grading.commands import chosen_queries
 from sql import console
+from sql.counted import counted
 from sql.lake import Lake
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ EVERY = 10.0  # seconds between lines of progress
 SHOWN = 10  # lines of one kind; --json has all
 
 
-@click.command()
+@click.command(short_help="Let a model write questions or nuggets for queries.")
 @click.argument("collection")
 @click.option("--grader", "name", required=True,
               help="A grader of gradelake.toml whose prompt generates items.")  # fmt: skip
@@ -47,7 +48,7 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
     grader = generating(project, name)
     request = GenerationRequest(collection, grader, bank or name, chosen_queries(queries), limit)
     if dry_run:
-        with Lake.live(project) as lake:
+        with console.working("reading the lake"), Lake.live(project) as lake:
             outcome = generation.plan(lake, request)
         print_plan(request, outcome, as_json)
         return
@@ -70,7 +71,7 @@ class _Progress:
             self.told = time.monotonic()
             done = outcome.planned - outcome.left
             failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-            console.warn(
+            console.tell(
                 f"{done:,} of {outcome.planned:,} queries, {outcome.n_items:,} items{failed}"
             )
 
@@ -140,18 +141,22 @@ def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
     _warn([f"query {one.query_id}: {what}" for one in outcome.remarkable for what in _odd(one)])
     _warn([f"query {query_id} got no items: {why}" for query_id, why in outcome.failed.items()])
     console.say(
-        f"bank {bank}: wrote {outcome.n_items:,} items for {outcome.written:,} queries of "
-        f"{collection} in {outcome.seconds:.0f} s"
+        f"bank {bank}: wrote {counted(outcome.n_items, 'items')} for "
+        f"{counted(outcome.written, 'queries')} of "
+        f"{collection} in {console.duration(outcome.seconds)}"
     )
     if outcome.failed:
         console.warn(
-            f"{len(outcome.failed):,} queries got no items; the same command tries them again"
+            f"{counted(len(outcome.failed), 'queries')} got no items; "
+            "the same command tries them again"
         )
     beyond = outcome.asked_for - outcome.had_items - outcome.planned
     if outcome.left or beyond:
-        console.warn(f"{outcome.left + beyond:,} queries are left; the same command goes on")
+        console.warn(
+            f"{counted(outcome.left + beyond, 'queries', 'are')} left; the same command goes on"
+        )
     elif outcome.written:
-        console.say(f"next: gradelake plan {collection}")
+        console.hint(f"next: gradelake plan {collection}")
 
 
 def _warn(lines: list[str]) -> None:
@@ -174,5 +179,7 @@ def _odd(one) -> list[str]:
         lines.append(f"{items.unusable} dropped for characters that no file of text may hold")
     if items.long_nuggets:
         n = len(items.long_nuggets)
-        lines.append(f"{n} nuggets of more than 4 words, kept: {items.long_nuggets[0]!r:.80}")
+        lines.append(
+            f"{counted(n, 'nuggets')} of more than 4 words, kept: {items.long_nuggets[0]!r:.80}"
+        )
     return lines

@@ -8,6 +8,7 @@ from grading.crew import Crew
 from grading.generation_bank import Bank, GenerationRequest
 from grading.generation_worker import Generated, GenerationWorker, QueryBatch
 from grading.run import stop_signals
+from sql import console
 from sql.connection import grader_lock
 from sql.errors import BadInput
 from sql.lake import Lake
@@ -77,7 +78,7 @@ def generate(
         outcome = _outcome(bank)
         batches = list(_batches(bank, outcome))
         if batches:
-            tell(f"starting workers for {grader.name}")
+            console.tell(f"starting workers for {grader.name}")
             # Ray handles signals as well: ours have to come after
             with (
                 Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,

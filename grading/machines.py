@@ -1,6 +1,7 @@
 """The machines that workers run on: this one, or a Ray cluster that is there already."""
 
 import os
+import secrets
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from sql.errors import WorkFailed
 
 NO_ROOM_FOR = 60  # seconds without any machine for a worker, after which the run ends
 LOOK_FOR_ROOM = 3  # seconds between looks
+_TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
 def join(ray_address: str | None) -> bool:
@@ -22,6 +24,8 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if ray_address:
         _send_token()
+    else:
+        _need_no_home()
     import ray
 
     if ray.is_initialized():
@@ -44,10 +48,19 @@ def join(ray_address: str | None) -> bool:
 
 def _send_token() -> None:
     """`ray start` asks for a token where one exists; whoever joins has to be told to send it."""
-    variables = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
     file = Path("~/.ray/auth_token").expanduser()
-    if any(os.environ.get(name) for name in variables) or file.is_file():
+    if any(os.environ.get(name) for name in _TOKENS) or file.is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
+def _need_no_home() -> None:
+    """A Ray that starts writes its token into ~/.ray; where it cannot, it is told one."""
+    if any(os.environ.get(name) for name in _TOKENS):
+        return
+    try:
+        Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home is
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
 def size() -> Cluster:

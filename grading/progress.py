@@ -22,7 +22,7 @@ class Progress:
         self.told = time.monotonic()
 
     def __enter__(self) -> "Progress":
-        if console.err.is_terminal:
+        if console.shows_progress():
             self.bar = Bar(
                 TextColumn("grading"),
                 BarColumn(),
@@ -40,7 +40,7 @@ class Progress:
 
     def tell(self, line: str) -> None:
         """A line beside the progress."""
-        console.warn(line)
+        console.tell(line)
 
     def __call__(self, run: Run, committer: Committer) -> None:
         if self.bar:
@@ -53,7 +53,7 @@ class Progress:
             self.told = time.monotonic()
             pairs = committer.counts["pairs"]
             left = _time_left(run, committer.seconds)
-            console.warn(
+            console.tell(
                 f"{pairs:,} of {run.planned:,} pairs, {rates(run, committer.seconds)}{left}"
             )
 
@@ -78,13 +78,4 @@ def _time_left(run: Run, seconds: float) -> str:
     done = run.counts["pairs"]
     if not done:
         return ""
-    return f", {duration((run.planned - done) * seconds / done)} left"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in human units."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return f", {console.duration((run.planned - done) * seconds / done)} left"

@@ -11,14 +11,26 @@ from sql.errors import BadInput
 
 @click.group()
 def prompts():
-    """The prompts judges are asked with."""
+    """List, show and try the prompts that judges are asked with.
+
+    \b
+    Examples:
+      gradelake prompts list
+      gradelake prompts show question_self_rating > prompts/mine.yml
+    """
 
 
 @prompts.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 @click.pass_obj
 def list_(project, as_json):
-    """Name every prompt: the shipped ones and the project's own."""
+    """Name every prompt: the shipped ones and the project's own.
+
+    \b
+    Examples:
+      gradelake prompts list
+      gradelake prompts list --json
+    """
     from grading.prompt import load_prompts
 
     found = sorted(load_prompts(project()).values(), key=lambda prompt: prompt.name)
@@ -56,13 +68,18 @@ def _as_object(prompt) -> dict:
 @click.argument("name")
 @click.pass_obj
 def show(project, name):
-    """Print a prompt's file: copy it to make one of your own."""
+    """Print a prompt's file: copy it to make one of your own.
+
+    \b
+    Examples:
+      gradelake prompts show question_self_rating
+    """
     from grading.prompt import find_prompt
 
     click.echo(find_prompt(project(), name).file.read_text(encoding="utf-8"), nl=False)
 
 
-@prompts.command()
+@prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
 @click.argument("name")
 @click.option("--query", help="The query's text.")
 @click.option("--item", help="The question or nugget.")
@@ -81,8 +98,9 @@ def render(project, name, passage_file, **texts):
     """Print a prompt exactly as a model would read it, with your texts put in.
 
     \b
-    Example:
-      gradelake prompts render question_self_rating --item "Why is the sky blue?" \\
+    Examples:
+      gradelake prompts render question_self_rating \\
+          --item "Why is the sky blue?" \\
           --passage "Air scatters blue light more than red."
     """
     from grading.prompt import find_prompt
@@ -103,7 +121,7 @@ def render(project, name, passage_file, **texts):
     click.echo(rendered.text)
 
 
-@prompts.command()
+@prompts.command(short_help="Draw worked examples from a collection's judged passages.")
 @click.argument("collection")
 @click.option("--assessor", required=True, help="Whose judgments to take.")
 @click.option("--per-label", type=click.IntRange(1), required=True, help="Passages per label.")
@@ -118,7 +136,7 @@ def sample(project, collection, assessor, per_label, seed, stated, output):
     Take them from another collection than the one to judge; a grader refuses examples from that.
 
     \b
-    Example:
+    Examples:
       gradelake prompts sample dl19 --assessor nist --per-label 2 --seed 7 \\
           --output prompts/dl19.jsonl
     """

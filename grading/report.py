@@ -3,10 +3,11 @@
 from typing import Any
 
 from grading.grader import Grader
-from grading.progress import duration, rates
+from grading.progress import rates
 from grading.run import Run
 from grading.work import Request, Totals
 from sql import console
+from sql.counted import counted
 
 
 def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
                 f"{totals.missing:,}",
                 f"{totals.prompts:,}",
                 tokens if grader.engine_class.needs_model else "none",
-                "no rate measured yet" if seconds is None else duration(seconds),
+                "no rate measured yet" if seconds is None else console.duration(seconds),
             )
         )
     columns = ["grader", "wanted", "graded", "of them failed", "missing", "prompts to answer",
@@ -57,7 +58,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     without_text = max((totals.without_text for _, totals in plans), default=0)
     if without_text:
         console.warn(
-            f"note: {without_text:,} pooled passages have no text in the lake; "
+            f"note: {counted(without_text, 'pooled passages', 'have')} no text in the lake; "
             "they cannot be graded"
         )
 
@@ -90,7 +91,7 @@ def print_run(request: Request, run: Run) -> None:
     """What a run did, and what comes next."""
     name, counts = request.grader.name, run.counts
     if not run.planned:
-        done = f" ({run.totals.graded:,} pairs graded)" if run.totals.graded else ""
+        done = f" ({counted(run.totals.graded, 'pairs')} graded)" if run.totals.graded else ""
         console.say(f"{request.collection}: nothing is missing of {name}{done}")
         return
     what = ", ".join(
@@ -99,22 +100,27 @@ def print_run(request: Request, run: Run) -> None:
         if counts[status]
     )
     console.say(
-        f"{request.collection}: {name} graded {counts['pairs']:,} pairs in "
-        f"{duration(run.seconds)} ({rates(run, run.seconds)}): {what or 'none'}"
+        f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
+        f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {what or 'none'}"
     )
     if counts["cut"]:
-        console.say(f"{counts['cut']:,} passages were too long for the model and cut at the end")
+        cut = counted(counts["cut"], "passages", "were")
+        console.say(f"{cut} too long for the model and cut at the end")
     if run.totals.without_text:
-        console.warn(f"note: {run.totals.without_text:,} pooled passages have no text in the lake")
+        without_text = counted(run.totals.without_text, "pooled passages", "have")
+        console.warn(f"note: {without_text} no text in the lake")
     if counts["failed"]:
         console.warn(
-            f"{counts['failed']:,} pairs failed; see them with `gradelake build` and "
+            f"{counted(counts['failed'], 'pairs')} failed; see them with `gradelake build` and "
             "`gradelake sql @failed_grades`, try again with --retry-failed"
         )
     if run.left:
-        console.warn(f"{run.left:,} pairs are left; the same command goes on with them")
+        console.warn(
+            f"{counted(run.left, 'pairs', 'are')} left; the same command goes on with them"
+        )
     elif not run.left and request.limit and run.totals.missing > run.planned:
         left = run.totals.missing - run.planned
-        console.say(f"{left:,} pairs are left beyond --limit; the same command goes on with them")
+        beyond = f"{counted(left, 'pairs', 'are')} left beyond --limit"
+        console.say(f"{beyond}; the same command goes on with them")
     else:
-        console.say("next: `gradelake build` brings the grades into the marts")
+        console.hint("next: `gradelake build` brings the grades into the marts")

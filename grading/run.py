@@ -11,7 +11,9 @@ from grading.crew import Crew
 from grading.planner import Plan, ensure_views
 from grading.staging import Committer
 from grading.work import Request, Totals
+from sql import console
 from sql.connection import grader_lock
+from sql.counted import counted
 from sql.lake import Lake
 from sql.project import Project
 
@@ -70,9 +72,10 @@ def grade(
         committer = Committer(lake, grader, request.collection)
         recovered = committer.recover()
         if recovered:
-            tell(f"committed {recovered:,} pairs that an interrupted run had graded")
+            tell(f"committed {counted(recovered, 'pairs')} that an interrupted run had graded")
         started = time.monotonic()
-        plan = Plan(lake, request)
+        with console.working("planning"):
+            plan = Plan(lake, request)
         retried = plan.totals.failed if retry_failed else 0
         if retried:
             _forget_failed(lake, request)

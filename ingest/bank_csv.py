@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from ingest.bank_items import Draft, Findings, Item
+from sql.counted import counted
 from sql.problems import reject
 
 REQUIRED = ("query_id", "kind", "text")
@@ -43,7 +44,7 @@ def read(data: bytes, shown: str, findings: Findings) -> Iterator[Draft]:
         if len(cells) != len(names):
             findings.leave_out(
                 "cells", line,
-                f"this row is left out: {len(cells)} cells instead of {len(names)} "
+                f"this row is left out: {counted(len(cells), 'cells')} instead of {len(names)} "
                 "(a text with a comma needs double quotes)",
             )  # fmt: skip
             continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import did_you_mean
@@ -18,7 +19,7 @@ if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait 
     from ingest.bank_items import Item
 
 
-@click.command("bank")
+@click.command("bank", short_help="Write a rubric bank of COLLECTION as it was ingested.")
 @click.argument("collection")
 @click.option("--name", required=True, help="Name of the bank.")
 @click.option(
@@ -37,16 +38,16 @@ def export_bank(project, collection, name, format_, output, release, live, as_js
     """Write a rubric bank of COLLECTION as it was ingested: rubric version 0.
 
     \b
-    Example:
+    Examples:
       gradelake export bank dl19 --name questions --output questions.jsonl.gz
     """
     project = project()
-    with Lake.reading(project, release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
         n_items = write_bank(lake, collection, name, format_, output)
     if as_json:
         console.print_json({"bank": name, "items": n_items, "output": str(output)})
     else:
-        console.say(f"{output}: wrote {n_items:,} items of bank {name}")
+        console.say(f"{output}: wrote {counted(n_items, 'items')} of bank {name}")
 
 
 def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Path) -> int:
@@ -69,6 +70,11 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
         )
     ]  # fmt: skip
     if not items:
+        known = {name for (name,) in lake.rows("select collection from lake.raw.collections")}
+        if collection not in known:
+            raise BadInput(
+                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+            )
         names = lake.rows(
             "select distinct bank from lake.raw.rubric_items where collection = ?", collection
         )

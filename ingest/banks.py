@@ -10,6 +10,7 @@ import polars as pl
 from ingest import bank_checks, bank_csv, bank_formats, bank_json
 from ingest.bank_items import Draft, Findings, Item, settle
 from sql import console, files
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.problems import Rejected, reject
@@ -59,12 +60,11 @@ class Imported:
         for line in found.lines(found.notes):
             console.warn(f"note: {line}")
         console.say(
-            f"bank {bank}: wrote {self.n_items:,} items of {self.n_queries:,} queries "
-            f"for {collection}"
+            f"bank {bank}: wrote {counted(self.n_items, 'items')} of "
+            f"{counted(self.n_queries, 'queries')} for {collection}"
         )
         if found.left_out:
-            n = found.n_left_out
-            what = f"{n:,} item{'' if n == 1 else 's'}" if n else "parts of the file"
+            what = counted(found.n_left_out, "items") if found.n_left_out else "parts of the file"
             console.warn(f"left out: {what}; the rest landed")
 
 

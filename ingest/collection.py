@@ -2,17 +2,19 @@
 
 import glob
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ingest.settings import TABLES, Groups, checked
+from ingest.trec import system_name
 from sql.errors import BadInput
-from sql.project import Project, check_keys, check_name, did_you_mean
+from sql.project import Project, did_you_mean
 from sql.seeds import seeds_folder
 
 DEFAULT_POOL_DEPTH = 20
 ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
-Groups = dict[str, dict[str, tuple[str, ...]]]  # grouping -> group -> patterns of systems
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Collection:
     passages: str | None = None
     passages_for: str = "all"
     judgments: dict[str, str] = field(default_factory=dict)
+    assessor_is_unnamed: bool = False  # judgments = "FILE" alone
     assessor: str = "official"
     runs: tuple[str, ...] = ()
     scoreddocs: str = "scoreddocs"
@@ -49,7 +52,7 @@ class Collection:
             )
         table = project.collections[name]
         where = f"{project.file}: [collections.{name}]"
-        settings = {"name": name, "folder": project.folder} | _checked(table, where)
+        settings = {"name": name, "folder": project.folder} | checked(table, project, name)
         collection = cls(**settings)
         if not collection.ir_dataset and not collection.queries:
             raise BadInput(
@@ -65,7 +68,7 @@ class Collection:
     def matching(self, patterns: tuple[str, ...], setting: str) -> list[str]:
         """Files that glob patterns match, relative to the project where they can be, sorted.
 
-        Raises `BadInput` for a pattern that matches nothing.
+        Raises `BadInput` for a pattern that matches no file.
         """
         found: set[Path] = set()
         for pattern in patterns:
@@ -75,12 +78,37 @@ class Collection:
                 if (file := self.folder / name).is_file()
             ]
             if not files:
-                raise BadInput(
-                    f"[collections.{self.name}] {setting}: nothing matches {pattern!r}",
-                    f"Paths are relative to {self.folder}.",
-                )
+                raise self._no_match(pattern, setting)
             found.update(files)
         return sorted(_relative(file, self.folder) for file in found)
+
+    def _no_match(self, pattern: str, setting: str) -> BadInput:
+        where = f"[collections.{self.name}] {setting}"
+        if not self.path(pattern).is_dir():
+            hint = f"Paths are relative to {self.folder}."
+            return BadInput(f"{where}: nothing matches {pattern!r}", hint)
+        inside = pattern.rstrip("/")
+        endings = Counter(
+            file.name.removeprefix(system_name(file))
+            for file in self.path(pattern).iterdir()
+            if file.is_file() and file.name[0] != "."
+        )
+        patterns = [f'"{inside}/*{ending}"' for ending, _ in endings.most_common(3)]
+        return BadInput(
+            f"{where}: {pattern!r} is a folder, and files are wanted",
+            f"Write {setting} = [{', '.join(patterns)}]." if patterns else "There are none in it.",
+        )
+
+    def setting_of(self, shown: str) -> str | None:
+        """The setting that names a file; None for one that a pattern matched."""
+        for key in ("queries", "passages", "near_duplicates"):
+            if getattr(self, key) == shown:
+                return key
+        for key in TABLES:
+            for name, file in getattr(self, key).items():
+                if file == shown:
+                    return f"{key}.{name}"
+        return None
 
 
 def _relative(file: Path, folder: Path) -> str:
@@ -133,68 +161,3 @@ def _files_named(table: dict[str, Any]) -> list[str]:
         for pattern in table[name] if isinstance(table.get(name), list) else []:
             named.append(re.split(r"[*?\[]", str(pattern), maxsplit=1)[0])
     return [path for path in named if isinstance(path, str) and path]
-
-
-_STRINGS = {"ir_dataset", "queries", "passages", "assessor", "scoreddocs", "near_duplicates",
-            "inbox"}  # fmt: skip
-_LISTS = {"runs", "responses"}
-_TABLES = {"judgments", "official_ranks"}
-_NUMBERS = {"min_relevant", "max_relevance", "default_pool_depth"}
-
-
-def _checked(table: dict[str, Any], where: str) -> dict[str, Any]:
-    known = {*_STRINGS, *_LISTS, *_TABLES, *_NUMBERS, "passages_for", "leave_out_near_duplicates",
-             "groups"}  # fmt: skip
-    check_keys(table, known, where)
-    all_are_near = "passages" in table or "ir_dataset" not in table
-    settings: dict[str, Any] = {"passages_for": "all" if all_are_near else "pool"}
-    for key, value in table.items():
-        if key in _STRINGS and not (isinstance(value, str) and value):
-            raise BadInput(f"{where}: {key} must be a string")
-        if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
-            raise BadInput(f"{where}: {key} must be a whole number")
-        if key in _NUMBERS and not -(1 << 31) <= value < 1 << 31:
-            raise BadInput(f"{where}: {key} must be a whole number of 32 bits")
-        if key == "default_pool_depth" and value < 1:
-            raise BadInput(f"{where}: default_pool_depth must be at least 1")
-        if key == "leave_out_near_duplicates" and not isinstance(value, bool):
-            raise BadInput(f"{where}: {key} must be true or false")
-        if key == "groups":
-            value = _groups(value, f"{where}: groups")
-        if key == "passages_for" and value not in ("all", "pool"):
-            raise BadInput(f'{where}: passages_for must be "all" or "pool"')
-        if key in _LISTS:
-            value = (value,) if isinstance(value, str) else value
-            if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-                raise BadInput(f"{where}: {key} must be a list of file patterns")
-            value = tuple(value)
-        if key in _TABLES:
-            value = {"official": value} if isinstance(value, str) else value
-            if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-                raise BadInput(f'{where}: {key} must look like {{ name = "file" }}')
-            for name in value:
-                check_name(name, f"{where}: {key}")
-        if key in ("assessor", "scoreddocs"):
-            check_name(value, f"{where}: {key}")
-        settings[key] = value
-    return settings
-
-
-def _groups(value: Any, where: str) -> Groups:
-    if not isinstance(value, dict) or not all(
-        isinstance(groups, dict) for groups in value.values()
-    ):
-        raise BadInput(
-            f"{where} must hold a table for each grouping",
-            'For example: [collections.NAME.groups.family] with bert = ["bert_*"].',
-        )
-    found: Groups = {}
-    for grouping, groups in value.items():
-        check_name(grouping, where)
-        for group, patterns in groups.items():
-            check_name(group, f"{where}.{grouping}")
-            patterns = [patterns] if isinstance(patterns, str) else patterns
-            if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
-                raise BadInput(f"{where}.{grouping}: {group} must be a list of system names")
-            found.setdefault(grouping, {})[group] = tuple(patterns)
-    return found

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.lake import Lake
 from sql.project import Project
 
 
-@click.command()
+@click.command(short_help="Write a starter gradelake.toml and make an empty lake.")
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--demo", is_flag=True, help="Start with the demo collection.")
 def init(folder, demo):
@@ -31,12 +32,12 @@ def init(folder, demo):
     console.say(f"wrote {file}")
     console.say(f"made an empty lake in {project.lake_path}")
     if demo:
-        console.say(f"next: cd {folder} && gradelake ingest demo && gradelake build")
+        console.hint(f"next: cd {folder} && gradelake ingest demo && gradelake build")
     else:
-        console.say("next: describe your collection there, then run `gradelake ingest mine`")
+        console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
-@click.command()
+@click.command(short_help="Bring what is new or changed of a COLLECTION into the lake.")
 @click.argument("collection")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
@@ -51,17 +52,18 @@ def ingest(project, collection, as_json):
     last minute waits, unless FILE.done says that it is whole.
 
     \b
-    Example:
+    Examples:
       gradelake ingest dl19
     """
-    from ingest.collection import Collection
-    from ingest.pipeline import ingest as run_ingest
-
     project = project()
-    settings = Collection.named(project, collection)
     started = time.monotonic()
-    with Lake.create(project) as lake:
-        outcome = run_ingest(lake, settings, sys.argv[1:], console.progress)
+    with console.working(f"ingesting {collection}"):
+        from ingest.collection import Collection
+        from ingest.pipeline import ingest as run_ingest
+
+        settings = Collection.named(project, collection)
+        with Lake.create(project) as lake:
+            outcome = run_ingest(lake, settings, sys.argv[1:], console.progress)
     seconds = time.monotonic() - started
     if as_json:
         console.print_json(_as_object(outcome, seconds))
@@ -101,24 +103,30 @@ def _print_outcome(outcome, seconds: float) -> None:
         if shown:
             console.say(f"inbox: {became} {', '.join(shown)}")
     if outcome.counts:
-        what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in outcome.counts.items())
-        console.say(f"{outcome.collection}: wrote {what} in {seconds:.1f} s")
+        what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in outcome.counts.items())
+        console.say(f"{outcome.collection}: wrote {what} in {console.duration(seconds)}")
         if outcome.unchanged:
-            console.say(f"{outcome.unchanged:,} inputs were unchanged")
+            console.say(f"{counted(outcome.unchanged, 'inputs', 'were')} unchanged")
     elif outcome.unchanged:
-        console.say(f"{outcome.collection}: nothing new ({outcome.unchanged:,} inputs unchanged)")
+        unchanged = f"{counted(outcome.unchanged, 'inputs')} unchanged"
+        console.say(f"{outcome.collection}: nothing new ({unchanged})")
     if outcome.rejected:
         landed = "the rest landed" if outcome.exit_code == 3 else "nothing landed"
-        n = len(outcome.rejected)
-        console.warn(f"{n} input{'s' if n > 1 else ''} rejected; {landed}")
+        console.warn(f"{counted(len(outcome.rejected), 'inputs')} rejected; {landed}")
 
 
-@click.group("import")
+@click.group("import", short_help="Bring in labels, judgments, rubric banks, grades of others.")
 def import_():
-    """Bring in what others made."""
+    """Bring in what others made: labels, judgments, rubric banks, grades.
+
+    \b
+    Examples:
+      gradelake import labels dl19 Sun.qrels --judge Sun
+      gradelake import bank dl19 dl19-questions.jsonl.gz --name questions
+    """
 
 
-@import_.command("labels")
+@import_.command("labels", short_help="Store a qrels-style FILE as a judge's labels.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--judge", required=True, help="Name of the judge that made the labels.")
@@ -128,12 +136,12 @@ def import_labels(project, collection, file, judge, as_json):
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
 
     \b
-    Example:
+    Examples:
       gradelake import labels dl19 Sun.qrels --judge Sun
     """
-    from ingest.labels import import_labels as run_import
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        from ingest.labels import import_labels as run_import
 
-    with Lake.writer(project()) as lake:
         n_rows, snapshot, warnings = run_import(lake, collection, file, judge, sys.argv[1:])
     if as_json:
         console.print_json(
@@ -145,10 +153,10 @@ def import_labels(project, collection, file, judge, as_json):
     if snapshot is None:
         console.say(f"{file}: unchanged, nothing to do")
     else:
-        console.say(f"judge {judge}: wrote {n_rows:,} labels for {collection}")
+        console.say(f"judge {judge}: wrote {counted(n_rows, 'labels')} for {collection}")
 
 
-@import_.command("bank")
+@import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", required=True, help="Name of the bank.")
@@ -173,13 +181,13 @@ def import_bank(project, collection, file, name, format_, as_json):
       gradelake import bank dl19 nuggets.jsonl --name nuggets --format nuggetizer
 
     \b
-    CSV: columns query_id, kind (question or nugget) and text, and any of facet_id, item_id,
-    gold_answer (several as a|b) and weight.
+    CSV: columns query_id, kind (question or nugget) and text, and any of
+    facet_id, item_id, gold_answer (several as a|b) and weight.
     nuggetizer: vital nuggets weigh 1, okay ones 0.5.
     """
-    from ingest.banks import import_bank as run_import
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        from ingest.banks import import_bank as run_import
 
-    with Lake.writer(project()) as lake:
         done = run_import(lake, collection, file, name, format_, sys.argv[1:])
     if as_json:
         console.print_json(done.as_object() | {"bank": name})
@@ -188,7 +196,7 @@ def import_bank(project, collection, file, name, format_, as_json):
     sys.exit(done.exit_code)
 
 
-@import_.command("judgments")
+@import_.command("judgments", short_help="Store the judgments that people filled into a CSV.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--assessor", required=True, help="Name of the person or group that judged.")
@@ -202,12 +210,12 @@ def import_judgments(project, collection, file, assessor, as_json):
     skipped, and the same file filled further replaces what it brought before.
 
     \b
-    Example:
+    Examples:
       gradelake import judgments dl19 sample.csv --assessor ann
     """
-    from ingest.judgments import import_judgments as run_import
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        from ingest.judgments import import_judgments as run_import
 
-    with Lake.writer(project()) as lake:
         done = run_import(lake, collection, file, assessor, sys.argv[1:])
     if as_json:
         console.print_json({
@@ -221,8 +229,8 @@ def import_judgments(project, collection, file, assessor, as_json):
     if done.snapshot is None:
         console.say(f"{file}: unchanged, nothing to do")
         return
-    console.say(f"assessor {assessor}: wrote {done.judged:,} judgments for {collection}")
+    console.say(f"assessor {assessor}: wrote {counted(done.judged, 'judgments')} for {collection}")
     if done.changed:
         console.say(f"{done.changed:,} of the pairs had another judgment before")
     if done.empty:
-        console.say(f"{done.empty:,} rows have no judgment yet")
+        console.say(f"{counted(done.empty, 'rows', 'have')} no judgment yet")

@@ -8,6 +8,9 @@ A local collection is registered with ir_datasets as `gradelake/COLLECTION` (and
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ingest import dataset_home  # noqa: F401  (comes before ir_datasets)
+
+# isort: split
 import ir_datasets
 from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, TrecQrel
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, Docstore

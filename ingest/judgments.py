@@ -8,6 +8,7 @@ import polars as pl
 from ingest.judgments_csv import DESIGN, read_judgments
 from ingest.trec import require_known_queries
 from sql import files
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.problems import Problems
@@ -159,8 +160,8 @@ def _warn_of_odd_values(lake: Lake, collection: str, rows: pl.DataFrame, done: I
     if above.height:
         line, relevance = above.select("line", "relevance").row(0)
         done.warnings.append(
-            f"{above.height:,} judgments are above {top}, the top of the collection's scale "
-            f"(first: {relevance} on line {line})"
+            f"{counted(above.height, 'judgments', 'are')} above {top}, the top of the collection's "
+            f"scale (first: {relevance} on line {line})"
         )
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from ingest.bank_csv import column_names, numbered_rows, separator
 from sql import files
+from sql.counted import counted
 from sql.problems import Problems, reject
 
 REQUIRED = ("query_id", "passage_id", "judgment")
@@ -47,7 +48,7 @@ def read_judgments(path: Path, shown: str) -> pl.DataFrame:
     for line, cells in rows:
         if len(cells) != len(names):
             problems.add(
-                line, f"{len(cells)} cells instead of {len(names)} "
+                line, f"{counted(len(cells), 'cells')} instead of {len(names)} "
                 "(a text with a comma needs double quotes)",
             )  # fmt: skip
             continue

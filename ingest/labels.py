@@ -8,6 +8,7 @@ import polars as pl
 
 from ingest import trec
 from sql import files
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import check_name, did_you_mean
@@ -44,7 +45,7 @@ def import_labels(
             return 0, None, warnings
         frame, repeated = trec.read_qrels(path, shown)
         if repeated:
-            warnings.append(f"{shown}: {repeated:,} repeated lines, kept once")
+            warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
         queries = lake.rows(
             "select query_id from lake.raw.queries where collection = ?", collection
         )

@@ -7,6 +7,7 @@ import polars as pl
 
 from ingest.responses import Response
 from ingest.targets import Targets
+from sql.counted import counted
 
 # The passages that count for a query (the pool), over the tables of this transaction.
 # dbt derives the pool that marts use; this is its superset for looking up texts.
@@ -57,7 +58,8 @@ def add_corpus(into: Targets) -> None:
     )
     if missing:
         into.outcome.warnings.append(
-            f"{missing:,} pooled passages have no text here (they can be ranked, not graded)"
+            f"{counted(missing, 'pooled passages', 'have')} no text here "
+            "(they can be ranked, not graded)"
         )
 
 
@@ -106,7 +108,9 @@ def _replace(into: Targets, found: list[Any]) -> int:
     )  # fmt: skip
     blank = frame["text"].fill_null("").str.strip_chars() == ""
     if blank.any():
-        into.outcome.warnings.append(f"{blank.sum():,} passages have an empty text; left out")
+        into.outcome.warnings.append(
+            f"{counted(blank.sum(), 'passages', 'have')} an empty text; left out"
+        )
         frame = frame.filter(~blank)
     if frame.is_empty():
         return 0

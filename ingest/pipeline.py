@@ -16,6 +16,7 @@ from ingest.collection import Collection
 from ingest.judgments import imported_mark
 from ingest.systems import Systems
 from ingest.targets import Outcome, Targets, hash_of
+from sql.counted import counted
 from sql.lake import Lake
 from sql.problems import Problems, reject
 from sql.transaction import utc_now
@@ -100,6 +101,8 @@ class _Ingest:
     def _queries(self) -> None:
         if not self.into.dataset.has_queries():
             raise reject(self.into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
+        if self.into.collection.queries:
+            self.into.file_hash(self.into.collection.queries)  # it says where it looked
         found = self.into.from_dataset("topics", lambda: self.into.dataset.queries_iter())
         queries = [datasets.query_text(query) for query in found]
         target, sha256 = self.into.target("queries"), hash_of(queries)
@@ -124,7 +127,8 @@ class _Ingest:
                     self.into.name, query_id,
                 )  # fmt: skip
                 if n:
-                    problems.add(None, f"query {query_id!r} is gone, but {n:,} {table} name it")
+                    holders = counted(n, table.replace("_", " "), "name")
+                    problems.add(None, f"query {query_id!r} is gone, but {holders} it")
         problems.raise_if_any()
 
     def _judgment_sources(self) -> dict[str, str | None]:
@@ -162,8 +166,16 @@ class _Ingest:
             frame, repeated = trec.read_qrels(self.into.collection.path(shown), shown)
         trec.require_known_queries(frame, self.into.query_ids, shown)
         if repeated:
-            self.into.outcome.warnings.append(f"{shown}: {repeated:,} repeated lines, kept once")
+            self.into.outcome.warnings.append(
+                f"{shown}: {counted(repeated, 'repeated lines')}, kept once"
+            )
+        is_first = self.into.transaction.recorded(target) is None
         self.into.replace("judgments", frame.drop("line"), shown, target, sha256, assessor=assessor)
+        if is_first and self.into.collection.assessor_is_unnamed and assessor == "official":
+            self.into.outcome.warnings.append(
+                "the judgments are known as assessor:official; name them in gradelake.toml: "
+                f'judgments = {{ NAME = "{shown}" }}'
+            )
 
     def _near_duplicates(self) -> None:
         shown = self.into.collection.near_duplicates
@@ -197,10 +209,8 @@ class _Ingest:
         for table, column, named in (
             ("judgments", "assessor", imported | set(self._judgment_sources())),
             ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
-            ("systems", "system", systems.claimed),
+            ("systems", "system", systems.claimed | systems.of_refused),
         ):
-            if table == "systems" and into.outcome.rejected:
-                continue  # a file that could not be read may hold them
             if names := sorted(into.known(table, column) - named - by_inbox.get(table, set())):
                 kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")
                 kept[-1] += f" and {len(names) - 5} more" if len(names) > 5 else ""

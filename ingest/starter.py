@@ -29,9 +29,15 @@ queries = "topics.tsv"            # query_id TAB text, or JSON lines
 # [collections.mine.groups.family]   # does a judge favour systems of one kind?
 # bm25 = ["bm25*"]                # patterns of systems' names
 
-# One table per grader: an engine, a model, a prompt. `gradelake prompts list` shows the prompts.
+# One table per grader: an engine, a prompt and, but for lexical, a model. `gradelake prompts list`
+# shows the prompts.
+[graders.lexical]
+engine = "lexical"                # compares words, without a model: the floor for every judge
+prompt = "question_self_rating"   # every passage against every question of its query, 0-5
+parser = "strict"
+
 # [graders.flan]
-# engine = "transformers"         # or vllm, openai; lexical needs no model
+# engine = "transformers"         # or vllm, openai
 # model = "google/flan-t5-large"  # a folder, or a name at its hub
 # prompt = "question_self_rating"
 # parser = "paper"

@@ -45,6 +45,7 @@ class Systems:
         self.into = into
         self.progress = progress
         self.claimed: set[str] = set()  # systems that a file of this ingest brings
+        self.of_refused: set[str] = set()  # those that the lake has of files refused this time
 
     def runs(self) -> None:
         """Every run that is new or changed; faulty ones are left as the lake has them."""
@@ -120,8 +121,8 @@ class Systems:
                 no_rank = frame["rank"].null_count()
                 if no_rank and source.shown != self.into.dataset_id:
                     self.into.outcome.warnings.append(
-                        f"{source.shown}: {no_rank:,} ranks are no whole numbers; left empty "
-                        "(ranking is by score)"
+                        f"{source.shown}: ranks that are no whole numbers are left empty: "
+                        f"{no_rank:,} (ranking is by score)"
                     )
                 batch.append((source, frame))
                 rows += frame.height
@@ -206,11 +207,15 @@ class Systems:
         another, and must not get lost when the other is refused.
         """
         changed: list[tuple[str, str]] = []
-        for shown in self.into.collection.matching(self.into.collection.responses, "responses"):
+        named = self.into.collection.matching(self.into.collection.responses, "responses")
+        for shown in named:
             self.into.guarded(lambda: self._look_at_responses(shown, changed))  # noqa: B023
         good: list[ResponseFile] = []
         for shown, sha256 in changed:
             self.into.guarded(lambda: good.append(self._read_responses(shown, sha256)))  # noqa: B023
+        refused = set(named) & {rejected.file for rejected in self.into.outcome.rejected}
+        for shown in refused:
+            self.of_refused |= self._generated_by(shown)
         for file in good:
             self._write_responses(file, all_are_good=len(good) == len(changed))
 

@@ -99,9 +99,11 @@ class Targets:
         try:
             return files.sha256_of(self.collection.path(shown))
         except OSError as error:
+            setting = self.collection.setting_of(shown)
+            named = f"[collections.{self.name}] {setting} names it. " if setting else ""
             raise reject(
                 shown, None, f"cannot be read: {error.strerror}",
-                f"Paths are relative to {self.collection.folder}.",
+                f"{named}Paths are relative to {self.collection.folder}.",
             ) from error  # fmt: skip
 
     def replace(

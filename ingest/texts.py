@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sql import files
+from sql.counted import counted
 from sql.problems import Problems, reject
 
 
@@ -36,7 +37,11 @@ PASSAGE_TEXT = ("text", "passage", "contents", "segment", "body", "doc")
 
 def read_queries(path: Path, shown: str) -> list[Query]:
     """Topics from TSV (query_id TAB text) or JSON lines. Raises `Rejected` by line."""
-    problems = Problems(shown, "Each query needs an id of its own and a text.")
+    problems = Problems(
+        shown,
+        "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
+        '.jsonl file as {"query_id": ..., "text": ...}.',
+    )
     queries: dict[str, tuple[int, Query]] = {}
     for line, query in _queries(path, shown, problems):
         if not query.query_id or not query.text.strip():
@@ -71,6 +76,9 @@ def _queries(path: Path, shown: str, problems: Problems) -> list[tuple[int, Quer
             )
             for line, row in files.json_lines(data, shown)
         ]
+    first, _, _ = data.lstrip().partition(b"\n")
+    if first.startswith(b"<") and b"\t" not in first:  # TREC's own form
+        raise reject(shown, 1, "looks like XML, of which no topics are read", problems.hint)
     found = []
     for line, text in files.numbered_lines(data):
         cells = text.split("\t")
@@ -146,7 +154,7 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
         for line, text in files.numbered_lines(data):
             cells = text.split()
             if len(cells) not in (2, 3):
-                problems.add(line, f"{len(cells)} columns instead of 2 or 3")
+                problems.add(line, f"{counted(len(cells), 'columns')} instead of 2 or 3")
             elif line > 1 or cells[:2] != ["system", "rank"]:
                 rows.append((line, cells[0], cells[1], cells[2] if len(cells) == 3 else None))
     ranks: dict[str, tuple[float, float | None]] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from sql import files
+from sql.counted import counted
 from sql.problems import Problems, reject
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
@@ -28,8 +29,8 @@ def read_run(path: Path, shown: str) -> pl.DataFrame:
     with quotes, slashes, angle brackets or `..`.
     """
     data = files.read(path, shown, files.MAX_TREC_LINE)
-    frame = files.columns(data, RUN_COLUMNS, shown, "TREC run")
     problems = Problems(shown, "Mend these lines, or leave the run out, and ingest again.")
+    frame = files.columns(data, RUN_COLUMNS, "TREC run", problems)
     scores = pl.col("score").cast(pl.Float64, strict=False)
     parsed = frame.with_columns(scores.alias("number"))
     comparable = pl.col("number").cast(pl.Float32).is_finite()
@@ -58,8 +59,8 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
     `Rejected`, as it is for a relevance that is no integer.
     """
     data = files.read(path, shown, files.MAX_TREC_LINE)
-    frame = files.columns(data, QRELS_COLUMNS, shown, "qrels")
     problems = Problems(shown, "The last of the 4 columns must be a whole number.")
+    frame = files.columns(data, QRELS_COLUMNS, "qrels", problems)
     whole = pl.col("relevance").str.contains(_WHOLE_NUMBER)
     for line, text in frame.filter(~whole).select("line", "relevance").iter_rows():
         problems.add(line, f"relevance {text!r} is not a whole number")
@@ -99,7 +100,7 @@ def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> N
             shown, "Add these queries to the collection's topics, or remove the lines."
         )
         for query_id, line, n in unknown.iter_rows():
-            problems.add(line, f"unknown query {query_id!r} ({n:,} line{'s' if n > 1 else ''})")
+            problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
         problems.raise_if_any()
 
 
@@ -110,5 +111,5 @@ def check_system_name(name: str, shown: str) -> None:
     if not is_name(name):
         raise reject(
             shown, None, f"{name!r} cannot be used as a system's name",
-            "Use letters, digits and . _ + = @ - only, starting with a letter or digit.",
+            "Rename the file: letters, digits and . _ + = @ - only, a letter or digit first.",
         )  # fmt: skip

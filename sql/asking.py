@@ -2,15 +2,19 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
 from sql import console
-from sql.errors import NOT_BUILT_YET, BadInput
+from sql.behind import not_built_yet
+from sql.book import Entry, entries
+from sql.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from sql.plain_words import in_plain_words
+from sql.shell.tables import shown_name, tables
 from sql.storage import bucket_error
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ Values = Mapping[str, str | None] | None
 
 # comments and spaces: nothing that could be run
 _NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
+_WORD = re.compile(r"\w[\w.]*")
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
 
 
@@ -47,6 +52,11 @@ def is_nothing(text: str) -> bool:
     return bool(_NOTHING.fullmatch(text))
 
 
+def beginning(text: str, place: int) -> int:
+    """Where, from a place of a text on, its first word stands, after spaces and comments."""
+    return _NOTHING.match(text, place).end()
+
+
 def one_statement(text: str) -> str:
     """The only statement of a text. Raises `BadInput` when there are several, or none."""
     finished, rest = split(text)
@@ -61,17 +71,64 @@ def relation(lake: "Lake", statement: str, values: Values = None) -> duckdb.Duck
 
     Raises `BadInput` with DuckDB's own words.
     """
-    return in_words(lambda: lake.connection.sql(statement, params=values))
+    try:
+        return in_words(lambda: lake.connection.sql(statement, params=values))
+    except BadInput as error:
+        if (word := statement.strip()) and _WORD.fullmatch(word):
+            error.hint = _for_one_word(lake, word) or error.hint
+        raise
 
 
-def answer(found: duckdb.DuckDBPyRelation, format_: str) -> None:
-    """Print a result in one of `console.FORMATS`. Raises `BadInput` with DuckDB's own words."""
+def _for_one_word(lake: "Lake", word: str) -> str | None:
+    """What a single word was meant for: a question of the book, a table."""
+    meant = [f"`@{word}` asks the question of this name"] if word in entries() else []
+    if shown_name(word) in tables(lake):
+        meant.append(f"`from {word}` reads the table")
+    return f"{'; '.join(meant)}." if meant else None
+
+
+def answer(found: duckdb.DuckDBPyRelation, format_: str) -> int:
+    """Print a result in one of `console.FORMATS`; returns how many rows it has.
+
+    Raises `BadInput` with DuckDB's own words.
+    """
     rows = in_words(found.fetchall)
     if found.columns == _PLAN and format_ == "table":
         for _, drawing in rows:
             console.say(drawing)
+    else:
+        console.FORMATS[format_](found.columns, rows)
+    return len(rows)
+
+
+def tell_what_is_not_built(lake: "Lake") -> None:
+    """Below an answer without rows, on standard error: data may be there that no build knows."""
+    if hint := not_built_yet(lake):
+        sys.stdout.flush()
+        console.tell(hint)
+
+
+@contextlib.contextmanager
+def lake_of(lake: "Lake", question: Entry, is_named: bool) -> Iterator["Lake"]:
+    """The lake that a question reads: `lake`, or the working catalog for one that is about it.
+
+    Where a release was asked for by name (`is_named`), or the working catalog cannot be read, it
+    stays `lake`; the latter is told.
+    """
+    from sql.lake import Lake
+
+    if not question.live or is_named or lake.release is None:
+        yield lake
         return
-    console.FORMATS[format_](found.columns, rows)
+    try:
+        live = Lake.live(lake.project)
+    except GradelakeError as error:
+        console.warn(f"as of release {lake.release}: {error.message}")
+        yield lake
+        return
+    with live:
+        live.connection.execute("USE lake.marts")
+        yield live
 
 
 def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> None:

@@ -1,13 +1,14 @@
 """The query book: `sql/queries/*.sql`, one question per file, run as `gradelake sql @name`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from sql.behind import not_built_yet
 from sql.errors import BadInput
 from sql.project import did_you_mean
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from sql.lake import Lake
 
 # parameters that are whole numbers, and the words that may stand for one
-_NUMBERS = {"k": (), "level": (), "tau": (), "rubric_version": ("newest", "any")}
+_NUMBERS = {"k": (), "level": ("min_relevant",), "tau": (), "rubric_version": ("newest", "any")}
 # what a parameter may name: a typing error should not look like an empty answer
 _KNOWN = {
     "collection": "select collection from lake.raw.collections",
@@ -36,28 +37,39 @@ _ALSO = {"tau": {"0"}}  # a plain filter of grades, in some questions
 _EXAMPLES = {"measure": "AP", "level": "2", "tau": "3", "k": "10", "kind": "linear",
              "property": "length", "status": "failed", "rubric_version": "0",
              "collection": "demo"}  # fmt: skip
+# parameters whose values seeds of a project can add to
+_SEEDS = {"measure": "evaluation_grid", "level": "evaluation_levels", "tau": "evaluation_levels",
+          "policy": "label_policies"}  # fmt: skip
+# a line of a question that a release cannot answer: its answer is always as of now
+_LIVE = "-- Reads the working catalog, as with --live"
 _PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A question with its SQL and its parameters (name -> (default, what it means))."""
+    """A question with its SQL and its parameters (name -> (default, what it means)).
+
+    `live`: it is about the working catalog, and a release is read only where one is named.
+    """
 
     name: str
     question: str
     sql: str
     parameters: dict[str, tuple[str, str]]
+    live: bool = False
 
-    def values(self, given: dict[str, str]) -> dict[str, str | None]:
+    def values(self, given: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
         """Defaults overridden by what was given.
 
-        Raises `BadInput` for an unknown parameter, and for no number where one is needed.
+        Raises `BadInput` for an unknown parameter (`also`: what else may have been meant), and
+        for no number where one is needed.
         """
         chosen = {}
         for name, value in given.items():
             if name not in self.parameters:
                 raise BadInput(
-                    f"@{self.name} has no parameter {name!r}", did_you_mean(name, self.parameters)
+                    f"@{self.name} has no parameter {name!r}",
+                    did_you_mean(name, [*self.parameters, *also]),
                 )
             words = _NUMBERS.get(name)
             if words is not None and value not in words:
@@ -98,6 +110,8 @@ class Entry:
                 lines += ["", "  any: whatever it is, all of them"]
         else:
             lines += ["", "  It has no parameters."]
+        if self.live:
+            lines += ["", "  It reads the working catalog, as with --live, or a named release."]
         return "\n".join([*lines, "", f"Example: {command}{self.example}"])
 
 
@@ -128,17 +142,33 @@ def check_names(lake: "Lake", values: dict[str, str | None]) -> None:
     for name, value in values.items():
         names = known(lake, name)
         if value is not None and names is not None and value not in names:
-            raise BadInput(f"--{name} {value!r}: there is none", did_you_mean(value, names))
+            hints = [_nearest(name, value, names), not_built_yet(lake)]
+            raise BadInput(f"--{name} {value!r}: there is none", "\n  ".join(filter(None, hints)))
 
 
-def asked(lake: "Lake", name: str, given: dict[str, str]) -> tuple[str, dict[str, str | None]]:
+def _nearest(name: str, value: str, names: set[str]) -> str:
+    """The name that was meant, or those that there are and what can add to them."""
+    before, at, number = value.rpartition("@")
+    cutoffs = {each for each in names if each.lower().startswith(f"{before}@".lower())}
+    if at and number.isdecimal() and cutoffs and value.lower() not in map(str.lower, names):
+        hint = f"Known: {', '.join(sorted(names))}."  # another cutoff is no typing error
+    else:
+        hint = did_you_mean(value, names)
+    if hint.startswith("Known") and name in _SEEDS:
+        hint += f" A file seeds/{_SEEDS[name]}.csv beside gradelake.toml can add others."
+    return hint
+
+
+def asked(
+    lake: "Lake", name: str, given: dict[str, str], also: Iterable[str] = ()
+) -> tuple[str, dict[str, str | None]]:
     """A question's SQL and the values for its parameters.
 
     Raises `BadInput` for a question that is not in the book, a parameter that it does not have,
     and a value that names nothing in the lake.
     """
     found = entry(name)
-    values = found.values(given)
+    values = found.values(given, also)
     check_names(lake, {name: values[name] for name in values if name in given})
     return found.sql, values
 
@@ -152,7 +182,7 @@ def entries() -> dict[str, Entry]:
             name = file.name.removesuffix(".sql")
             question = text.splitlines()[0].removeprefix("-- ")
             parameters = {p: (default, what) for p, default, what in _PARAMETER.findall(text)}
-            found[name] = Entry(name, question, text, parameters)
+            found[name] = Entry(name, question, text, parameters, live=_LIVE in text)
     return found
 
 

@@ -67,7 +67,7 @@ def build(
             ]  # fmt: skip
         before = lake.newest_snapshot()
         shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
-        with _environment(project, gathered):
+        with environment(project, GRADELAKE_SEEDS=str(gathered)):
             target = Path(os.environ["DBT_TARGET_PATH"])
             shared.lend(target)
             _run_dbt(lake, before, dbt_arguments, built, on_node, verbose)
@@ -117,7 +117,7 @@ def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
         result = dbtRunner(callbacks=[on_event]).invoke(command)
     finally:
         dbt_plugin.release()
-        _close_adapters()
+        close_adapters()
     if not result.success:
         _refuse_wrong_seeds(lake, before, result.result)
         words = "\n  ".join(failures) or str(result.exception or "no reason given")
@@ -151,13 +151,13 @@ def _refuse_wrong_seeds(lake: Lake, before: int, results) -> None:
 
 
 @contextmanager
-def _environment(project: Project, seeds_folder: Path) -> Iterator[None]:
+def environment(project: Project, **variables: str) -> Iterator[None]:
     """What dbt and its plug-in read from the environment; afterwards it is as before."""
     before = dict(os.environ)
     folder = str(project.lake_path.resolve() / "dbt")
     os.environ["GRADELAKE_CONFIG"] = str(project.file)
     os.environ["GRADELAKE_AUTHOR"] = author()
-    os.environ["GRADELAKE_SEEDS"] = str(seeds_folder)
+    os.environ |= variables
     os.environ.setdefault("DBT_TARGET_PATH", folder)
     os.environ.setdefault("DBT_LOG_PATH", folder)
     try:
@@ -167,7 +167,8 @@ def _environment(project: Project, seeds_folder: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _close_adapters() -> None:
+def close_adapters() -> None:
+    """Close what dbt opened in this process, or its next run here would find it."""
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.adapters.factory import reset_adapters
 

@@ -7,23 +7,25 @@ from pathlib import Path
 import click
 
 from sql import asking, book, console, releases
+from sql.counted import counted
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
+from sql.node_progress import NodeProgress
 from sql.project import did_you_mean
 from sql.shell import session
+from sql.shell.commands import print_book
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--name", help="Name of the release (default: the next of r1, r2, ...).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--verbose", is_flag=True, help="Show dbt's own log.")
 @click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def build(project, name, as_json, verbose, dbt_arguments):
+def build(project, name, as_json, dbt_arguments):
     """Derive the marts with dbt and publish them to readers.
 
     Extra arguments go to `dbt build`; one that selects a part of the models builds that part in
-    the working catalog only, and publishes nothing.
+    the working catalog only, and publishes nothing. --verbose shows dbt's own log.
 
     \b
     Examples:
@@ -31,11 +33,12 @@ def build(project, name, as_json, verbose, dbt_arguments):
       gradelake build --name before-the-deadline
       gradelake build --select leaderboard_correlation
     """
-    from sql.build import build as run_build
-
     project = project()
     started = time.monotonic()
-    with console.NodeProgress(quiet=as_json or verbose) as on_node:
+    verbose = console.wishes.verbose
+    with NodeProgress(quiet=as_json or verbose) as on_node:
+        from sql.build import build as run_build
+
         built = run_build(
             project, list(dbt_arguments), sys.argv[1:], name=name, on_node=on_node, verbose=verbose
         )
@@ -47,8 +50,8 @@ def build(project, name, as_json, verbose, dbt_arguments):
             | {"seconds_by_node": built.seconds}
         )
         return
-    parts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in built.counts.items())
-    console.say(f"built {parts} in {seconds:.1f} s")
+    parts = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in built.counts.items())
+    console.say(f"built {parts} in {console.duration(seconds)}")
     if built.release:
         console.say(f"published release {built.release}")
     else:
@@ -71,7 +74,8 @@ class _Asking(click.Command):
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.option("--format", "format_", default="table", show_default=True,
-              type=click.Choice([*console.FORMATS, "parquet"]))  # fmt: skip
+              type=click.Choice([*console.FORMATS, "parquet"]),
+              help="How rows are written.")  # fmt: skip
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
@@ -87,49 +91,53 @@ def sql(context, format_, output, release, live, query):
     Examples:
       gradelake sql "select * from leaderboard where rank = 1"
       gradelake sql @leaderboard --measure AP --level 2
-      gradelake sql @                        the questions of the query book
-      gradelake sql @leaderboard --help      what it asks, and its parameters
+      gradelake sql @                    # the questions of the query book
+      gradelake sql @leaderboard --help  # what it asks, and its parameters
       gradelake sql --format csv @correlation > correlation.csv
       gradelake sql "select * from leaderboard at (version => 12)" --live
     """
     if query == "@":
-        _list_book()
+        print_book("gradelake sql ")
         return
     is_question = query is not None and query.startswith("@")
     given = book.parameters(context.args) if is_question else {}
     if context.args and not is_question:
         options = [word for word in (query, *context.args) if word.startswith("-")]
         if options:
-            known = {option for each in context.command.params for option in each.opts}
-            raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], known))
+            raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
     if format_ == "parquet" and query is not None and not output:
         raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
     with Lake.reading(context.obj(), release, live) as lake:
         lake.connection.execute("USE lake.marts")
         if query is None:
-            session.run(lake, format_, output)
+            session.run(lake, format_, output, release is not None)
             return
-        if is_question:
-            found = asking.relation(lake, *book.asked(lake, query[1:], given))
-        else:
-            found = asking.relation(lake, asking.one_statement(query))
-        if found is None:
-            raise BadInput("this statement returns no rows", "The lake is open for reading only.")
-        if output:
-            asking.write(found, format_, output)
-        else:
-            asking.answer(found, format_)
+        if not is_question:
+            _ask(lake, asking.one_statement(query), None, format_, output)
+            return
+        options = [option.removeprefix("--") for option in _options(context)]
+        with asking.lake_of(lake, book.entry(query[1:]), release is not None) as asked:
+            statement, values = book.asked(asked, query[1:], given, options)
+            _ask(asked, statement, values, format_, output)
 
 
-def _list_book() -> None:
-    for entry in book.entries().values():
-        console.say(f"@{entry.name}: {entry.question}")
-        for name, (default, what) in entry.parameters.items():
-            console.say(f"    --{name} {default:<10} {what}")
+def _ask(lake, statement, values, format_, output) -> None:
+    found = asking.relation(lake, statement, values)
+    if found is None:
+        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+    if output:
+        asking.write(found, format_, output)
+    elif not asking.answer(found, format_):
+        asking.tell_what_is_not_built(lake)
 
 
-@click.command()
+def _options(context: click.Context) -> list[str]:
+    long = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
+    return sorted(long)
+
+
+@click.command(short_help="List what was committed to the lake, newest first.")
 @click.option("--limit", "-n", default=20, show_default=True, help="How many commits.")
 @click.option("--all", "show_all", is_flag=True, help="Also every model of every build.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -139,6 +147,11 @@ def log(project, limit, show_all, as_json):
 
     Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` tells
     more of releases.
+
+    \b
+    Examples:
+      gradelake log
+      gradelake log --limit 100 --json
     """
     project = project()
     try:
@@ -182,14 +195,21 @@ def log(project, limit, show_all, as_json):
     console.print_table(columns, shown)
 
 
-@click.command()
+@click.command(short_help="Check the installation, the configuration and the lake.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def doctor(project, as_json):
-    """Check the installation, the configuration and the lake; say what to do about each finding."""
-    from sql.doctor import examine
+    """Check the installation, the configuration and the lake; say what to do about each finding.
 
-    findings = examine(project)
+    \b
+    Examples:
+      gradelake doctor
+      gradelake --config team.toml doctor --json
+    """
+    with console.working("looking"):
+        from sql.doctor import examine
+
+        findings = examine(project)
     failed = any(finding.state == "bad" for finding in findings)
     if as_json:
         console.print_json({"ok": not failed, "findings": [vars(finding) for finding in findings]})

@@ -6,16 +6,23 @@ import math
 import re
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.spinner import Spinner
 from rich.text import Text
 
-from sql.table_text import cell, one_line, printable, table_lines
+from sql.amounts import duration as duration
+from sql.amounts import size as size
+from sql.table_text import cell, one_line, printable, reads_better_as_lines, table_lines
 
 # texts are shown as they are: no markup, no emoji codes
 _PLAIN = {"highlight": False, "markup": False, "emoji": False}
@@ -24,9 +31,38 @@ err = Console(stderr=True, soft_wrap=True, **_PLAIN)
 _C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
 
 
+@dataclass
+class Wishes:
+    """What `--quiet`, `--verbose` and `--debug` ask for, before a command or after it."""
+
+    quiet: bool = False
+    verbose: bool = False
+    debug: bool = False
+
+
+wishes = Wishes()
+
+
 def say(message: str = "") -> None:
     """A line of a command's result, on standard output."""
     out.print(printable(message))
+
+
+def paragraph(message: str) -> None:
+    """A sentence of a result, perhaps a long one: a terminal gets it in lines of whole words."""
+    out.print(printable(message), soft_wrap=not out.is_terminal)
+
+
+def hint(message: str) -> None:
+    """What could be done next, on standard output; --quiet leaves it out."""
+    if not wishes.quiet:
+        say(message)
+
+
+def tell(message: str) -> None:
+    """What is being done, on standard error; --quiet leaves it out."""
+    if not wishes.quiet:
+        warn(message)
 
 
 def warn(message: str) -> None:
@@ -36,49 +72,71 @@ def warn(message: str) -> None:
 
 def print_json(value: Any) -> None:
     """The one object of a `--json` command."""
-    text = json.dumps(_without_nan(value), default=_plain, ensure_ascii=False, allow_nan=False)
+    # characters that the encoding lacks are escaped, not lost
+    escaped = (sys.stdout.encoding or "utf-8").lower() != "utf-8"
+    text = json.dumps(_without_nan(value), default=_plain, ensure_ascii=escaped, allow_nan=False)
     text = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
 
 
 def progress(what: str, items: Iterable[Any], total: int) -> Iterator[Any]:
     """Go through `items` showing how far: a bar on a terminal, nothing elsewhere."""
-    if not err.is_terminal or total < 2:
-        yield from items
+    if not shows_progress() or total < 2:
+        with _timed(what):
+            yield from items
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                TimeElapsedColumn())  # fmt: skip
-    with Progress(*columns, console=err, transient=True) as bar:
+    with _timed(what), _no_spinner(), Progress(*columns, console=err, transient=True) as bar:
         yield from bar.track(items, total=total, description=what)
 
 
-class NodeProgress:
-    """Shows a build's models as they finish: a bar on a terminal, a line each elsewhere."""
-
-    def __init__(self, quiet: bool):
-        self._quiet = quiet
-        self._bar = Progress(
-            TextColumn("building"), TextColumn("{task.description}"), TimeElapsedColumn(),
-            console=err, transient=True,
-        )  # fmt: skip
-
-    def __enter__(self) -> "NodeProgress":
-        if not self._quiet and err.is_terminal:
-            self._bar.start()
-            self._task = self._bar.add_task("", total=None)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._quiet and err.is_terminal:
-            self._bar.stop()
-
-    def __call__(self, name: str, status: str, seconds: float) -> None:
-        if self._quiet:
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A spinner with a text on a terminal, nothing elsewhere. Standard output waits."""
+    with _timed(what):
+        if not shows_progress():
+            yield
             return
-        if err.is_terminal:
-            self._bar.update(self._task, description=name)
-        elif status not in ("pass", "success", "skipped"):  # skipped: it depends on what failed
-            warn(f"  {name}: {status}")
+        # what is redirected would be written to standard error
+        _spinners.append(Live(
+            Spinner("line", text=f"{what} ..."), console=err, transient=True,
+            redirect_stdout=False, redirect_stderr=False,
+        ))  # fmt: skip
+        try:
+            with _spinners[-1]:
+                yield
+        finally:
+            _spinners.pop()
+
+
+@contextmanager
+def _no_spinner() -> Iterator[None]:
+    """A spinner that runs makes way for a bar."""
+    for spinner in _spinners:
+        spinner.stop()
+    try:
+        yield
+    finally:
+        for spinner in _spinners:
+            spinner.start()
+
+
+@contextmanager
+def _timed(what: str) -> Iterator[None]:
+    """With --verbose, a line that says how long it took."""
+    started = time.monotonic()
+    yield
+    if wishes.verbose:
+        warn(f"{what}: {duration(time.monotonic() - started)}")
+
+
+_spinners: list[Live] = []  # the one that runs, if any
+
+
+def shows_progress() -> bool:
+    """Whether there is a terminal that understands, and nobody asked for quiet."""
+    return err.is_interactive and not wishes.quiet
 
 
 def print_table(
@@ -87,15 +145,19 @@ def print_table(
     """A table for people: a line per row, numbers align right.
 
     On a terminal a line is no longer than the terminal is wide (or than `width`, in cells): texts
-    are shortened with …; a file or pipe has no width, and nothing is cut there.
+    are shortened with …; a file or pipe has no width, and nothing is cut there. A row or two that
+    would lose columns are printed as `print_line` does.
     """
     rows = list(rows)
     on_terminal = out.file.isatty()
     if width is None and on_terminal:
         width = out.width
+    if reads_better_as_lines(columns, rows, width):
+        print_line(columns, rows)
+        return
     (header, *lines), notes = table_lines(columns, rows, width)
     if on_terminal:
-        out.print(Text(header, style="bold"))
+        out.print(Text(header, style="" if out.no_color else "bold"))
     else:
         print(header)
     for line in lines:
@@ -167,12 +229,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date | datetime):
         return value.isoformat()
     return str(value)
-
-
-def size(n: float) -> str:
-    """Bytes in human units."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if n < 1000:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1000
-    return f"{n:.1f} TB"

@@ -1,19 +1,21 @@
 """Gives dbt its connection to the lake: dbt-duckdb calls this plug-in (see profiles.yml)."""
 
 import atexit
+import os
 from contextlib import ExitStack
 
 from dbt.adapters.duckdb.plugins import BasePlugin
 
-from sql import connection, extensions
+from sql import connection, extensions, releases
 from sql.project import Project
 
+READ_RELEASE = "GRADELAKE_DBT_READS"  # names a release: dbt then only reads, and takes no lock
 _open = ExitStack()  # the writer's lock, held until dbt's process ends or `release` is called
 atexit.register(_open.close)
 
 
 class Plugin(BasePlugin):
-    """Attaches the project's lake for writing, under the writer's lock."""
+    """Attaches the project's lake for writing, under the writer's lock; or a release of it."""
 
     def initialize(self, plugin_config: dict) -> None:
         self.project = Project.find(plugin_config.get("config"))
@@ -24,6 +26,10 @@ class Plugin(BasePlugin):
 
     def configure_connection(self, conn) -> None:
         connection.require_lake(self.project)
+        if release := os.environ.get(READ_RELEASE):
+            extensions.load(conn, "ducklake")
+            releases.attach_release(conn, self.project, release)
+            return
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)

@@ -12,6 +12,7 @@ from sql import extensions, releases
 from sql.connection import data_path, free_bytes, lock_file
 from sql.console import size
 from sql.contracts import KEYS
+from sql.counted import counted
 from sql.errors import GradelakeError
 from sql.lake import Lake
 from sql.lock import lock_holder
@@ -171,7 +172,8 @@ def _published(lake: Lake, project: Project) -> Finding:
         )  # fmt: skip
     if later:
         return Finding(
-            "note", f"release {newest.name} is {later} commits behind the working catalog",
+            "note",
+            f"release {newest.name} is {counted(later, 'commits')} behind the working catalog",
             "Run `gradelake build` to publish what is new.",
         )  # fmt: skip
     return Finding("good", f"release {newest.name} is up to date")

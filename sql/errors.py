@@ -19,6 +19,11 @@ NOT_BUILT_YET = (
 )
 
 
+def how_to_install(extra: str) -> str:
+    """How an optional part is installed: from the package, and from a clone."""
+    return f"pip install 'gradelake[{extra}]' (in a clone: pip install '.[{extra}]')"
+
+
 class GradelakeError(Exception):
     """Something a person can act on. Printed as one message, without a stack trace.
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
+from sql.counted import counted
 from sql.problems import Problems, reject
 
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
@@ -138,14 +139,15 @@ def parse_json(text: str, **options: Any) -> Any:
     return value
 
 
-def columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFrame:
+def columns(data: bytes, names: list[str], what: str, problems: Problems) -> pl.DataFrame:
     """Whitespace-separated columns as strings, with each row's 1-based `line`.
 
-    Shape (rows, len(names) + 1). Lines with another number of columns are all reported.
+    Shape (rows, len(names) + 1). Lines with another number of columns are left out and added to
+    the problems, which the caller raises once it has looked at the others.
     Files with one kind of separator throughout take a fast road; the result is the same.
     """
     regular = _regular_columns(data, names)
-    return _any_columns(data, names, shown, what) if regular is None else regular
+    return _any_columns(data, names, what, problems) if regular is None else regular
 
 
 def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
@@ -171,15 +173,14 @@ def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
     return frame.with_columns(pl.int_range(1, frame.height + 1, dtype=pl.Int64).alias("line"))
 
 
-def _any_columns(data: bytes, names: list[str], shown: str, what: str) -> pl.DataFrame:
-    problems = Problems(shown, f"{what} lines have {len(names)} columns: {' '.join(names)}.")
+def _any_columns(data: bytes, names: list[str], what: str, problems: Problems) -> pl.DataFrame:
     rows = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         cells = line.split()
         if len(cells) == len(names):
             rows.append((*(cell.decode("utf-8") for cell in cells), number))
         elif cells:
-            problems.add(number, f"{len(cells)} columns instead of {len(names)}")
-    problems.raise_if_any()
+            problems.add(number, f"{counted(len(cells), 'columns')} instead of {len(names)}")
+            problems.hint = f"{what} lines have {len(names)} columns: {' '.join(names)}."
     schema = dict.fromkeys(names, pl.String) | {"line": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")

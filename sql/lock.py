@@ -7,19 +7,15 @@ they queue on an advisory lock instead (`sql.postgres`).
 
 import fcntl
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sql import console
 from sql.errors import Busy
 
 _held: dict[Path, int] = {}  # lock file -> how many times this process holds it
-
-
-def tell_on_stderr(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -27,7 +23,7 @@ def file_lock(
     path: Path,
     purpose: str,
     wait: bool = True,
-    tell: Callable[[str], None] = tell_on_stderr,
+    tell: Callable[[str], None] = console.warn,
     busy: str = "the lake is being written by",
 ) -> Iterator[None]:
     """Hold the lock file exclusively; a process that already holds it walks through.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sql.errors import Busy, WorkFailed
+from sql.errors import Busy, WorkFailed, how_to_install
 from sql.project import Project
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def connect(project: Project) -> "psycopg.Connection":
         import psycopg
     except ImportError:
         raise WorkFailed(
-            "psycopg is not installed", "Install it: pip install 'gradelake[postgres]'"
+            "psycopg is not installed", f"Install it: {how_to_install('postgres')}"
         ) from None
     try:
         return psycopg.connect(project.dsn, autocommit=True)
@@ -66,7 +66,7 @@ def without_secrets(text: str, project: Project) -> str:
     try:
         from psycopg import ProgrammingError, conninfo
     except ImportError:
-        return "no details without psycopg (pip install 'gradelake[postgres]')"
+        return f"no details without psycopg; {how_to_install('postgres')}"
     try:
         password = conninfo.conninfo_to_dict(project.dsn).get("password")
     except ProgrammingError:

@@ -1,5 +1,6 @@
 """What is wrong with an input, where, and what to do: the reports of all that read files."""
 
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -74,9 +75,11 @@ class Problems:
     total: int = 0
 
     def add(self, line: int | None, message: str) -> None:
+        """Keep it when it is among the first, by line; count it in any case."""
         self.total += 1
-        if len(self.found) < SHOWN:
-            self.found.append(Problem(self.file, line, message))
+        if len(self.found) < SHOWN or (line or 0) < (self.found[-1].line or 0):
+            insort(self.found, Problem(self.file, line, message), key=lambda each: each.line or 0)
+            del self.found[SHOWN:]
 
     def raise_if_any(self) -> None:
         if self.found:

@@ -179,9 +179,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     if not known:
         return "There are none yet."
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    by_lower_case = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.6)
     if near:
-        return f"Did you mean {near[0]!r}?"
+        return f"Did you mean {by_lower_case[near[0]]!r}?"
     more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
     return f"Known: {', '.join(known[:_LISTED])}{more}."
 

@@ -3,13 +3,20 @@
 import click
 
 from sql import console, releases
+from sql.counted import counted
 from sql.errors import WorkFailed
 from sql.lake import Lake
 
 
-@click.group()
+@click.group(short_help="See, keep, drop and compare releases.")
 def release():
-    """See, keep, drop and compare releases: what finished builds published."""
+    """See, keep, drop and compare releases: what finished builds published.
+
+    \b
+    Examples:
+      gradelake release list
+      gradelake release diff r1 r2
+    """
 
 
 @release.command("list")
@@ -20,6 +27,10 @@ def list_(project, as_json):
 
     "Alone" is what dropping a release would free: the files that neither another release nor the
     working catalog reads.
+
+    \b
+    Examples:
+      gradelake release list
     """
     from sql import release_policy
 
@@ -60,10 +71,10 @@ def list_(project, as_json):
     ]
     console.print_table(["release", "version", "published_at", "kept", "read", "alone"], shown)
     if not rows:
-        console.say("`gradelake build` publishes one.")
+        console.hint("next: `gradelake build` publishes one")
 
 
-@release.command("keep")
+@release.command("keep", short_help="Keep release NAME until it is dropped.")
 @click.option("--undo", is_flag=True, help="Let it go when it is old, like any other.")
 @click.argument("name")
 @click.pass_obj
@@ -99,7 +110,7 @@ def drop(project, force, name):
     reading them any more.
 
     \b
-    Example:
+    Examples:
       gradelake release drop r3
     """
     from sql import release_policy
@@ -109,7 +120,7 @@ def drop(project, force, name):
     console.say(f"{name} is dropped; `gradelake lake tidy` deletes what only it reads")
 
 
-@release.command("diff")
+@release.command("diff", short_help="Show which labels, scores and ranks moved.")
 @click.option("--collection", metavar="NAME", help="Only of this collection.")
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
               help="May be repeated (default: nDCG@10, AP and Cover@20).")  # fmt: skip
@@ -120,7 +131,7 @@ def drop(project, force, name):
 @click.argument("after")
 @click.pass_obj
 def diff(project, collection, measures, level, as_json, before, after):
-    """Which labels, scores and ranks moved from release BEFORE to release AFTER.
+    """Show which labels, scores and ranks moved from release BEFORE to release AFTER.
 
     \b
     Examples:
@@ -131,7 +142,8 @@ def diff(project, collection, measures, level, as_json, before, after):
 
     from sql.release_diff import compare
 
-    found = compare(project(), before, after, collection, measures, level)
+    with console.working("comparing releases"):
+        found = compare(project(), before, after, collection, measures, level)
     if as_json:
         console.print_json(asdict(found))
         return
@@ -141,7 +153,7 @@ def diff(project, collection, measures, level, as_json, before, after):
 
 def _show_labels(found) -> None:
     n = len(found.label_sets)
-    console.say(f"labels: {n} of {found.n_label_sets} label sets moved")
+    console.say(f"labels: {n} of {counted(found.n_label_sets, 'label sets')} moved")
     if not n:
         return
     columns = ["collection", "label_set", "changed", "appeared", "went", "same"]
@@ -166,7 +178,8 @@ def _show_boards(found) -> None:
         tau = "undefined" if board.kendall is None else f"{board.kendall:.4f}"
         console.say(
             f"\n{board.collection} {board.label_set} {board.measure} (level {board.level}): "
-            f"{len(board.systems)} systems moved; tau-b {tau} over the {board.n_systems} on both"
+            f"{counted(len(board.systems), 'systems')} moved; "
+            f"tau-b {tau} over the {board.n_systems} on both"
         )
         columns = ["system", "score_before", "score_after", "rank_before", "rank_after"]
         rows = [[_cell(system[c]) for c in columns] for system in board.systems[:_SYSTEMS]]

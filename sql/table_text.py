@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
+from sql.table_room import GAP, has_room, needed, with_room
+
 CUT = "…"
-_GAP = 2  # spaces between columns
-# what a shortened column keeps: cells for prose, for a name or id, for a header, and for one when
-# room is scarce
-_PROSE, _NAME, _HEAD, _TIGHT_HEAD = 24, 12, 16, 8
-_LISTED = 6  # columns that a note names
+_FEW = 2  # rows that are read one by one
+# an item's id: its query, and the hash of its text
+_HASHED = re.compile(r"(?:.*/)?([0-9a-f]{8})[0-9a-f]{24}")
 # names of files and passages may hold what steers a terminal; backslash escapes show it instead
 _CONTROLS = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
 _BREAKS = re.compile(r"\r\n|[\r\n\t]")
@@ -37,42 +37,66 @@ def table_lines(
     """The header and a line per row; and notes below the table on what it had no room for.
 
     Without a `width` (cells of a terminal) nothing is cut. With one no line is longer: texts are
-    shortened, the longest first, numbers never. Where little would be left of the texts, columns
-    with one value in all rows go below the table, ids go that stand beside their text, and at
-    last columns from the middle.
+    shortened, the longest first, numbers never. Where little would be left of the texts, ids lose
+    all but the beginning of their hash, and columns go (see `sql.table_room`).
     """
-    headers = [one_line(column) for column in columns]
+    headers, cells, right = _texts(columns, rows)
+    kept: list[int | None] = list(range(len(headers)))
+    widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
+    notes: list[str] = []
+    if width is not None:
+        cut: list[int] = []
+        if not has_room(headers, cells, right, width):
+            cells, cut = _with_short_hashes(cells)
+        room = with_room(headers, cells, right, width)
+        kept, notes = room.kept, room.notes
+        if cut := [headers[i] for i in cut if i in kept]:
+            notes.append(f"of {', '.join(cut)}: how the hash begins")
+        widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
+        widths = _fitted(widths, room.least, kept, width - (GAP + 1 if None in kept else 0))
+
+    def line(texts: Sequence[str]) -> str:
+        parts = [CUT if i is None else _aligned(texts[i], widths[i], right[i]) for i in kept]
+        text = (" " * GAP).join(parts).rstrip()
+        # a single number may be wider than the terminal all the same
+        return text if width is None else shortened(text, width)
+
+    return [line(headers), *map(line, cells)], notes
+
+
+def reads_better_as_lines(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None
+) -> bool:
+    """Whether a row or two would lose columns for want of room: a line per column loses none."""
+    if width is None or not 0 < len(rows) <= _FEW:
+        return False
+    return not has_room(*_texts(columns, rows), width)
+
+
+def _texts(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Headers and cells as they are printed, and which columns hold numbers."""
     every = range(len(columns))
     decimals = [_decimals(row[i] for row in rows) for i in every]
     cells = [
         [one_line(cell(value, places)) for value, places in zip(row, decimals, strict=True)]
         for row in rows
     ]
-    right = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in every]
-    content = [max((cell_len(row[i]) for row in cells), default=0) for i in every]
-    heads = [cell_len(header) for header in headers]
-    widths, kept, notes = [*map(max, content, heads)], list(every), []
-    if width is not None:
-        prose = [any(" " in row[i] for row in cells) for i in every]
-        texts = [_PROSE if is_prose else _NAME for is_prose in prose]
-        easy = [
-            max(n if number else min(n, text), min(head, _HEAD))
-            for n, number, text, head in zip(content, right, texts, heads, strict=True)
-        ]
-        tight = [
-            max(n if number else min(n, _NAME), min(head, _TIGHT_HEAD))
-            for n, number, head in zip(content, right, heads, strict=True)
-        ]
-        kept, least, notes = _with_room(headers, cells, easy, tight, width)
-        widths = _fitted(widths, least, kept, width - (_GAP + 1 if None in kept else 0))
+    numbers = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in every]
+    return [one_line(column) for column in columns], cells, numbers
 
-    def line(texts: Sequence[str]) -> str:
-        parts = [CUT if i is None else _aligned(texts[i], widths[i], right[i]) for i in kept]
-        text = (" " * _GAP).join(parts).rstrip()
-        # a single number may be wider than the terminal all the same
-        return text if width is None else shortened(text, width)
 
-    return [line(headers), *map(line, cells)], notes
+def _with_short_hashes(cells: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[int]]:
+    """Ids that end in a hash by how it begins, where that tells them apart; and which they are."""
+    columns, cut = [list(column) for column in zip(*cells, strict=True)], []
+    for i, column in enumerate(columns):
+        hashes = [_HASHED.fullmatch(text) for text in column]
+        short = [found[1] for found in hashes if found]
+        if len(short) == len(column) and len(set(short)) == len(set(column)):
+            columns[i] = short
+            cut.append(i)
+    return [list(row) for row in zip(*columns, strict=True)], cut
 
 
 def shortened(text: str, width: int) -> str:
@@ -100,59 +124,6 @@ def cell(value: Any, decimals: int) -> str:
     return str(value)
 
 
-def _with_room(
-    headers: Sequence[str],
-    cells: Sequence[Sequence[str]],
-    easy: Sequence[int],
-    tight: Sequence[int],
-    width: int,
-) -> tuple[list[int | None], Sequence[int], list[str]]:
-    """Which columns to show (None: `…` in place of some), their least widths, and notes."""
-    kept: list[int | None] = list(range(len(headers)))
-    if _total(easy, kept) <= width:
-        return kept, easy, []
-    notes = []
-    same = [i for i in kept if len(cells) > 1 and len({row[i] for row in cells}) == 1]
-    if same and len(same) < len(kept):
-        kept = [i for i in kept if i not in same]
-        shown = ", ".join(f"{headers[i]} {cells[0][i] or '(null)'}" for i in same)
-        notes.append(f"the same in every row: {shown}")
-    if _total(easy, kept) <= width:
-        return kept, easy, notes
-    # query_id where there is query, item_id where there is item_text
-    beside = {headers[i].removesuffix("_text") + "_id" for i in kept}
-    left_out = [i for i in kept if headers[i] in beside]
-    kept = [i for i in kept if i not in left_out]
-    if _total(easy, kept) > width:
-        if _total(tight, kept) > width:
-            shown = _from_both_ends(tight, kept, width - _GAP - 1)
-            left_out += [i for i in kept if i not in shown]
-            half = (len(shown) + 1) // 2
-            kept = [*shown[:half], None, *shown[half:]]
-        easy = tight
-    if left_out:
-        names = [headers[i] for i in sorted(left_out)]
-        listed = ", ".join(names[:_LISTED])
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        notes.append(f"no room for {listed}{more}")
-    return kept, easy, notes
-
-
-def _total(widths: Sequence[int], kept: Sequence[int | None]) -> int:
-    return sum(widths[i] for i in kept) + _GAP * (len(kept) - 1)
-
-
-def _from_both_ends(least: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
-    """As many columns as fit, one at least, taken from the left and the right in turn."""
-    shown: list[int] = []
-    for n in range(len(columns)):
-        column = columns[n // 2] if n % 2 == 0 else columns[-1 - n // 2]
-        if shown and _total(least, [*shown, column]) > room:
-            break
-        shown.append(column)
-    return sorted(shown)
-
-
 def _fitted(
     natural: Sequence[int], least: Sequence[int], kept: Sequence[int | None], width: int
 ) -> list[int]:
@@ -165,7 +136,7 @@ def _fitted(
     low, high = 0, max((natural[i] for i in shown), default=0)
     while low < high:
         middle = (low + high + 1) // 2
-        if _total(limited(middle), shown) <= width:
+        if needed(limited(middle), shown) <= width:
             low = middle
         else:
             high = middle - 1

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sql.connection import NAME
+from sql.counted import counted
 
 if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
     import polars as pl
@@ -150,7 +151,7 @@ class Transaction:
     def finish(self) -> None:
         """Write the ledger and the commit's message."""
         self._write_ledger()
-        what = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in self.counts.items() if n)
+        what = ", ".join(counted(n, name.replace("_", " ")) for name, n in self.counts.items() if n)
         message = f"{self.command}: {what}" if what else self.command
         night = {"night": os.environ[NIGHT]} if os.environ.get(NIGHT) else {}
         extra = json.dumps({"run_id": self.run_id, **night, **self.extra})

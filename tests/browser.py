@@ -30,7 +30,14 @@ def chromium() -> Iterator[Browser]:
 class Look:
     """One look at a file: the open page, what its console said, and what it asked the network."""
 
-    def __init__(self, browser: Browser, file: Path, width: int, scheme: str = "light"):
+    def __init__(
+        self,
+        browser: Browser,
+        file: Path,
+        width: int,
+        scheme: str = "light",
+        ready: str = "html[data-ready=yes]",
+    ):
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page: Page = browser.new_page(
@@ -40,7 +47,7 @@ class Look:
         self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(file.as_uri())
-        self.page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        self.page.wait_for_selector(ready, timeout=60_000)
         self.asked.remove(file.as_uri())
 
     @property

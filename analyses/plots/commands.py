@@ -6,12 +6,19 @@ import click
 
 from analyses.stats.options import at_level, measured, reading
 from sql import console
+from sql.counted import counted
 from sql.lake import Lake
 
 
 @click.group()
 def plot():
-    """Draw pictures as SVG, PNG or PDF."""
+    """Draw pictures of agreement as SVG, PNG or PDF.
+
+    \b
+    Examples:
+      gradelake plot confusion dl19 --label-set judge:Sun -o confusion.svg
+      gradelake plot scatter dl19 --label-set judge:Sun --measure AP -o ap.pdf
+    """
 
 
 def drawing(command):
@@ -29,43 +36,44 @@ def drawing(command):
     return reading(command)
 
 
-@plot.command()
+@plot.command(short_help="Draw how often each label meets each judgment.")
 @drawing
 def confusion(project, collection, label_set, reference, output, release, live, as_json):
-    """How often each label meets each judgment: counts, and shares of each row.
+    """Draw how often each label meets each judgment: counts, and shares of each row.
 
     \b
-    Example:
+    Examples:
       gradelake plot confusion dl19 --label-set flan/v0/best -o confusion.svg
     """
     from analyses.plots.confusion import draw_confusion
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("drawing"), Lake.reading(project(), release, live) as lake:
         n_pairs = draw_confusion(lake, collection, label_set, reference, output)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "pairs": n_pairs})
         return
-    console.say(f"{output}: drew {n_pairs:,} pairs of {label_set}")
+    console.say(f"{output}: drew {counted(n_pairs, 'pairs')} of {label_set}")
 
 
-@plot.command()
+@plot.command(short_help="Draw the systems' scores by labels and by a reference.")
 @drawing
 @measured
 @at_level
 def scatter(
     project, collection, label_set, reference, measure, level, output, release, live, as_json
 ):
-    """Each system's score by the labels and by the reference's, with Kendall's tau-b.
+    """Draw each system's score by the labels and by the reference's, with Kendall's tau-b.
 
     Systems that rank far from their place by the reference are named.
 
     \b
-    Example:
-      gradelake plot scatter dl19 --label-set flan/v0/best --measure nDCG@10 -o scatter.svg
+    Examples:
+      gradelake plot scatter dl19 --label-set flan/v0/best \\
+          --measure nDCG@10 -o scatter.svg
     """
     from analyses.plots.scatter import draw_scatter
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("drawing"), Lake.reading(project(), release, live) as lake:
         outliers = draw_scatter(lake, collection, label_set, reference, measure, level, output)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "outliers": outliers})

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.errors import BadInput, GradelakeError
 from sql.lake import Lake
 
@@ -14,13 +15,13 @@ FOLDER = "reports"
 LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 
 
-@click.command()
+@click.command(short_help="Write what the lake says of a COLLECTION as one HTML file.")
 @click.argument("collections", nargs=-1, metavar="[COLLECTION]...")
 @click.option("--output", "-o", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="The file, for one collection. Default: reports/COLLECTION.html beside "
               "gradelake.toml.")  # fmt: skip
 @click.option("--reference", metavar="NAME", help="The assessor to compare with: assessor:NAME. "
-              "Default: the first.")  # fmt: skip
+              "Default: the one who judged the most.")  # fmt: skip
 @click.option("--compare-with", metavar="RELEASE", help="Show how ranks moved since this release. "
               "Default: the one before.")  # fmt: skip
 @click.option("--grid-passages", type=click.IntRange(min=1), metavar="N", help="Show the N best "
@@ -48,7 +49,7 @@ def report(
     project = project()
     written: list[dict] = []
     refused: list[str] = []
-    with Lake.reading(project, release, live) as lake:
+    with console.working("writing the report"), Lake.reading(project, release, live) as lake:
         collections = collections or tuple(
             name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
         )
@@ -82,8 +83,9 @@ def report(
         sys.exit(1 if refused else 0)
     for one in written:
         console.say(
-            f"{os.path.relpath(one['file'])}: {one['systems']} systems, {one['label_sets']} label "
-            f"sets, {one['grids']} grids, {console.size(one['bytes'])}"
+            f"{os.path.relpath(one['file'])}: {counted(one['systems'], 'systems')}, "
+            f"{counted(one['label_sets'], 'label sets')}, {counted(one['grids'], 'grids')}, "
+            f"{console.size(one['bytes'])}"
         )
         if one["left_out"]:
             console.say(f"  not correlated: {len(one['left_out'])}, such as {one['left_out'][0]}")

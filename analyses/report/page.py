@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import jinja2
 
@@ -18,6 +19,7 @@ from analyses.report.grids import Grids, read_grids
 from analyses.report.health import SHOWN, TAU, read_health
 from analyses.report.packed import pack
 from analyses.report.provenance import earlier_release, read_provenance
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.project import Project, did_you_mean
@@ -29,8 +31,8 @@ Progress = Callable[[str, list], Iterable]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a report is of. None: the collection's only assessor, or its first; the release before;
-    every passage of each grid."""
+    """What a report is of. None: the assessor who judged the most (of equals the first by name);
+    the release before; every passage of each grid."""
 
     collection: str
     reference: str | None = None
@@ -73,7 +75,7 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
     newest = versions[0]["rubric_version"] if versions else None
     shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
     names = [row["label_set"] for row in shown]
-    reference = _reference(settings.reference, names)
+    reference = _reference(settings.reference, shown)
     assessor = reference.partition(":")[2] if reference else None
     cut = min_relevant(lake, collection)
     compared = settings.compare_with or earlier_release(project, lake)
@@ -111,6 +113,8 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
     }
     html = _template().render(
         name=collection, provenance=provenance, settled=settled,
+        n_assessors=sum(row["kind"] == "assessor" for row in shown),
+        n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
         confusions=confusions, correlated=correlated, against=leaderboard or reference,
         left_out=left_out,
         replicates=REPLICATES, seed=SEED, health=read_health(lake, collection, newest, assessor),
@@ -136,9 +140,12 @@ def _packs(lake, collection, reference, boards, correlated, settled, grids: Grid
     }  # fmt: skip
 
 
-def _reference(wanted: str | None, names: list[str]) -> str | None:
+def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
+    names = [row["label_set"] for row in shown]
     if wanted is None:
-        return next((name for name in names if name.startswith("assessor:")), None)
+        of_people = [row for row in shown if row["kind"] == "assessor"]
+        most = min(of_people, key=lambda row: (-row["n_labels"], row["label_set"]), default=None)
+        return most and most["label_set"]
     if wanted not in names:
         raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names))
     if not wanted.startswith("assessor:"):
@@ -163,6 +170,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters["counted"] = counted
     environment.filters["count"] = lambda n: f"{n:,}"
     environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
     return environment.from_string(_part("report.html.jinja"))

@@ -14,16 +14,23 @@ from analyses.stats.options import (
     with_confidence,
 )
 from sql import console
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 
 
-@click.group("stats")
+@click.group("stats", short_help="Say what SQL cannot: intervals, significance, agreement.")
 def stats():
-    """Intervals, significance, agreement and estimates: what SQL cannot say."""
+    """Say what SQL cannot: intervals, significance, agreement, estimates.
+
+    \b
+    Examples:
+      gradelake stats correlation dl19 --measure nDCG@10
+      gradelake stats alpha dl19
+    """
 
 
-@stats.command("correlation")
+@stats.command("correlation", short_help="Say how surely leaderboards agree.")
 @reading
 @measured
 @click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
@@ -42,7 +49,7 @@ def correlation(
     project, collection, release, live, as_json, measure, label_sets, leaderboard, reference,
     against, level, reference_level, replicates, seed, confidence,
 ):  # fmt: skip
-    """How surely leaderboards agree with official ranks, or with another label set's.
+    """Say how surely leaderboards agree with official ranks, or with another label set's.
 
     Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with percentile
     intervals from resampling queries, systems, and both, and the p-value of a permutation test
@@ -54,7 +61,8 @@ def correlation(
     \b
     Examples:
       gradelake stats correlation dl19 --measure nDCG@10
-      gradelake stats correlation dl19 --measure AP --label-set judge:Sun --level 1 \\
+      gradelake stats correlation dl19 --measure AP \\
+          --label-set judge:Sun --level 1 \\
           --reference assessor:nist --against judge:Thomas
     """
     from analyses import qrels_export
@@ -64,7 +72,7 @@ def correlation(
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference exclude each other")
     found = []
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         if not label_sets:
             label_sets = _with_measure(
                 lake, collection, measure, qrels_export.label_sets(lake, collection)
@@ -106,7 +114,7 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
     return sorted(name for (name,) in rows) or known
 
 
-@stats.command("significance")
+@stats.command("significance", short_help="Test which systems differ by more than chance.")
 @reading
 @measured
 @click.option("--label-set", required=True, metavar="NAME", help="Whose values to test.")
@@ -124,28 +132,30 @@ def significance(
     project, collection, release, live, as_json, measure, label_set, reference, level,
     reference_level, alpha, replicates, seed, output,
 ):  # fmt: skip
-    """Which pairs of systems differ by more than chance.
+    """Test which pairs of systems differ by more than chance.
 
     Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
     Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once.
 
     \b
     Examples:
-      gradelake stats significance dl19 --measure nDCG@10 --label-set judge:Sun -o pairs.csv
-      gradelake stats significance dl19 --measure AP --label-set judge:Sun --level 1 \\
-          --reference assessor:nist
+      gradelake stats significance dl19 --measure nDCG@10 \\
+          --label-set judge:Sun -o pairs.csv
+      gradelake stats significance dl19 --measure AP \\
+          --label-set judge:Sun --level 1 --reference assessor:nist
     """
     from analyses.stats import tables
     from analyses.stats.boards import read_board
     from analyses.stats.significance import compare_pairs
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         board = read_board(lake, collection, label_set, measure, level)
         other = reference and _reference_board(
             lake, collection, reference, measure, reference_level, board.level
         )
-    pairs = compare_pairs(board, replicates, seed)
-    theirs = compare_pairs(other.of(list(board.systems)), replicates, seed) if other else None
+    with console.working("testing pairs of systems"):
+        pairs = compare_pairs(board, replicates, seed)
+        theirs = compare_pairs(other.of(list(board.systems)), replicates, seed) if other else None
     if output:
         tables.write_pairs(pairs, output)
     if as_json:
@@ -155,10 +165,10 @@ def significance(
         return
     tables.print_pairs(pairs, theirs, alpha)
     if output:
-        console.say(f"{output}: wrote {len(pairs.p):,} pairs")
+        console.say(f"{output}: wrote {counted(len(pairs.p), 'pairs')}")
 
 
-@stats.command("alpha")
+@stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
 @reading
 @click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
               help="Assessors and judges to compare; repeat it. Default: all.")  # fmt: skip
@@ -172,19 +182,20 @@ def alpha(
     project, collection, release, live, as_json, label_sets, metric, per_query, replicates, seed,
     confidence,
 ):  # fmt: skip
-    """Krippendorff's alpha: how far any number of label sets agree beyond chance.
+    """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 
     Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
     count as 0.
 
     \b
-    Example:
-      gradelake stats alpha dl19 --label-set assessor:nist --label-set judge:Thomas --per-query
+    Examples:
+      gradelake stats alpha dl19 --label-set assessor:nist \\
+          --label-set judge:Thomas --per-query
     """
     from analyses.stats import tables
     from analyses.stats.labels import compare_labels
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         found = compare_labels(
             lake, collection, list(label_sets), metric, replicates, seed, confidence
         )

@@ -3,8 +3,10 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
+from sql.project import did_you_mean
 
 Pair = tuple[str, str]
 
@@ -77,6 +79,14 @@ def read_judged_sample(
     """An assessor's sample; without a name the only one. Raises `BadInput` when it is not there."""
     samples = {row[0]: row[1:] for row in _samples(lake, collection, assessor)}
     if not samples:
+        rows = lake.rows(
+            "select distinct assessor from lake.raw.judgments where collection = ?", collection
+        )
+        known = {name for (name,) in rows}
+        if known and assessor not in known:
+            raise BadInput(
+                f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, known)
+            )
         raise BadInput(
             f"assessor {assessor!r} has judged no sample of {collection!r} that is here",
             "Draw one with `gradelake export sample`, have it judged, bring it in with "
@@ -85,7 +95,7 @@ def read_judged_sample(
     known = ", ".join(samples)
     if name is None and len(samples) > 1:
         raise BadInput(
-            f"assessor {assessor!r} has judged {len(samples)} samples",
+            f"assessor {assessor!r} has judged {counted(len(samples), 'samples')}",
             f"Choose one with --sample: {known}.",
         )
     name = name or next(iter(samples))

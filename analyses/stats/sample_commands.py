@@ -12,10 +12,11 @@ from analyses.stats.options import (
     with_confidence,
 )
 from sql import console
+from sql.counted import counted
 from sql.lake import Lake
 
 
-@click.command("estimate")
+@click.command("estimate", short_help="Estimate the leaderboard under human labels.")
 @reading
 @measured
 @click.option("--label-set", required=True, metavar="NAME", help="The judge's labels.")
@@ -31,7 +32,7 @@ def estimate(
     project, collection, release, live, as_json, measure, label_set, assessor, sample, level,
     assessor_level, these_queries, confidence,
 ):  # fmt: skip
-    """The leaderboard under human labels, from a judge's labels and a small judged sample.
+    """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
 
     Prediction-powered inference: the judge's scores, corrected by what people said of a sample
     drawn with `gradelake export sample`. Beside it the estimate from the sample alone; the width
@@ -39,13 +40,14 @@ def estimate(
     queries serves every measure, one of pairs P@k.
 
     \b
-    Example:
-      gradelake stats estimate dl19 --measure nDCG@10 --label-set judge:Sun --assessor ann
+    Examples:
+      gradelake stats estimate dl19 --measure nDCG@10 \\
+          --label-set judge:Sun --assessor ann
     """
     from analyses.stats import tables
     from analyses.stats.estimate import estimate_board
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         found = estimate_board(
             lake, collection, label_set, assessor, measure, level=level,
             assessor_level=assessor_level, sample=sample, these_queries=these_queries,
@@ -58,7 +60,7 @@ def estimate(
     tables.print_estimate(found, confidence)
 
 
-@click.command("sample")
+@click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
 @reading
 @click.option("--label-set", required=True, metavar="NAME", help="Whose pairs to draw from.")
 @click.option("--size", required=True, type=click.IntRange(min=1), metavar="N",
@@ -85,13 +87,13 @@ def export_sample(
     \b
     Examples:
       gradelake export sample dl19 --label-set judge:Sun --size 200 -o sample.csv
-      gradelake export sample dl19 --label-set judge:Sun --unit query --size 10 --depth 10 \\
-          -o queries.csv
+      gradelake export sample dl19 --label-set judge:Sun \\
+          --unit query --size 10 --depth 10 -o queries.csv
     """
     from analyses.stats.review_sample import as_csv, draw_sample
     from sql.whole_file import whole_file
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         sample = draw_sample(
             lake, collection, label_set, size=size, seed=seed, unit=unit, allocation=allocation,
             depth=depth,
@@ -108,8 +110,8 @@ def export_sample(
     units = "queries" if unit == "query" else "pairs"
     console.say(
         f"{output}: sample {sample.name}, {sample.n_units:,} of {sample.population:,} {units}, "
-        f"{len(sample.rows):,} passages to judge"
+        f"{counted(len(sample.rows), 'passages')} to judge"
     )
     if sample.n_without_text:
         console.warn(f"note: the lake has no text of {sample.n_without_text:,} of these passages")
-    console.say(f"then: gradelake import judgments {collection} {output} --assessor NAME")
+    console.hint(f"next: gradelake import judgments {collection} {output} --assessor NAME")

@@ -13,6 +13,7 @@ from analyses.stats.estimate import HumanBoard
 from analyses.stats.labels import LabelAgreement
 from analyses.stats.significance import CORRECTIONS, OUTCOMES, Pairs, agreement_on_pairs
 from sql import console
+from sql.counted import counted
 from sql.whole_file import whole_file
 
 _NAMES = {"p": "uncorrected", "p_holm": "Holm", "p_bh": "Benjamini-Hochberg",
@@ -129,8 +130,10 @@ def print_pairs(pairs: Pairs, theirs: Pairs | None, alpha: float) -> None:
     board = pairs.board
     how = "all sign patterns" if pairs.is_exact else "random sign patterns"
     console.say(
-        f"{board.label_set}, {board.measure}, level {board.level}: {len(pairs.p):,} pairs of "
-        f"{len(board.systems)} systems over {len(board.queries)} queries ({how})"
+        f"{board.label_set}, {board.measure}, level {board.level}: "
+        f"{counted(len(pairs.p), 'pairs')} of "
+        f"{counted(len(board.systems), 'systems')} over "
+        f"{counted(len(board.queries), 'queries')} ({how})"
     )
     columns, headings = ["correction", "significant"], ["correction", f"p <= {alpha:g}"]
     if theirs:
@@ -142,8 +145,8 @@ def print_pairs(pairs: Pairs, theirs: Pairs | None, alpha: float) -> None:
     )
     if pairs.least_p * len(pairs.p) > alpha:
         console.warn(
-            f"note: no p can be below {pairs.least_p:.2g} here, so with {len(pairs.p):,} pairs "
-            "Holm's correction finds none"
+            f"note: no p can be below {pairs.least_p:.2g} here, so with "
+            f"{counted(len(pairs.p), 'pairs')} Holm's correction finds none"
             + ("" if pairs.is_exact else f"; --replicates {len(pairs.p) * 10 / alpha:.0f} could")
         )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.errors import BadInput
 from sql.lake import Lake
 from sql.whole_file import whole_file
@@ -12,7 +13,13 @@ from sql.whole_file import whole_file
 
 @click.group("latex")
 def export_latex():
-    """Write tables for papers, as LaTeX, CSV or JSON."""
+    """Write tables for papers, as LaTeX, CSV or JSON.
+
+    \b
+    Examples:
+      gradelake export latex leaderboard dl19 --label-set judge:Sun -o board.tex
+      gradelake export latex correlation dl19 --measure AP -o correlation.tex
+    """
 
 
 def writing(command):
@@ -34,7 +41,7 @@ def writing(command):
     return click.pass_obj(command)
 
 
-@export_latex.command("agreement")
+@export_latex.command("agreement", short_help="Write how often labels and judgments meet.")
 @writing
 @click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
               help="May be repeated: one above the other (default: all).")  # fmt: skip
@@ -47,23 +54,24 @@ def agreement(
     project, collection, label_sets, reference, cut, judgment_cut, format_, output, standalone,
     release, live,
 ):  # fmt: skip
-    """How often labels and judgments of COLLECTION meet, with Cohen's kappa per row.
+    """Write how often labels and judgments of COLLECTION meet, with Cohen's kappa per row.
 
     \b
     Examples:
-      gradelake export latex agreement dl19 --label-set flan/v0/best -o agreement.tex
+      gradelake export latex agreement dl19 --label-set flan/v0/best \\
+          -o agreement.tex
       gradelake export latex agreement dl19 --label-set flan/v0/best --cut 4
     """
     from analyses.tables.agreement import agreement_table
 
     if judgment_cut is not None and cut is None:
         raise BadInput("--judgment-cut goes with --cut")
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         table = agreement_table(lake, collection, label_sets, reference, cut, judgment_cut)
     _write(table, format_, output, standalone)
 
 
-@export_latex.command("leaderboard")
+@export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
 @click.option("--label-set", required=True, metavar="NAME", help="Whose labels score the systems.")
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
@@ -75,20 +83,21 @@ def leaderboard(
     project, collection, label_set, measures, level, ranks, format_, output, standalone, release,
     live,
 ):  # fmt: skip
-    """Systems of COLLECTION with their scores, ranks and official ranks.
+    """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
     \b
-    Example:
-      gradelake export latex leaderboard dl19 --label-set judge:Sun --measure nDCG@10 --measure AP
+    Examples:
+      gradelake export latex leaderboard dl19 --label-set judge:Sun \\
+          --measure nDCG@10 --measure AP
     """
     from analyses.tables.leaderboard import leaderboard_table
 
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         table = leaderboard_table(lake, collection, label_set, measures, level, ranks)
     _write(table, format_, output, standalone)
 
 
-@export_latex.command("correlation")
+@export_latex.command("correlation", short_help="Write how leaderboards agree.")
 @writing
 @click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
               help="May be repeated (default: all).")  # fmt: skip
@@ -104,17 +113,18 @@ def correlation(
     project, collection, label_sets, levels, measures, leaderboard, reference, format_, output,
     standalone, release, live,
 ):  # fmt: skip
-    """How COLLECTION's leaderboards agree with the official one: Spearman, Kendall's tau-b.
+    """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
     \b
-    Example:
-      gradelake export latex correlation dl19 --measure nDCG@10 --measure AP -o correlation.tex
+    Examples:
+      gradelake export latex correlation dl19 --measure nDCG@10 \\
+          --measure AP -o correlation.tex
     """
     from analyses.tables.correlation import correlation_table
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference exclude each other")
-    with Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         table = correlation_table(
             lake, collection, label_sets, levels, measures, leaderboard, reference
         )
@@ -137,4 +147,4 @@ def _write(table, format_: str, output: Path, standalone: bool) -> None:
         return
     with whole_file(output) as stream:
         stream.write(content.encode())
-    console.say(f"{output}: wrote {sum(len(b.rows) for b in table.blocks):,} rows")
+    console.say(f"{output}: wrote {counted(sum(len(b.rows) for b in table.blocks), 'rows')}")

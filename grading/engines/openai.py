@@ -19,7 +19,7 @@ from grading.engines._chat import (
     whole_text,
 )
 from grading.prompt import WRITING, Rendered
-from sql.errors import BadInput
+from sql.errors import BadInput, how_to_install
 
 if TYPE_CHECKING:
     from grading.grader import Grader
@@ -49,7 +49,7 @@ class Engine(Base):
 
     needs = ("openai",)
     targets = Base.targets | {"generate"}
-    install = "pip install 'gradelake[openai]'"
+    install = how_to_install("openai")
     chunk_pairs = 160
     settings: ClassVar[Mapping[str, Setting]] = {
         "base_url": Setting(str, "https://api.openai.com/v1", "where the endpoint is", False),

@@ -9,7 +9,7 @@ from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from grading.engines import Engine as Base
 from grading.engines._extractor import Extractor
 from grading.engines._tokens import Fitter
-from sql.errors import BadInput
+from sql.errors import BadInput, how_to_install
 
 if TYPE_CHECKING:
     from grading.prompt import Prompt, Rendered
@@ -25,7 +25,7 @@ class Engine(Base):
 
     needs = ("transformers", "torch")
     targets = Base.targets | {"generate"}
-    install = "pip install 'gradelake[transformers]'"
+    install = how_to_install("transformers")
     decoding: ClassVar[frozenset[str]] = frozenset({"temperature", "top_p", "max_tokens", "seed"})
     settings: ClassVar[Mapping[str, Setting]] = {
         "dtype": Setting(str, "float32", "float32, bfloat16 or float16"),

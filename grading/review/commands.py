@@ -9,7 +9,7 @@ from sql.lake import Lake
 from sql.project import check_name
 
 
-@click.command()
+@click.command(short_help="Look at grades one at a time, and say whether they are right.")
 @click.argument("collection")
 @click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
 @click.option("--assessor", required=True, metavar="NAME", help="Who reviews.")
@@ -41,7 +41,8 @@ def review(
     Examples:
       gradelake review dl19 --grader flan --assessor ann
       gradelake review dl19 --grader flan --assessor ann --sample 50 --seed 7
-      gradelake review dl19 --grader flan --assessor ann --item 79d1ecce --only-answered
+      gradelake review dl19 --grader flan --assessor ann --item 79d1ecce \\
+          --only-answered
     """
     from grading.planner import ensure_views
     from grading.review.cards import VIEWS, Wish, deal
@@ -55,13 +56,14 @@ def review(
     check_name(assessor, "--assessor")
     project = project()
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.warn, VIEWS)
-        grader = find_grader(lake, grader_name)
-        wish = Wish(
-            collection, grader, assessor, choose_tau(lake, grader, tau), only_answered, query_id,
-            item_id, sample, seed, again,
-        )  # fmt: skip
-        deck = deal(lake, wish)
+        with console.working("choosing grades"):
+            ensure_views(project, lake, console.tell, VIEWS)
+            grader = find_grader(lake, grader_name)
+            wish = Wish(
+                collection, grader, assessor, choose_tau(lake, grader, tau), only_answered,
+                query_id, item_id, sample, seed, again,
+            )  # fmt: skip
+            deck = deal(lake, wish)
         screen = Screen(grader, to_stderr=as_json)
         at_terminal = sys.stdin.isatty()
         keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)

@@ -20,10 +20,15 @@ def rubric():
 
     Version 0 is the banks as they were imported; edits make the versions after it, in
     seeds/rubric_edits.csv beside gradelake.toml.
+
+    \b
+    Examples:
+      gradelake rubric show volcano-prediction
+      gradelake rubric edit volcano-prediction
     """
 
 
-@rubric.command()
+@rubric.command(short_help="List the items of a QUERY, also those dropped so far.")
 @click.argument("query")
 @_collection
 @click.option("--version", type=click.IntRange(min=0), help="Default: the newest.")
@@ -33,7 +38,7 @@ def show(project, query, collection, version, as_json):
     """List the items of a QUERY, what the version did to them, and those dropped so far.
 
     \b
-    Example:
+    Examples:
       gradelake rubric show volcano-prediction --version 1
     """
     from ingest.rubric import report
@@ -48,7 +53,7 @@ def show(project, query, collection, version, as_json):
         report.print_query(shown)
 
 
-@rubric.command()
+@rubric.command(short_help="Open the items of QUERIES in your editor; keep the changes.")
 @click.argument("queries", nargs=-1, metavar="[QUERY]...")
 @_collection
 @click.option("--bank", help="Only the items of this bank.")
@@ -100,7 +105,7 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
     _tell(project, collection, saved, as_json)
 
 
-@rubric.command()
+@rubric.command(short_help="Show what differs between versions V1 and V2.")
 @click.argument("first", metavar="V1", type=click.IntRange(min=0))
 @click.argument("second", metavar="V2", type=click.IntRange(min=0))
 @_collection
@@ -108,12 +113,12 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
 @_json
 @click.pass_obj
 def diff(project, first, second, collection, query, as_json):
-    """What differs between versions V1 and V2: dropped, added, reworded, reweighted, restored.
+    """Show what differs between versions V1 and V2: dropped, added, reworded, reweighted.
 
     In a reworded text, [-words-] are gone and {+words+} are new.
 
     \b
-    Example:
+    Examples:
       gradelake rubric diff 0 2
     """
     from ingest.rubric import report
@@ -133,13 +138,14 @@ def diff(project, first, second, collection, query, as_json):
 
 def _open(project, collection: str | None, queries):
     """(collection, its rubric with every edit of the file, the file's rows)."""
-    from ingest.rubric.rubric import Rubric, choose_collection
-    from ingest.rubric.up_to_date import open_up_to_date
+    with console.working("reading the rubric"):
+        from ingest.rubric.rubric import Rubric, choose_collection
+        from ingest.rubric.up_to_date import open_up_to_date
 
-    lake, rows = open_up_to_date(project, console.warn)
-    with lake:
-        collection = choose_collection(project, lake, collection)
-        return collection, Rubric(lake, collection, queries), rows
+        lake, rows = open_up_to_date(project, console.tell)
+        with lake:
+            collection = choose_collection(project, lake, collection)
+            return collection, Rubric(lake, collection, queries), rows
 
 
 def _read_sheet(source: Path) -> tuple[str, str]:
@@ -184,10 +190,10 @@ def _tell(project, collection: str, saved, as_json: bool) -> None:
         console.warn(f"note: the edits that come with the package were copied to {file} first")
     report.print_edits(saved.edits)
     console.say(f"saved as version {saved.version} of {collection}'s rubric in {file}")
-    console.say("next: gradelake build")
+    console.hint("next: gradelake build")
     new = sum(edit.action in ("add", "reword") for edit in saved.edits)
     if new:
-        console.say(
+        console.hint(
             f"then, as {new:,} new item{' has' if new == 1 else 's have'} no grades yet: "
             f"gradelake grade {collection} --grader NAME --rubric-version {saved.version}"
         )

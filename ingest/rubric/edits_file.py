@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sql import files, seeds
+from sql.counted import counted
 from sql.errors import WorkFailed
 from sql.lock import file_lock
 from sql.problems import Problems, reject
@@ -70,7 +71,7 @@ def _rows(data: bytes, shown: str) -> list[Row]:
                 if tuple(cells) != COLUMNS:
                     raise reject(shown, 1, "the first line is another one", problems.hint)
             elif cells and len(cells) != len(COLUMNS):
-                problems.add(line, f"{len(cells)} cells instead of {len(COLUMNS)}")
+                problems.add(line, f"{counted(len(cells), 'cells')} instead of {len(COLUMNS)}")
             elif cells:
                 values = (cell.strip() for cell in cells)
                 rows.append(Row(line, dict(zip(COLUMNS, values, strict=True))))

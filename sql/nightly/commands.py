@@ -12,7 +12,7 @@ from sql.nightly import WEBHOOK
 from sql.plain_words import in_plain_words
 
 
-@click.command()
+@click.command(short_help="Do all that is due: ingest, grade, build, compare, tidy.")
 @click.option("--max-pairs", type=click.IntRange(min=0),
               help="How many pairs at most are graded, by all graders together.")  # fmt: skip
 @click.option("--max-minutes", type=click.FloatRange(min=0, min_open=True),
@@ -33,13 +33,15 @@ def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, 
     fails stops only those that need it. A night that was killed is finished by the next.
 
     \b
-    Exit codes: 0 all done, 3 done but some input or grade was refused, 1 something failed,
-    2 wrong usage, 75 another night is at work, 130 stopped (SIGINT, SIGTERM).
+    Exit codes: 0 all done, 3 done but some input or grade was refused,
+    1 something failed, 2 wrong usage, 75 another night is at work,
+    130 stopped (SIGINT, SIGTERM).
 
     \b
     Examples:
       gradelake nightly
-      gradelake nightly --max-minutes 240 --on-failure 'mail -s "gradelake" me@example.org'
+      gradelake nightly --max-minutes 240 \\
+          --on-failure 'mail -s "gradelake" me@example.org'
     """
     from sql.nightly import report
     from sql.nightly.alert import Alerts
@@ -124,7 +126,10 @@ def _close(project, done, alerts, seconds: float) -> dict:
     return summary
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    short_help="Print what makes systemd or cron run `gradelake nightly`.",
+)
 @click.option("--systemd", "form", flag_value="systemd", help="A service and a timer of systemd.")
 @click.option("--cron", "form", flag_value="cron", help="A line for crontab.")
 @click.option("--at", default="02:30", show_default=True, metavar="HH:MM",
@@ -141,7 +146,8 @@ def schedule(project, form, at, into, arguments):
     \b
     Examples:
       gradelake schedule --cron --at 03:15
-      gradelake schedule --systemd --into ~/.config/systemd/user -- --max-minutes 240
+      gradelake schedule --systemd --into ~/.config/systemd/user \\
+          -- --max-minutes 240
     """
     from sql.nightly.schedule import Schedule
 
@@ -162,6 +168,6 @@ def schedule(project, form, at, into, arguments):
             console.say(f"wrote {into / name}")
         else:
             console.say(f"# ~/.config/systemd/user/{name}\n{unit}")
-    console.warn(f"next: systemctl --user daemon-reload && systemctl --user enable --now "
+    console.tell(f"next: systemctl --user daemon-reload && systemctl --user enable --now "
                  f"{planned.name}.timer\nand once, so that it runs without you: loginctl "
                  "enable-linger")  # fmt: skip

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from sql import console
 from sql.connection import night_lock
 from sql.errors import BadInput, Busy
 from sql.nightly import record, step
@@ -127,7 +128,7 @@ class _Doing:
 
     def _run(self, *arguments: str, name: str | None = None) -> Step:
         run_id = self.work.night.run_id
-        if not self.stop.times:
+        if not self.stop.times and not console.wishes.quiet:
             self.tell(f"{name or ' '.join(arguments)} ...")
         done = step.run(
             self.project, list(arguments), run_id, self.stop, lambda line: self.tell(f"  {line}")

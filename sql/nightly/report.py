@@ -3,6 +3,7 @@
 from typing import Any
 
 from sql import console
+from sql.counted import counted
 
 
 def show(summary: dict[str, Any], seconds: float) -> None:
@@ -21,7 +22,7 @@ def show(summary: dict[str, Any], seconds: float) -> None:
         for each in summary["failed"]:
             reason = (each["reason"] or each["state"]).replace("\n", "\n    ")
             console.say(f"  {each['step']} ({each['state']}): {reason}")
-    console.say(f"\nhow long it took: {seconds:.1f} s")
+    console.say(f"\nhow long it took: {console.duration(seconds)}")
     console.print_table(
         ["step", "state", "seconds"],
         [(each["step"], each["state"], float(each["seconds"])) for each in summary["steps"]],
@@ -39,7 +40,7 @@ def _show_came_in(came_in: list[dict[str, Any]]) -> None:
     console.say("\nwhat came in")
     for each in came_in:
         written = ", ".join(
-            f"{n:,} {what.replace('_', ' ')}" for what, n in each["written"].items()
+            counted(n, what.replace("_", " ")) for what, n in each["written"].items()
         )
         files = ", ".join(
             f"{n:,} {what}" for what, n in each["counts"].items() if n and what != "warnings"
@@ -75,8 +76,8 @@ def _show_graded(graded: list[dict[str, Any]], left_out: list[dict[str, Any]]) -
 def _show_moved(moved: dict[str, Any]) -> None:
     console.say(f"\nwhat moved since {moved['before']}")
     console.say(
-        f"  {moved['n_label_sets_moved']:,} of {moved['n_label_sets']:,} label sets, "
-        f"{moved['n_leaderboards_moved']:,} of {moved['n_leaderboards']:,} leaderboards"
+        f"  {moved['n_label_sets_moved']:,} of {counted(moved['n_label_sets'], 'label sets')}, "
+        f"{moved['n_leaderboards_moved']:,} of {counted(moved['n_leaderboards'], 'leaderboards')}"
     )
     if not moved["leaderboards"]:
         return

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from sql import console
 from sql.errors import GradelakeError, masked
 from sql.nightly import WEBHOOK
 from sql.plain_words import in_plain_words
@@ -91,7 +92,8 @@ def run(
     if stop.times:
         return Step(name, SKIPPED, reason="the night was stopped before")
     environment = {key: value for key, value in os.environ.items() if key != WEBHOOK}
-    command = [sys.executable, "-P", "-m", "gradelake", "--config", str(project.file)]
+    wishes = ["--quiet"] * console.wishes.quiet + ["--verbose"] * console.wishes.verbose
+    command = [sys.executable, "-P", "-m", "gradelake", *wishes, "--config", str(project.file)]
     started = time.monotonic()
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sql.counted import counted
 from sql.nightly import step
 from sql.nightly.night import Job, Work
 from sql.nightly.record import COUNTED, nights_folder
@@ -73,8 +74,9 @@ def line(summary: dict[str, Any]) -> str:
     counts = summary["counts"]
     words = {0: "done", 1: "failed", 3: "done, with something refused", 130: "stopped"}
     parts = [
-        f"{counts['files_accepted']:,} files accepted, {counts['files_quarantined']:,} quarantined",
-        f"{counts['pairs']:,} pairs graded, {counts['pairs_failed']:,} failed, "
+        f"{counted(counts['files_accepted'], 'files')} accepted, "
+        f"{counts['files_quarantined']:,} quarantined",
+        f"{counted(counts['pairs'], 'pairs')} graded, {counts['pairs_failed']:,} failed, "
         f"{counts['pairs_left']:,} left",
         f"release {summary['release']}" if summary["release"] else "no release",
     ]

@@ -3,27 +3,66 @@
 -- :label_set = any             judge:NAME, assessor:NAME, or GRADER/vN/POLICY
 -- :reference = any             the label set it is compared with; any: the assessors
 -- :measure = nDCG@10           a measure
--- :level = 1                   relevance level of the label set's scores
+-- :level = min_relevant        relevance level of the label set's scores, such as 2
+with
+
+-- unless given, a label set's level is that of the report: min_relevant, or its highest label
+-- where that is lower (or the level of the grid that is nearest)
+wanted as (
+    select
+        labels.collection,
+        labels.label_set,
+        least(any_value(collections.min_relevant), max(labels.label)) as level
+    from marts.relevance_labels as labels
+    inner join raw.collections as collections on labels.collection = collections.collection
+    group by
+        labels.collection,
+        labels.label_set
+),
+
+levels as (
+    select
+        wanted.collection,
+        wanted.label_set,
+        coalesce(
+            try_cast($level as integer),
+            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
+        ) as level
+    from wanted
+    cross join intermediate.evaluation_levels as grid
+    group by
+        wanted.collection,
+        wanted.label_set
+)
+
 select
-    collection,
-    label_set,
-    reference,
-    reference_level,
-    round(spearman, 3) as spearman,
-    round(kendall, 3) as kendall,
-    round(tau_ap, 3) as tau_ap,
-    round(rbo, 3) as rbo,
-    n_systems,
-    undefined_reason
+    leaderboard_agreement.collection,
+    leaderboard_agreement.label_set,
+    leaderboard_agreement.level,
+    leaderboard_agreement.reference,
+    leaderboard_agreement.reference_level,
+    round(leaderboard_agreement.spearman, 3) as spearman,
+    round(leaderboard_agreement.kendall, 3) as kendall,
+    round(leaderboard_agreement.tau_ap, 3) as tau_ap,
+    round(leaderboard_agreement.rbo, 3) as rbo,
+    leaderboard_agreement.n_systems,
+    leaderboard_agreement.undefined_reason
 from marts.leaderboard_agreement
+inner join levels
+    on
+        leaderboard_agreement.collection = levels.collection
+        and leaderboard_agreement.label_set = levels.label_set
+        and leaderboard_agreement.level = levels.level
 where
-    measure = $measure
-    and level = cast($level as integer)
-    and ($collection is null or collection = $collection)
-    and ($label_set is null or label_set = $label_set)
-    and (reference = $reference or ($reference is null and assessor is not null))
+    leaderboard_agreement.measure = $measure
+    and ($collection is null or leaderboard_agreement.collection = $collection)
+    and ($label_set is null or leaderboard_agreement.label_set = $label_set)
+    and (
+        leaderboard_agreement.reference = $reference
+        or ($reference is null and leaderboard_agreement.assessor is not null)
+    )
 order by
-    collection asc,
-    reference asc,
-    kendall desc nulls last,
-    label_set asc
+    leaderboard_agreement.collection asc,
+    leaderboard_agreement.reference asc,
+    leaderboard_agreement.kendall desc nulls last,
+    leaderboard_agreement.label_set asc

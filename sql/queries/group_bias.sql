@@ -4,30 +4,66 @@
 -- :assessor = any              an assessor
 -- :grouping = any              a grouping of gradelake.toml
 -- :measure = nDCG@10           a measure
--- :level = 1                   relevance level of the label set's scores
+-- :level = min_relevant        relevance level of the label set's scores, such as 2
+with
+
+-- unless given, a label set's level is that of the report: min_relevant, or its highest label
+-- where that is lower (or the level of the grid that is nearest)
+wanted as (
+    select
+        labels.collection,
+        labels.label_set,
+        least(any_value(collections.min_relevant), max(labels.label)) as level
+    from marts.relevance_labels as labels
+    inner join raw.collections as collections on labels.collection = collections.collection
+    group by
+        labels.collection,
+        labels.label_set
+),
+
+levels as (
+    select
+        wanted.collection,
+        wanted.label_set,
+        coalesce(
+            try_cast($level as integer),
+            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
+        ) as level
+    from wanted
+    cross join intermediate.evaluation_levels as grid
+    group by
+        wanted.collection,
+        wanted.label_set
+)
+
 select
-    collection,
-    label_set,
-    assessor,
-    grouping,
-    group_name,
-    n_systems,
-    n_others,
-    round(difference, 4) as difference,
-    round(stderr, 4) as stderr,
-    round(t, 2) as t
+    group_bias.collection,
+    group_bias.label_set,
+    group_bias.level,
+    group_bias.assessor,
+    group_bias.grouping,
+    group_bias.group_name,
+    group_bias.n_systems,
+    group_bias.n_others,
+    round(group_bias.difference, 4) as difference,
+    round(group_bias.stderr, 4) as stderr,
+    round(group_bias.t, 2) as t
 from marts.group_bias
+inner join levels
+    on
+        group_bias.collection = levels.collection
+        and group_bias.label_set = levels.label_set
+        and group_bias.level = levels.level
 where
-    measure = $measure
-    and level = cast($level as integer)
-    and ($collection is null or collection = $collection)
-    and ($label_set is null or label_set = $label_set)
-    and ($assessor is null or assessor = $assessor)
-    and ($grouping is null or grouping = $grouping)
+    group_bias.measure = $measure
+    and ($collection is null or group_bias.collection = $collection)
+    and ($label_set is null or group_bias.label_set = $label_set)
+    and ($assessor is null or group_bias.assessor = $assessor)
+    and ($grouping is null or group_bias.grouping = $grouping)
 order by
-    collection asc,
-    label_set asc,
-    assessor asc,
-    grouping asc,
-    difference desc nulls last,
-    group_name asc
+    group_bias.collection asc,
+    group_bias.label_set asc,
+    group_bias.assessor asc,
+    group_bias.grouping asc,
+    group_bias.difference desc nulls last,
+    group_bias.group_name asc

@@ -4,12 +4,44 @@
 -- :policy = best               a label policy
 -- :rubric_version = newest     the later of two consecutive versions
 -- :measure = nDCG@10           as in the leaderboard's measure column
--- :level = 1                   labels at or above it count as relevant (no effect on nDCG)
+-- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+with
+
+-- unless given, a label set's level is that of the report: min_relevant, or its highest label
+-- where that is lower (or the level of the grid that is nearest)
+wanted as (
+    select
+        labels.collection,
+        labels.label_set,
+        least(any_value(collections.min_relevant), max(labels.label)) as level
+    from marts.relevance_labels as labels
+    inner join raw.collections as collections on labels.collection = collections.collection
+    group by
+        labels.collection,
+        labels.label_set
+),
+
+levels as (
+    select
+        wanted.collection,
+        wanted.label_set,
+        coalesce(
+            try_cast($level as integer),
+            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
+        ) as level
+    from wanted
+    cross join intermediate.evaluation_levels as grid
+    group by
+        wanted.collection,
+        wanted.label_set
+)
+
 select
     shift.collection,
     shift.grader,
     shift.policy,
     shift.rubric_version,
+    shift.level,
     shift.system,
     round(shift.score_before, 4) as score_before,
     round(shift.score_after, 4) as score_after,
@@ -22,9 +54,13 @@ inner join marts.rubric_versions as versions
     on
         shift.collection = versions.collection
         and shift.rubric_version = versions.rubric_version
+inner join levels
+    on
+        shift.collection = levels.collection
+        and shift.grader || '/v' || shift.rubric_version || '/' || shift.policy = levels.label_set
+        and shift.level = levels.level
 where
     shift.measure = $measure
-    and shift.level = cast($level as integer)
     and ($collection is null or shift.collection = $collection)
     and ($grader is null or shift.grader = $grader)
     and ($policy is null or shift.policy = $policy)

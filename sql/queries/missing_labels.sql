@@ -1,6 +1,6 @@
 -- Which retrieved passages have no label yet, most useful first?
 -- :collection = any            a collection
--- :label_set = any             assessor:NAME or judge:NAME
+-- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 -- :query_id = any              a query
 select
     collection,

@@ -41,10 +41,14 @@ def do(shell: "Shell", line: str) -> bool:
 
 def list_book(shell: "Shell", _: str = "") -> None:
     """The questions of the book, a line each."""
-    rows = [(f"@{each.name}", each.question) for each in book.entries().values()]
     with shell.printing():
-        _print_pairs(rows)
-        console.say("@NAME asks one; @NAME --help shows its parameters.")
+        print_book()
+
+
+def print_book(command: str = "") -> None:
+    """A line per question, as one of a shell or of a `command`."""
+    _print_pairs([(f"@{each.name}", each.question) for each in book.entries().values()])
+    console.say(f"{command}@NAME asks one; {command}@NAME --help shows its parameters.")
 
 
 def _help(shell: "Shell", _: str) -> None:
@@ -56,7 +60,7 @@ def _help(shell: "Shell", _: str) -> None:
             26,
         )
         console.say("On a terminal: Tab completes, the up arrow and Ctrl-R find what was asked,")
-        console.say("Ctrl-C drops what is typed or stops a query, Ctrl-D leaves.")
+        console.say("Ctrl-C drops what is typed or stops a query; quit, \\q or Ctrl-D leaves.")
 
 
 def _tables(shell: "Shell", word: str) -> None:

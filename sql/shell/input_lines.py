@@ -6,6 +6,8 @@ from sql import asking
 from sql.errors import BadInput
 
 _LINES = ("@", ".")  # a question of the query book, a dot command: each is a line of its own
+# what people type who come from another shell
+_COMMANDS = {"help": ".help", "exit": ".quit", "quit": ".quit", "\\q": ".quit", "\\?": ".help"}
 
 
 class Reader:
@@ -14,27 +16,50 @@ class Reader:
 
     def __init__(self):
         self.pending = ""  # a statement without its end yet
+        self.line = 1  # where what was given last begins, or what is pending
+        self._n_lines = 0
 
-    def feed(self, line: str) -> list[str]:
+    def feed(self, line: str) -> Iterator[str]:
         """What is finished with this line, in order."""
+        self._n_lines += 1
         if line.lstrip().startswith(_LINES) and not self.unfinished:
-            self.pending = ""
-            return [line.strip().rstrip(";").rstrip()]
+            self.pending, self.line = "", self._n_lines
+            yield line.strip().rstrip(";").rstrip()
+            return
         self.pending += line if line.endswith("\n") else line + "\n"
         if ";" not in line:
-            return []
-        finished, self.pending = asking.split(self.pending)
-        return finished
+            return
+        text = self.pending
+        self.line = self._line_of(text, 0)
+        finished, self.pending = asking.split(text)
+        place = 0
+        for statement in finished:
+            place = text.index(statement, place)
+            self.line = self._line_of(text, place)
+            place += len(statement)
+            yield statement
 
-    def rest(self) -> list[str]:
+    def rest(self) -> Iterator[str]:
         """What is left at the end of the input: a last statement needs no semicolon."""
         last, self.pending = self.pending, ""
-        return [] if asking.is_nothing(last) else [last]
+        if not asking.is_nothing(last):
+            self.line = self._line_of(last, 0)
+            yield last
+
+    def _line_of(self, text: str, place: int) -> int:
+        """The line on which what stands at a place of a text begins, the text's last being read."""
+        begin = asking.beginning(text, place)
+        return self._n_lines - text.count("\n", begin) + 1
 
     @property
     def unfinished(self) -> bool:
         """Whether a statement was begun and not ended."""
         return not asking.is_nothing(self.pending)
+
+
+def as_command(text: str) -> str:
+    """`help`, `exit` and the like, alone at the beginning of a statement, as dot commands."""
+    return _COMMANDS.get(text.strip().rstrip(";").rstrip().lower(), text)
 
 
 def is_line(unit: str) -> bool:
@@ -54,8 +79,9 @@ def needs_more(text: str) -> bool:
     """Whether Enter should begin another line, because a statement lacks its semicolon."""
     reader = Reader()
     try:
-        for line in text.split("\n"):
-            reader.feed(line)
+        for line in as_command(text).split("\n"):
+            for _ in reader.feed(line):
+                pass
     except BadInput:
         return False  # Enter tells
     return reader.unfinished

@@ -28,10 +28,13 @@ PROMPT, CONTINUED = "lake> ", "...> "
 class Shell:
     """A session: the lake it asks, the format of its answers, and where they go."""
 
-    def __init__(self, lake: "Lake", format_: str, output: Path | None = None):
-        """Raises `BadInput` for a format that cannot hold several answers, and when `output` cannot
-        be written."""
+    def __init__(
+        self, lake: "Lake", format_: str, output: Path | None = None, is_named: bool = False
+    ):
+        """`is_named`: the lake is a release that was asked for by name. Raises `BadInput` for a
+        format that cannot hold several answers, and when `output` cannot be written."""
         self.lake = lake
+        self.is_named = is_named
         self.paged = False
         self._file: TextIO | None = None
         self._path: Path | None = None
@@ -80,7 +83,7 @@ class Shell:
 
     def _do(self, unit: str) -> bool:
         if not input_lines.is_line(unit):
-            self._ask(unit)
+            self._ask(self.lake, unit)
             return True
         if unit.startswith("."):
             return commands.do(self, unit)
@@ -93,14 +96,18 @@ class Shell:
         elif {"--help", "-h"} & set(words):
             console.say(book.entry(name[1:]).help())
         else:
-            self._ask(*book.asked(self.lake, name[1:], book.parameters(words)))
+            with asking.lake_of(self.lake, book.entry(name[1:]), self.is_named) as lake:
+                self._ask(lake, *book.asked(lake, name[1:], book.parameters(words)))
         return True
 
-    def _ask(self, statement: str, values: asking.Values = None) -> None:
-        found = asking.relation(self.lake, statement, values)
-        if found is not None:
-            with self.printing():
-                asking.answer(found, self.format)
+    def _ask(self, lake: "Lake", statement: str, values: asking.Values = None) -> None:
+        found = asking.relation(lake, statement, values)
+        if found is None:
+            return
+        with self.printing():
+            n_rows = asking.answer(found, self.format)
+        if not n_rows:
+            asking.tell_what_is_not_built(lake)
 
     @contextlib.contextmanager
     def printing(self) -> Iterator[None]:
@@ -122,10 +129,10 @@ class Shell:
             sys.stdout.flush()  # a program may be waiting at the other end of a pipe
 
 
-def run(lake: "Lake", format_: str, output: Path | None = None) -> None:
+def run(lake: "Lake", format_: str, output: Path | None = None, is_named: bool = False) -> None:
     """Ask until the input ends. Raises the first `GradelakeError` when nobody is there to read it
     and go on."""
-    with contextlib.closing(Shell(lake, format_, output)) as shell:
+    with contextlib.closing(Shell(lake, format_, output, is_named)) as shell:
         if sys.stdin.isatty() and sys.stdout.isatty():
             from sql.shell.terminal import converse
 
@@ -144,15 +151,18 @@ def _read(shell: Shell) -> None:
                 print(
                     CONTINUED if reader.unfinished else PROMPT, end="", file=sys.stderr, flush=True
                 )
-            line = sys.stdin.readline()
+            line = sys.stdin.readline().removeprefix("\ufeff")
             at_end = not line
-            for unit in reader.rest() if at_end else reader.feed(line.removeprefix("\ufeff")):
+            if typed and not reader.unfinished:
+                line = input_lines.as_command(line)
+            for unit in reader.rest() if at_end else reader.feed(line):
                 if not shell.do(unit):
                     return
         except UnicodeDecodeError:
             raise BadInput("standard input is not UTF-8", "Save the statements as UTF-8.") from None
         except GradelakeError as error:
             if not typed:
+                error.message = f"statement at line {reader.line}: {error.message}"
                 raise
             tell(error)
         except KeyboardInterrupt:

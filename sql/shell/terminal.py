@@ -14,10 +14,8 @@ from sql import console
 from sql.cache import cache_folder
 from sql.errors import GradelakeError
 from sql.shell.completion import ShellCompleter
-from sql.shell.input_lines import needs_more, units
+from sql.shell.input_lines import as_command, needs_more, units
 from sql.shell.session import CONTINUED, PROMPT, Shell, tell
-
-_LEAVING = ("exit", "quit")
 
 
 class KeptHistory(FileHistory):
@@ -60,10 +58,8 @@ def _turn(session: PromptSession, shell: Shell) -> bool:
         text = session.prompt(PROMPT)
     except EOFError:
         return False
-    if text.strip().rstrip(";").lower() in _LEAVING:
-        return False
     try:
-        return all(shell.do(unit) for unit in units(text))
+        return all(shell.do(unit) for unit in units(as_command(text)))
     except KeyboardInterrupt:
         console.warn("interrupted")
     except Exception as error:  # whatever it is, what was asked before is not lost to it

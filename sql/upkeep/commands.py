@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sql import console
+from sql.counted import counted
 from sql.errors import WorkFailed
 from sql.project import Project
 
@@ -15,10 +16,16 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON obj
 
 @click.group()
 def lake():
-    """Look after a lake: check it, back it up, bring it elsewhere."""
+    """Look after a lake: check it, back it up, bring it elsewhere.
+
+    \b
+    Examples:
+      gradelake lake verify
+      gradelake lake backup /backups/dl19
+    """
 
 
-@lake.command()
+@lake.command(short_help="Check that every file of the lake is there and whole.")
 @click.option("--deep", is_flag=True, help="Read every column of every file.")
 @click.option("--against", metavar="BACKUP", type=click.Path(exists=True, path_type=Path),
               help="Also compare the files' bytes with a backup's hashes.")  # fmt: skip
@@ -39,10 +46,11 @@ def verify(project, deep, against, as_json):
       gradelake lake verify
       gradelake lake verify --deep --against /backups/dl19
     """
-    from sql.upkeep.verify import verify as run_verify
-
     started = time.monotonic()
-    done = run_verify(project(), deep, against, console.progress)
+    with console.working("looking at every file"):
+        from sql.upkeep.verify import verify as run_verify
+
+        done = run_verify(project(), deep, against, console.progress)
     seconds = time.monotonic() - started
     if as_json:
         faults = [vars(fault) for fault in done.faults]
@@ -66,21 +74,22 @@ def _tell_verified(done, seconds: float) -> None:
     how = "every column read" if done.deep else "sizes and footers read"
     if done.compared:
         how += f", {done.compared:,} compared with the backup"
-    console.say(
-        f"{len(done.catalogs)} catalogs ({', '.join(done.catalogs)}), {done.files:,} files of "
+    console.paragraph(
+        f"{counted(len(done.catalogs), 'catalogs')} ({', '.join(done.catalogs)}), "
+        f"{counted(done.files, 'files')} of "
         f"{console.size(done.bytes)} ({how}), {sum(done.tables.values()):,} raw rows in "
-        f"{seconds:.1f} s"
+        f"{console.duration(seconds)}"
     )
     if done.orphans:
-        console.say(
-            f"{done.orphans:,} files of {console.size(done.orphan_bytes)} that no catalog names: "
-            "being written now, or left by a killed process (`gradelake lake tidy` removes those)"
+        console.paragraph(
+            f"{counted(done.orphans, 'files')} of {console.size(done.orphan_bytes)} that no "
+            "catalog names: being written now, or left by a killed process (`gradelake lake tidy` "
+            "removes those)"
         )
-    n = len(done.faults)
-    console.say(f"{n:,} fault{'s' if n > 1 else ''}" if n else "the lake is sound")
+    console.say(counted(len(done.faults), "faults") if done.faults else "the lake is sound")
 
 
-@lake.command()
+@lake.command(short_help="Back up the newest commit and every kept release.")
 @click.argument("place", metavar="FOLDER|FILE.tar", type=click.Path(path_type=Path))
 @_json
 @click.pass_obj
@@ -99,7 +108,8 @@ def backup(project, place, as_json):
     from sql.upkeep.backup import backup as run_backup
 
     started = time.monotonic()
-    done = run_backup(project(), place, console.progress)
+    with console.working("backing up"):
+        done = run_backup(project(), place, console.progress)
     seconds = time.monotonic() - started
     for warning in done.warnings:
         console.warn(f"warning: {warning}")
@@ -109,12 +119,12 @@ def backup(project, place, as_json):
     releases = ", ".join(done.releases) or "none yet"
     console.say(f"backed up version {done.snapshot} (releases: {releases}) to {done.place}")
     console.say(
-        f"{done.files:,} files of {console.size(done.bytes)}, {done.copied:,} of them new "
-        f"({console.size(done.copied_bytes)}), in {seconds:.1f} s"
+        f"{counted(done.files, 'files')} of {console.size(done.bytes)}, {done.copied:,} of them "
+        f"new ({console.size(done.copied_bytes)}), in {console.duration(seconds)}"
     )
 
 
-@lake.command()
+@lake.command(short_help="Make a project folder of a backup.")
 @click.argument("backup", metavar="BACKUP", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
 @_json
@@ -125,15 +135,17 @@ def restore(backup, folder, as_json):
     `gradelake lake copy` brings the lake on to a PostgreSQL catalog.
 
     \b
-    Example:
+    Examples:
       gradelake lake restore /backups/dl19 dl19-restored
     """
     from sql.upkeep.restore import restore as run_restore
     from sql.upkeep.verify import verify as run_verify
 
     started = time.monotonic()
-    project, manifest = run_restore(backup, folder, console.progress)
-    done = run_verify(project, progress=console.progress)
+    with console.working("restoring"):
+        project, manifest = run_restore(backup, folder, console.progress)
+    with console.working("looking at every file"):
+        done = run_verify(project, progress=console.progress)
     seconds = time.monotonic() - started
     if as_json:
         faults = [vars(fault) for fault in done.faults]
@@ -152,7 +164,7 @@ def restore(backup, folder, as_json):
         sys.exit(1)
 
 
-@lake.command()
+@lake.command(short_help="Bring the raw tables into another, empty lake.")
 @click.argument("to", metavar="TO.toml", type=click.Path(path_type=Path))
 @_json
 @click.pass_obj
@@ -164,14 +176,16 @@ def copy(project, to, as_json):
     Releases and marts stay behind: a build makes them anew.
 
     \b
-    Example:
-      gradelake lake copy team.toml && gradelake --config team.toml build
+    Examples:
+      gradelake lake copy team.toml
+      gradelake --config team.toml build
     """
     from sql.upkeep.lake_copy import copy as run_copy
 
     source, started = project(), time.monotonic()
     target = Project.find(to)
-    done = run_copy(source, target, sys.argv[1:], console.progress)
+    with console.working("copying"):
+        done = run_copy(source, target, sys.argv[1:], console.progress)
     seconds = time.monotonic() - started
     following = f"gradelake --config {to} build"
     for warning in done.warnings:
@@ -190,7 +204,8 @@ def copy(project, to, as_json):
             for table, n in (done.before | done.tables).items() if n]  # fmt: skip
     console.print_table(["table", "rows", "copied"], rows)
     console.say(
-        f"copied version {done.snapshot} in {seconds:.1f} s; counts and contents are the same"
+        f"copied version {done.snapshot} in {console.duration(seconds)}; counts and contents are "
+        "the same"
     )
     if done.chunks:
         console.say(f"{done.chunks:,} graded chunks that wait to be committed came along")
@@ -198,4 +213,4 @@ def copy(project, to, as_json):
         console.say(f"seeds copied: {', '.join(done.seeds)}")
     if done.later_commits:
         console.warn(f"later commits of the source, which are not there: {done.later_commits:,}")
-    console.say(f"next: {following}")
+    console.hint(f"next: {following}")

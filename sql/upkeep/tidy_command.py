@@ -3,9 +3,10 @@
 import click
 
 from sql import console
+from sql.counted import counted
 
 
-@click.command()
+@click.command(short_help="Merge small files, drop old releases, free what nobody needs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def tidy(project, as_json):
@@ -20,26 +21,36 @@ def tidy(project, as_json):
       keep_days = 1
 
     Writers wait until it is done; readers do not notice.
+
+    \b
+    Examples:
+      gradelake lake tidy
     """
     from dataclasses import asdict
 
-    from sql.upkeep.retention import maintain
+    with console.working("tidying"):
+        from sql.upkeep.retention import maintain
 
-    done = maintain(project(), tell=lambda step: None if as_json else console.warn(f"{step} ..."))
+        tell = (lambda step: None) if as_json else (lambda step: console.tell(f"{step} ..."))
+        done = maintain(project(), tell=tell)
     if as_json:
         console.print_json(asdict(done))
         return
-    console.say(f"merged {done.files_merged:,} small files")
+    console.say(f"merged {counted(done.files_merged, 'small files')}")
     console.say(
-        f"dropped {done.releases_dropped:,} releases and {done.snapshots_expired:,} older versions"
+        f"dropped {counted(done.releases_dropped, 'releases')} and "
+        f"{counted(done.snapshots_expired, 'older versions')}"
     )
     freed = "" if done.bytes_freed is None else f"; {_signed(done.bytes_freed)}"
     orphans = f", {done.orphans_deleted:,} of them orphans" if done.orphans_deleted else ""
-    console.say(f"deleted {done.files_deleted + done.orphans_deleted:,} files{orphans}{freed}")
+    deleted = counted(done.files_deleted + done.orphans_deleted, "files")
+    console.say(f"deleted {deleted}{orphans}{freed}")
     if done.files_held:
-        console.say(f"left {done.files_held:,} files that only releases read")
+        console.say(f"left {counted(done.files_held, 'files')} that only releases read")
     if done.files_waiting:
-        console.say(f"{done.files_waiting:,} files wait until nobody can be at reading them")
+        console.say(
+            f"{counted(done.files_waiting, 'files', 'wait')} until nobody can be at reading them"
+        )
 
 
 def _signed(n: int) -> str:

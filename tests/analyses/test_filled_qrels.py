@@ -49,7 +49,7 @@ def test_the_judge_speaks_only_where_the_assessor_does_not_and_is_named_there(fo
         "q2 judge:eager c 3",
     ]
     assert "wrote 3 labels of assessor:me and 3 of judge:eager" in done.stderr
-    assert "note: 1 queries have labels of judge:eager only" in done.stderr
+    assert "note: 1 query has labels of judge:eager only" in done.stderr
 
 
 def test_labels_of_another_scale_are_refused_unless_mapped(folder):

@@ -129,7 +129,7 @@ def test_tables_have_the_counts_that_the_query_book_gives(page, folder):
     assert f"κ = {best:.3f}" in card
     assert "No pair failed." in text
     assert "gradelake report demo --release r2 --compare-with r1" in text
-    assert "version 0: 114 items; version 1 (newest): 113 items, 1 edits" in text
+    assert "version 0: 114 items; version 1 (newest): 113 items, 1 edit" in text
 
 
 def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lake):
@@ -222,6 +222,9 @@ def test_wrong_names_are_told(folder, arguments, words):
     assert words in gradelake(folder, "report", *arguments, code=2).stderr
 
 
+TINY_QRELS = "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n"
+
+
 def a_collection(folder, **files):
     """Two systems, two queries, judged with 0 and 3 only; a grader without a model."""
     (folder / "gradelake.toml").write_text(
@@ -232,7 +235,7 @@ def a_collection(folder, **files):
     content = {
         "topics.tsv": "q1\tsky\nq2\tbees\n",
         "passages.tsv": "p1\tThe sky is blue.\np2\tBees dance.\np3\tNothing.\n",
-        "me.qrels": "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n",
+        "me.qrels": TINY_QRELS,
         "one.run": "q1 Q0 p1 1 2 one\nq2 Q0 p2 1 2 one\n",
         "two.run": "q1 Q0 p3 1 2 two\nq2 Q0 p2 1 2 two\n",
     } | {name.replace("_", ".", 1): text for name, text in files.items()}
@@ -248,6 +251,25 @@ def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path):
     gradelake(tmp_path, "report")
     text = Page(tmp_path / "reports" / "tiny.html").text()
     assert "judge:other 4 pairs; κ = 0.500 at cut" in text  # 3 of 4 agree, 1/2 by chance
+
+
+def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path):
+    a_collection(tmp_path, aaa_qrels="q1 0 p1 0\nq1 0 p2 1\n", zzz_qrels=TINY_QRELS)
+    settings = (tmp_path / "gradelake.toml").read_text()
+    more = '{ aaa = "aaa.qrels", zzz = "zzz.qrels", me'
+    (tmp_path / "gradelake.toml").write_text(settings.replace("{ me", more))
+    gradelake(tmp_path, "ingest", "tiny")
+    gradelake(tmp_path, "build")
+    for named, reference, judged in (
+        ((), "me", 4),  # as many as zzz, and first by name
+        (("--reference", "assessor:aaa"), "aaa", 2),
+    ):
+        gradelake(tmp_path, "report", *named)
+        page = Page(tmp_path / "reports" / "tiny.html")
+        assert page.settled["reference"] == f"assessor:{reference}"
+        words = f"Reference: assessor:{reference} , {judged} judgments; another of the 3 assessors"
+        assert words in page.text()
+        assert f"each judgment of assessor:{reference} (columns)" in page.text()
 
 
 def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path):

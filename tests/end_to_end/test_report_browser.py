@@ -95,10 +95,22 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
         theirs = leaderboard(graded_demo, "demo", label_set, measure, level)
         assert look.column("#leaderboard-table", 2) == [system for _, system, _ in theirs]
         assert look.column("#leaderboard-table", 4) == [f"{score:.4f}" for *_, score in theirs]
-    look.page.select_option("#choose-labels", "assessor:human")
+    assert look.said == []
+
+
+def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    assert look.page.locator("#choose-labels").input_value() == "assessor:human"
+    assert "nDCG@10 of the labels assessor:human" in look.text("#leaderboard-says")
+    assert "Reference: assessor:human, 193 judgments" in look.text("header")
+    says = look.text("#scatter-says")
+    assert "between judge:lexical_direct and assessor:human." in says
+    assert "The leaderboard above is assessor:human's own" in says
+    look.page.select_option("#choose-labels", "lexical/v0/best")
     look.page.wait_for_function(
-        "document.getElementById('scatter-says').textContent.includes('own')"
+        "document.getElementById('scatter-says').textContent.includes('lexical/v0/best and')"
     )
+    assert "own" not in look.text("#scatter-says")
     assert look.said == []
 
 

@@ -40,7 +40,7 @@ def test_each_criterion_is_a_direct_judge(ingested):
         ("llama.Exactness", "p1", "", 1, "ok", None, None),
         ("llama.Exactness", "p2", "", None, "failed", "the file has no grade (null)", None),
     ]
-    assert done.notes() == ["1 pairs have no criterion"]
+    assert done.notes() == ["1 pair has no criterion"]
 
 
 def test_numbers_as_ids_are_taken_as_text_and_unknown_queries_left_out(ingested):
@@ -50,7 +50,7 @@ def test_numbers_as_ids_are_taken_as_text_and_unknown_queries_left_out(ingested)
     done = brought(ingested, text, "scores.json", name="m")
     assert (done.exit_code, done.unknown_queries) == (3, ["7"])
     assert grades(ingested, "query_id, passage_id, grade, scale_max") == [("19335", "7", 5, 5)]
-    assert "1 grades are there twice; the first was kept" in done.notes()
+    assert "1 grade is there twice; the first was kept" in done.notes()
 
 
 def test_the_same_file_again_writes_nothing_and_a_changed_one_replaces(ingested):

@@ -388,7 +388,7 @@ def test_the_command_says_what_it_draws_distils_it_and_shows_it(judged, server):
     assert planned.stdout == (
         "tiny: 5 of 5 pairs that nist judged, 2 of each label; then 3 x 3 rubrics\n"
     )
-    assert planned.stderr == "the label 1 has only 1 pairs, not 2: all are drawn\n"
+    assert planned.stderr == "the label 1 has only 1 pair, not 2: all are drawn\n"
     assert server.asked == []
     done = gradelake(judged, *command)
     rubric = find_label_rubric(judged.lake, "trec", "here")

@@ -352,8 +352,11 @@ def test_the_command_takes_queries_from_a_file(judged):
 
 def test_verbs_without_what_they_need_say_what(judged):
     assert "Missing option '--grader'" in judged.gradelake("grade", "tiny").stderr
-    unknown = judged.gradelake("grade", "tin", "--grader", "lexical")
-    assert (unknown.returncode, "Did you mean 'tiny'?" in unknown.stderr) == (2, True)
+    for command in (("grade", "tin", "--grader", "lexical"), ("plan", "tin"),
+                    ("plan", "tin", "--json")):  # fmt: skip
+        unknown = judged.gradelake(*command)
+        assert (unknown.returncode, unknown.stdout) == (2, ""), command
+        assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
 
 
 def test_adding_an_engine_takes_one_file(judged, two_workers):

@@ -1,16 +1,10 @@
 """People review grades: verdicts stay, no grade changes, and the numbers are scikit-learn's."""
 
 import json
-import os
-import pty
 import random
 import re
-import select
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -31,6 +25,7 @@ from sql.doctor import repeated_keys
 from sql.transaction import utc_now
 from tests.conftest import gradelake
 from tests.edits import write_edits
+from tests.grading.typed_review import ASKED, TypedReview
 
 GRADES = "select grader_id, query_id, passage_id, item_id, grade from lake.raw.grades order by all"
 REVIEWS = (
@@ -38,7 +33,6 @@ REVIEWS = (
     "order by reviewed_at"
 )
 CARD = re.compile(r"^([\d,]+) of ([\d,]+) {3}(\S+) {3}(\S+)$", re.MULTILINE)
-ASKED = "[q]uit: "
 
 
 @pytest.fixture
@@ -361,37 +355,6 @@ def test_lines_fit_80_columns_whatever_is_in_them():
     assert max(map(cell_len, lines)) == 70
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert "" in lines, "paragraphs stay apart"
-
-
-class TypedReview:
-    """`gradelake review` in a pseudo-terminal of its own."""
-
-    def __init__(self, folder: Path, *options: str):
-        self.mine, theirs = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "review", "demo", "--grader", "lexical",
-             "--assessor", "ann", *options],
-            cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        )  # fmt: skip
-        os.close(theirs)
-        self.shown = ""
-
-    def read_until(self, text: str) -> str:
-        """What is shown up to this text."""
-        until, seen = time.monotonic() + 60, ""
-        while not seen.endswith(text):
-            assert time.monotonic() < until, f"{text!r} did not come:\n{seen}"
-            if select.select([self.mine], [], [], 1)[0]:
-                try:
-                    seen += os.read(self.mine, 65536).decode()
-                except OSError:  # Linux's word for the end of a terminal
-                    break
-        return seen
-
-    def press(self, keys: str, then: str = ASKED) -> str:
-        time.sleep(0.1)  # what is typed before the key is awaited does not count
-        os.write(self.mine, keys.encode())
-        return self.read_until(then)
 
 
 def test_single_keys_on_a_terminal(folder):

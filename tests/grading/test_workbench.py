@@ -50,7 +50,7 @@ def test_the_commit_the_run_and_the_ledger_say_what_was_imported(ingested):
     done = brought(ingested, [paragraph(exam=[rated({"q1/a": 4})])])
     assert ingested.rows(
         f"select commit_message from lake.snapshots() where snapshot_id = {done.snapshot}"
-    ) == [("import grades tiny graded.jsonl: 1 graders, 1 grades",)]
+    ) == [("import grades tiny graded.jsonl: 1 grader, 1 grade",)]
     assert ingested.rows(
         "select arguments, state from lake.raw.pipeline_runs where command like 'import%'"
     ) == [('["import", "grades"]', "done")]
@@ -109,7 +109,7 @@ def test_both_raters_stand_side_by_side(ingested):
         ("flan-t5-large.QuestionSelfRated.paper", 1, "defaulted"),
     ]
     assert [grader["grades"] for grader in done.graders] == [1, 1]
-    assert done.notes() == ["1 replies to rating prompts are no bare digit 0-5"]
+    assert done.notes() == ["1 reply is no bare digit 0-5 where a rating is asked for"]
 
 
 def test_extracted_answers_are_graded_1_if_the_file_counts_them_as_answered(ingested):
@@ -167,7 +167,7 @@ def test_an_item_without_rating_failed_and_an_error_without_item_is_counted(inge
     assert grades(ingested, "item_id, grade, status, response, error") == [
         ("a", 2, "ok", "2", None), ("b", None, "failed", "so", "the file has no rating"),
     ]  # fmt: skip
-    assert done.notes() == ["1 errors name no item; left out"]
+    assert done.notes() == ["1 error names no item; left out"]
 
 
 def test_a_relevance_label_is_a_direct_grade_beside_the_items(ingested):
@@ -245,8 +245,8 @@ def test_new_passages_are_added_and_known_ones_keep_the_lakes_text(ingested):
         "where passage_id in ('p1', 'p8', 'p9') order by all"
     ) == [("p1", "Text of passage 1.", "corpus"), ("p9", "New.", "corpus")]
     assert done.notes() == [
-        "1 paragraphs have no text",
-        "1 passages have another text in the lake; that one was kept",
+        "1 paragraph has no text",
+        "1 passage has another text in the lake; that one was kept",
     ]
     hashes = dict(grades(ingested, "passage_id, passage_sha256"))
     assert hashes["p1"] == hashlib.sha256(b"Another text.").hexdigest()
@@ -268,14 +268,14 @@ def test_a_number_as_query_id_is_taken_as_text_with_a_note(ingested):
     ingested.ingest()
     done = brought(ingested, [json.dumps([19335, [paragraph(exam=[rated({"a": 1})])]])])
     assert grades(ingested, "query_id") == [("19335",)]
-    assert done.notes() == ["1 query ids are numbers; taken as text"]
+    assert done.notes() == ["1 query id is given as a number; taken as text"]
 
 
 def test_unknown_queries_are_left_out_until_the_topics_come(ingested):
     given = lines(q1=[paragraph(exam=[rated({"a": 1})])], q3=[paragraph(exam=[rated({"b": 1})])])
     done = brought(ingested, given)
     assert (done.exit_code, done.unknown_queries) == (3, ["q3"])
-    assert done.notes() == ["1 queries are not in the collection; left out: q3"]
+    assert done.notes() == ["1 query is not in the collection; left out: q3"]
     assert grades(ingested, "query_id") == [("q1",)]
     ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
     ingested.ingest()
@@ -306,7 +306,7 @@ def test_a_changed_file_replaces_what_it_brought_in_one_commit(ingested):
 def test_two_files_of_one_grader_add_up_and_the_lakes_grades_stay(ingested):
     brought(ingested, [paragraph(exam=[rated({"a": 1})])])
     done = brought(ingested, [paragraph(exam=[rated({"a": 5, "b": 2})])], "more.jsonl")
-    assert done.notes() == ["1 grades are in the lake from elsewhere; those were kept"]
+    assert done.notes() == ["1 grade is in the lake from elsewhere; not replaced"]
     assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "b", 2, "ok")]
     brought(ingested, [paragraph(exam=[rated({"c": 2})])], "more.jsonl")
     assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "c", 2, "ok")]
@@ -328,7 +328,7 @@ def test_judgments_are_left_out_unless_an_assessor_is_named(ingested):
     assert done.notes() == ["2 judgments were left out; --assessor NAME takes them in"]
     done = bring(ingested, assessor="ann")
     assert done.counts == {"judgments": 1}
-    assert done.notes() == ["1 judgments repeat a pair; the highest was kept"]
+    assert done.notes() == ["1 judgment repeats a pair; the highest was kept"]
     assert ingested.rows(
         "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'ann'"
     ) == [("q1", "p1", 3)]
@@ -358,8 +358,8 @@ def test_rankings_become_systems_that_the_lake_lacks_when_asked(ingested):
     done = bring(ingested, systems=True)
     assert done.counts == {"systems": 1, "run_entries": 2}
     assert done.notes() == [
-        "1 systems of the file are in the lake; those were kept",
-        "1 systems have names that cannot be used; left out",
+        "1 system of the file is in the lake; not replaced",
+        "1 system has a name that cannot be used; left out",
     ]
     assert ingested.systems() == {"good", "new"}
     assert ingested.run_of("new") == [("q1", "p2", 1.5), ("q1", "p1", 0.5)]
@@ -455,7 +455,7 @@ def test_the_command_prints_a_line_per_grader_and_leaves_with_3_for_unknown_quer
     ingested.write("graded.jsonl", [GOOD, json.dumps(["q9", []])])
     process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl", "--rater", "both")
     assert process.returncode == 3
-    assert process.stderr == "note: 1 queries are not in the collection; left out: q9\n"
+    assert process.stderr == "note: 1 query is not in the collection; left out: q9\n"
     assert [line.split() for line in process.stdout.splitlines()[1:3]] == [
         ["flan-t5-large.QuestionSelfRated", "question", "1", "1", "0", "0", "0"],
         ["flan-t5-large.QuestionSelfRated.paper", "question", "1", "1", "0", "0", "0"],

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import zlib
@@ -92,7 +93,7 @@ FAULTY_RUNS = {
     "a_file_name_with_a_blank": (
         "my run.run", GOOD,
         [": 'my run' cannot be used as a system's name",
-         "Use letters, digits and . _ + = @ - only"],
+         "Rename the file: letters, digits and . _ + = @ - only"],
     ),
     "a_file_name_with_a_quote": ("it's.run", GOOD, [": \"it's\" cannot be used as a system's"]),
     "a_file_name_like_an_option": ("-x.run", GOOD, [": '-x' cannot be used as a system's name"]),
@@ -295,7 +296,10 @@ def test_missing_files_are_refused_one_by_one(tiny):
     told = said(outcome).splitlines()
     for name in ("no1.tsv", "no2.qrels", "no3.tsv", "no4.json"):
         at = told.index(f"{name}: cannot be read: No such file or directory")
-        assert told[at + 1] == f"  what to do: Paths are relative to {tiny.folder}."
+        assert told[at + 1].endswith(f" names it. Paths are relative to {tiny.folder}.")
+    assert f"[collections.tiny] judgments.nist names it. Paths are relative to {tiny.folder}." in (
+        said(outcome)
+    )
     assert (outcome.exit_code, tiny.systems()) == (3, {"good"})
 
 
@@ -354,7 +358,7 @@ def test_a_query_that_is_still_named_cannot_be_taken_out(ingested):
     outcome = ingested.ingest()
     assert said(outcome).splitlines() == [
         "topics.tsv: query 'q1' is gone, but 2 judgments name it",
-        "topics.tsv: query 'q1' is gone, but 2 run_entries name it",
+        "topics.tsv: query 'q1' is gone, but 2 run entries name it",
         "  what to do: Keep these topics; to start over, use another collection name.",
     ]
     assert ingested.rows("select query_id from lake.raw.queries order by all") == [("q1",), ("q2",)]
@@ -380,7 +384,7 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
         ({"run": ["x"]}, "unknown setting 'run'", "Did you mean 'runs'?"),
         ({"xyz": 1}, "unknown setting 'xyz'", "Known: assessor, "),
         ({"queries": ["topics.tsv"]}, "queries must be a string", ""),
-        ({"queries": ""}, "queries must be a string", ""),
+        ({"queries": ""}, "queries must be a string", 'For example: queries = "...".'),
         ({"queries": None}, "has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'),
         ({"runs": 1}, "runs must be a list of file patterns", ""),
         ({"runs": [1]}, "runs must be a list of file patterns", ""),
@@ -388,7 +392,11 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
         ({"judgments": {"a": 1}}, 'judgments must look like { name = "file" }', ""),
         ({"judgments": {'"a/b"': "x"}}, "judgments: 'a/b' cannot be used as a name", "Use letters"),
         ({"assessor": "a b"}, "assessor: 'a b' cannot be used as a name", "Use letters"),
-        ({"min_relevant": "1"}, "min_relevant must be a whole number", ""),
+        (
+            {"min_relevant": "1"},
+            ":6: [collections.tiny]: min_relevant must be a whole number",
+            "Write min_relevant = 1, without quotes.",
+        ),
         ({"min_relevant": True}, "min_relevant must be a whole number", ""),
         ({"default_pool_depth": 0}, "default_pool_depth must be at least 1", ""),
         ({"passages_for": "some"}, 'passages_for must be "all" or "pool"', ""),
@@ -399,9 +407,8 @@ def test_a_wrong_setting_is_named_with_what_it_should_be(tiny, settings, wrong, 
     tiny.configure(**settings)
     with pytest.raises(BadInput) as caught:
         tiny.collection  # noqa: B018
-    assert f"gradelake.toml: [collections.tiny]{'' if wrong.startswith('has') else ':'} " in str(
-        caught.value
-    )
+    place = ": [collections.tiny] " if wrong.startswith("has") else r":\d: [collections.tiny]: "
+    assert re.search("gradelake.toml" + place.replace("[", r"\["), str(caught.value))
     assert wrong in str(caught.value)
     assert hint in str(caught.value)
 
@@ -424,6 +431,43 @@ def test_a_pattern_that_matches_nothing_stops_everything(tiny):
     assert tiny.snapshot() == before
 
 
+def test_a_folder_in_place_of_a_pattern_is_answered_with_patterns_for_what_is_in_it(tiny):
+    for name in ("runs/other.run", "runs/third.run.gz", "runs/.hidden"):
+        tiny.write(name, GOOD)
+    tiny.configure(runs=["runs/"])
+    with pytest.raises(BadInput) as caught:
+        tiny.ingest()
+    assert "[collections.tiny] runs: 'runs/' is a folder, and files are wanted" in str(caught.value)
+    assert 'Write runs = ["runs/*.run", "runs/*.run.gz"].' in str(caught.value)
+
+
+def test_missing_topics_are_told_with_the_setting_that_names_them(tiny):
+    tiny.configure(queries="no.tsv")
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 2
+    assert said(outcome).splitlines() == [
+        "no.tsv: cannot be read: No such file or directory",
+        f"  what to do: [collections.tiny] queries names it. Paths are relative to {tiny.folder}.",
+    ]
+
+
+def test_all_faults_of_a_run_are_told_in_the_order_of_its_lines(tiny):
+    lines = [f"q1 Q0 p{n} 1 2.5 t" for n in range(1, 40)]
+    lines[1] = "q1 Q0 p2 1 high t"
+    lines[4:36] = [f"q1 Q0 p{n} 1 2.5" for n in range(4, 36)]
+    tiny.write("runs/bad.run", lines)
+    told = said(tiny.ingest()).splitlines()
+    assert told[:3] == [
+        "runs/bad.run:2: score 'high' is not a finite number",
+        "runs/bad.run:5: 5 columns instead of 6",
+        "runs/bad.run:6: 5 columns instead of 6",
+    ]
+    assert told[-2:] == [
+        "runs/bad.run: and 23 more like these",
+        "  what to do: TREC run lines have 6 columns: query_id Q0 passage_id rank score tag.",
+    ]
+
+
 # --- the command line ---------------------------------------------------------------------------
 
 
@@ -437,7 +481,7 @@ def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(t
         "1 input rejected; the rest landed",
     ]
     assert process.stdout.startswith(
-        "tiny: wrote 2 queries, 3 judgments, 1 systems, 2 run entries, 5 passages in "
+        "tiny: wrote 2 queries, 3 judgments, 1 system, 2 run entries, 5 passages in "
     )
     assert tiny.systems() == {"good"}
 
@@ -458,7 +502,8 @@ def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(t
                 "message": "no TAB between the query's id and its text",
             }],
             "n_problems": 1,
-            "what_to_do": "Each query needs an id of its own and a text.",
+            "what_to_do": "Each query needs an id of its own and a text: on a line, with a TAB "
+            'between, or in a .jsonl file as {"query_id": ..., "text": ...}.',
         }],
     }  # fmt: skip
 
@@ -468,7 +513,7 @@ def test_the_command_leaves_with_2_for_a_wrong_setting(tiny):
     process = tiny.gradelake("ingest", "tiny")
     assert process.returncode == 2
     assert process.stderr.splitlines() == [
-        f"error: {tiny.folder}/gradelake.toml: [collections.tiny]: unknown setting 'judgements'",
+        f"error: {tiny.folder}/gradelake.toml:6: [collections.tiny]: unknown setting 'judgements'",
         "  Did you mean 'judgments'?",
     ]
     assert process.stdout == ""

@@ -180,7 +180,7 @@ def test_empty_passages_of_a_dataset_are_left_out_with_a_note_and_written_once(t
     register(tmp_path, topics(), judgments(("d1", 1), ("d2", 1)), Docs())
     use(tiny, f"lab/{tmp_path.name}")
     outcome = tiny.ingest()
-    assert "1 passages have an empty text; left out" in outcome.warnings
+    assert "1 passage has an empty text; left out" in outcome.warnings
     assert passages(tiny) == ["d2"]
     before = tiny.snapshot()
     assert tiny.ingest().counts == {}

@@ -163,7 +163,7 @@ def test_judgments_above_the_scale_are_noted(ingested):
     done = bring(ingested, [PLAIN[0], "q1,sky,p1,Text,2", "q1,sky,p2,Text,22"])
     assert done.judged == 2
     assert done.warnings == [
-        "1 judgments are above 2, the top of the collection's scale (first: 22 on line 3)"
+        "1 judgment is above 2, the top of the collection's scale (first: 22 on line 3)"
     ]
 
 
@@ -238,7 +238,7 @@ def test_a_query_with_a_drawn_passage_cannot_be_taken_out(ingested):
     ingested.ingest()
     bring(ingested, [*SAMPLE, "q3,sea,p3,Text,,pair-1,judge:Sun,pair,s1,6,0.5,10"])
     ingested.write("topics.tsv", ["q1\tsky", "q2\tbees"])
-    assert "query 'q3' is gone, but 1 review_samples name it" in said(ingested.ingest())
+    assert "query 'q3' is gone, but 1 review sample names it" in said(ingested.ingest())
 
 
 # --- found by malformed files (test_malformed.py) -------------------------------------------------

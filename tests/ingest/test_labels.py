@@ -124,14 +124,14 @@ def test_a_query_that_only_a_judge_names_cannot_be_taken_out(judged):
     judged.write("Sun.qrels", ["q3 0 p1 1"])
     bring(judged)
     judged.write("topics.tsv", ["q1\tsky", "q2\tbees"])
-    assert "topics.tsv: query 'q3' is gone, but 1 grades name it" in said(judged.ingest())
+    assert "topics.tsv: query 'q3' is gone, but 1 grade names it" in said(judged.ingest())
 
 
 def test_labels_repeated_without_conflict_are_kept_once_with_a_note(judged):
     judged.write("Sun.qrels", ["q1 0 p1 3", "q1 0 p1 3"])
     n_rows, _, warnings = bring(judged)
     assert n_rows == 1
-    assert warnings == [f"{judged.folder}/Sun.qrels: 1 repeated lines, kept once"]
+    assert warnings == [f"{judged.folder}/Sun.qrels: 1 repeated line, kept once"]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_the_commit_says_what_was_written_and_the_run_is_recorded(tiny):
         "select commit_message, commit_extra_info from lake.snapshots() "
         f"where snapshot_id = {outcome.snapshot}"
     )
-    assert message == ("ingest tiny: 2 queries, 3 judgments, 1 systems, 2 run entries, 5 passages")
+    assert message == ("ingest tiny: 2 queries, 3 judgments, 1 system, 2 run entries, 5 passages")
     ((run_id, command, state, counts, error),) = tiny.rows(
         "select run_id, command, state, counts, error from lake.raw.pipeline_runs"
     )
@@ -224,7 +224,7 @@ def test_changed_settings_are_stored_and_announced(ingested):
     ) == [(2, True)]
     assert ingested.rows(
         f"select commit_message from lake.snapshots() where snapshot_id = {outcome.snapshot}"
-    ) == [("ingest tiny: 1 settings",)]
+    ) == [("ingest tiny: 1 setting",)]
 
 
 def test_a_file_that_became_faulty_does_not_replace_its_system(ingested):
@@ -320,8 +320,8 @@ def test_notes_tell_of_what_landed_but_deserves_a_look(tiny):
     outcome = tiny.ingest()
     assert outcome.exit_code == 0
     assert outcome.warnings == [
-        "nist.qrels: 1 repeated lines, kept once",
-        "runs/odd.run: 1 ranks are no whole numbers; left empty (ranking is by score)",
+        "nist.qrels: 1 repeated line, kept once",
+        "runs/odd.run: ranks that are no whole numbers are left empty: 1 (ranking is by score)",
         "2 pooled passages have no text here (they can be ranked, not graded)",
     ]
 
@@ -464,9 +464,35 @@ def test_what_the_settings_no_longer_name_is_kept_and_told(tiny):
     tiny.configure(judgments={"nist": "nist.qrels"}, runs=None)
     (warning,) = tiny.ingest().warnings
     assert "judgments king; systems good" in warning
+    tiny.configure(official_ranks={"trec": "none.json"})
+    outcome = tiny.ingest()
+    assert outcome.exit_code == 3
+    assert warning in outcome.warnings, "also where another input is refused"
     assert tiny.rows("select distinct assessor from lake.raw.judgments order by 1") == [
         ("king",), ("nist",),
     ]  # fmt: skip
+
+
+def test_the_systems_of_a_refused_file_are_not_told_as_named_no_more(tiny):
+    tiny.write("responses.jsonl", ['{"system": "writer", "query_id": "q1", "text": "Words."}'])
+    tiny.configure(responses=["responses.jsonl"])
+    tiny.ingest()
+    tiny.write("responses.jsonl", ["not JSON"])
+    tiny.write("runs/good.run", ["not a run"])
+    outcome = tiny.ingest()
+    assert (len(outcome.rejected), outcome.warnings) == (2, [])
+    assert tiny.systems() == {"good", "writer"}
+
+
+def test_judgments_without_a_name_are_told_under_which_they_landed_once(tiny):
+    tiny.configure(judgments="nist.qrels")
+    (note,) = tiny.ingest().warnings
+    assert note == (
+        "the judgments are known as assessor:official; name them in gradelake.toml: "
+        'judgments = { NAME = "nist.qrels" }'
+    )
+    tiny.write("nist.qrels", ["q1 0 p1 1"])
+    assert tiny.ingest().warnings == []
 
 
 def test_near_duplicates_go_with_their_setting(tiny):

@@ -141,7 +141,7 @@ def test_a_line_without_six_columns_is_rejected_by_line(tmp_path, first, line, c
     for newline in ("\n", "\r\n"):
         file = write_file(tmp_path / "a.run", first + newline + line + newline)
         said = report(read_run, file)
-        assert f"a.run:2: {columns} columns instead of 6" in said
+        assert f"a.run:2: {columns} column{'s' if columns > 1 else ''} instead of 6" in said
         assert "query_id Q0 passage_id rank score tag" in said
 
 

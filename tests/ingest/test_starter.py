@@ -20,6 +20,14 @@ def test_the_starter_is_a_configuration_that_can_be_read(tmp_path):
     assert collection.queries == "topics.tsv"
 
 
+def test_the_starter_has_a_grader_that_works_without_a_model(tmp_path):
+    project = Project.read(starter.write_starter(tmp_path))
+    assert list(project.graders) == ["lexical"]
+    grader = Grader.named(project, "lexical")
+    assert (grader.prompt.name, grader.prompt.items) == ("question_self_rating", "question")
+    assert not grader.engine_class.needs_model
+
+
 def test_every_setting_the_starter_shows_is_a_known_one(tmp_path):
     file = starter.write_starter(tmp_path)
     head, shown = file.read_text().split("[collections.mine]\n")

@@ -77,7 +77,7 @@ def test_questions_take_parameters_and_wrong_ones_get_a_hint(folder):
                      "--measure=AP", "--format", "json")  # fmt: skip
     rows = json.loads(done.stdout)
     assert {row["label_set"] for row in rows} == {"judge:overlap"}
-    expected = "select max(score_4dp) as best from leaderboard where level = 1 " \
+    expected = "select max(score_4dp) as best from leaderboard where level = 2 " \
                "and label_set = 'judge:overlap' and measure = 'AP'"  # fmt: skip
     best = json.loads(gradelake(folder, "sql", expected, "--format", "json").stdout)[0]["best"]
     assert rows[0]["score"] == best

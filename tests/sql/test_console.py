@@ -92,24 +92,86 @@ def test_wide_characters_count_as_two_cells(capsys):
 
 
 def test_where_room_is_scarce_what_is_the_same_in_all_rows_goes_below(capsys):
-    columns = ["collection", "query_id", "query", "item_id", "item_text", "n"]
-    rows = [("demo", f"q{i}" * 9, f"{PROSE} {i}", f"i{i}" * 9, f"item {PROSE} {i}", i)
-            for i in range(3)]  # fmt: skip
-    print_table(columns, rows, 60)
+    columns = ["collection", "query_id", "query", "item_id", "item", "n"]
+    rows = [("demo", f"q{i // 2}" * 6, f"{PROSE} {i // 2}", f"i{i}" * 6, f"item {PROSE} {i}", i)
+            for i in range(4)]  # fmt: skip
+    print_table(columns, rows, 70)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["query", "item_text", "n"], "texts rather than their ids"
+    assert lines[0].split() == ["query_id", "item_id", "item", "n"]
+    assert [rows[1][1], rows[1][3]] == lines[2].split()[:2], "whole: the next question needs them"
+    assert len(lines[2].split("  ")[2]) >= 24, "the item's text has the room"
     assert "(the same in every row: collection demo)" in lines
-    assert "(no room for query_id, item_id)" in lines
+    assert "(no room for query)" in lines
 
 
-def test_columns_without_room_are_named_and_both_ends_stay(capsys):
+SPURIOUS = ["grader", "rubric_version", "query_id", "query", "item_id", "item", "n_hits",
+            "n_non_relevant", "rate", "n_relevant_hits", "n_relevant"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("width", "least"), [(80, {"n_hits", "rate"}), (120, {"n_hits", "rate", "n_relevant"})]
+)
+def test_an_items_id_is_how_its_hash_begins_and_figures_stay(capsys, width, least):
+    hashes = ["79d1ecceed8fa847ccc372f1f0204186", "d1dd90576f6d0c3b8f0e2c5f8d4f7a11",
+              "0e861dae6f6d0c3b8f0e2c5f8d4f7a11"]  # fmt: skip
+    rows = [(("lexical", "lexical_nuggets")[n % 2], 0, "sourdough-rise", f"{PROSE}?",
+             f"sourdough-rise/{each}", f"Which {n} acids give the bread its taste, and why?",
+             5 - n, 17, 0.294 - n / 100, n + 1, 7)
+            for n, each in enumerate(hashes)]  # fmt: skip
+    print_table(SPURIOUS, rows, width)
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, [header, *lines])) <= width
+    assert least <= set(header.split())
+    for each, line in zip(hashes, lines, strict=False):
+        assert f" {each[:8]}  Which " in f" {line}"
+    assert "(of item_id: how the hash begins)" in lines
+
+
+def test_figures_that_are_the_same_in_all_rows_stay_while_there_is_room(capsys):
+    columns = ["label_set", "level", "system", "score", "stderr", "rank", "n_queries", "cover"]
+    rows = [(f"assessor:{PROSE[:9]}", 2, f"system-{n}", 0.25, 0.0125, 1, 43, None)
+            for n in range(3)]  # fmt: skip
+    print_table(columns, rows, 44)
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split() == ["system", "score", "stderr", "rank", "n_queries"]
+    assert " ".join(lines[3:]).startswith("(the same in every row: label_set assessor:Long summ")
+    assert "level 2" in " ".join(lines[3:])
+
+
+def test_repeated_texts_go_before_figures(capsys):
+    columns = ["grader", "assessor", "policy", *(f"figure_{n}" for n in range(5))]
+    rows = [(f"grader-{n % 2}-of-two", f"assessor-{n}", f"policy-{n % 3}", *[n / 7] * 5)
+            for n in range(4)]  # fmt: skip
+    print_table(columns, rows, 84)
+    header, *_, note = capsys.readouterr().out.splitlines()
+    assert header.split()[0] == "assessor", "it tells the rows apart"
+    assert len(header.split()) == 6
+    assert note == "(no room for grader, policy)"
+
+
+def test_a_row_or_two_without_room_are_lines_and_lose_nothing(capsys):
+    columns = ["collection", "label_set", "reference", "cut", "kappa", "n", "observed", "bias"]
+    row = ("demo", "judge:rubric_overlap", "assessor:human", ">=3|>=2", 0.779, 193, 0.902, 0.078)
+    for n in (1, 2):
+        print_table(columns, [row] * n, 70)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines.count("     kappa = 0.779") == n
+        assert len(lines) == 9 * n - 1
+    print_table(columns, [row] * 3, 70)
+    assert "kappa" in capsys.readouterr().out.splitlines()[0].split(), "a table"
+    print_table(columns, [row], 100)
+    assert "kappa" in capsys.readouterr().out.splitlines()[0].split(), "it has room"
+
+
+def test_columns_without_room_are_named(capsys):
     columns = [f"measure_{n}" for n in range(30)]
-    print_table(columns, [list(range(30)), list(range(1, 31))], 60)
+    print_table(columns, [list(range(n, n + 30)) for n in range(3)], 60)
     header, row, *_, note = capsys.readouterr().out.splitlines()
     assert header.split()[0].startswith("m")
-    assert (row.split()[0], row.split()[-1]) == ("0", "29")
-    assert "…" in row
+    assert row.split()[:3] == ["0", "1", "2"], "what stands first matters most"
     assert note.endswith("more)")
+    print_table([f"{n}-{PROSE}" for n in range(30)], [["0123456789ab"] * 15 + ["b"] * 15] * 3, 40)
+    assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= 40
 
 
 def test_a_cell_is_one_line(capsys):

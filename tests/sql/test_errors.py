@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from sql import Lake, Project
-from sql.errors import masked
+from sql.errors import how_to_install, masked
 from sql.storage import bucket_error
 from tests.postgres_server import postgres_server
 
@@ -21,6 +21,11 @@ from tests.postgres_server import postgres_server
 )  # fmt: skip
 def test_passwords_of_connection_strings_are_masked(text, shown):
     assert masked(text) == shown
+
+
+def test_optional_parts_are_installed_from_the_package_or_in_a_clone():
+    said = "pip install 'gradelake[openai]' (in a clone: pip install '.[openai]')"
+    assert how_to_install("openai") == said
 
 
 def test_a_catalog_that_goes_away_shows_no_password(tmp_path):

@@ -142,6 +142,27 @@ def test_an_error_says_what_to_do_and_does_not_end_the_shell(shell, typed, messa
     assert "42" in shell.ask("select 6 * 7 as answer;", "42")
 
 
+def test_words_of_other_shells_help_and_leave_at_the_beginning_of_a_statement(demo, cache):
+    with Terminal(demo, XDG_CACHE_HOME=str(cache)) as shell:
+        assert ".schema" in shell.ask("help", "Ctrl-D leaves")
+        shell.type("select 6 * 7 as" + ENTER)
+        shell.wait_for("...>")
+        assert "42" in shell.ask("exit;", "42"), "here it is a name"
+        shell.type("\\q" + ENTER)
+        assert shell.end() == 0
+
+
+def test_the_shell_tells_of_a_forgotten_build_and_how_fresh_the_lake_is(demo, cache, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    gradelake(folder, "import", "labels", "demo", "labels/overlap.qrels", "--judge", "Sun")
+    with Terminal(folder, XDG_CACHE_HOME=str(cache)) as shell:
+        shell.ask("@kappa --label_set judge:Sun", "`gradelake build` brings them in")
+        shell.ask("from leaderboard where false;", "`gradelake build` brings them in")
+        shell.ask("@freshness", "needs_build = True")
+        assert shell.leave() == 0
+
+
 def test_ctrl_c_drops_what_was_typed_and_stops_a_query(shell):
     shell.type("select 'never ended" + ENTER)
     shell.wait_for("...>")
@@ -288,6 +309,23 @@ def test_the_first_error_in_a_pipe_ends_it(demo, wrong, message):
     assert done.stdout.split() == ["one", "1"]
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("select 1 as one;\n\n-- two\nselect\n  wrong;\n", 4),
+        ("select 1 as one; /* a\n comment; */ select wrong;\n", 2),
+        ("selec 1;", 1),
+        ("select 1 as one;\n\n@leaderbord\n", 3),
+        ("select 1 as one;\n\n  select 'no end\n\n;", 3),
+        ("select 1 as one;\nselect 'a\n;b' as two;\n\nfrom nowhere", 5),
+        ("select 1 as one;\nexit\n", 2),  # a word of the terminal's
+    ],
+)
+def test_an_error_in_a_pipe_says_on_which_line_the_statement_begins(demo, text, line):
+    done = piped(demo, text, code=2)
+    assert done.stderr.startswith(f"error: statement at line {line}: ")
 
 
 def test_a_pipe_can_leave_early_and_write_to_a_file(demo, tmp_path):

@@ -26,8 +26,8 @@ async function startBoards(settled) {
   settled.label_sets.forEach((name, number) => board.index.set(name, number));
   const labels = byId("choose-labels");
   if (!labels) return;
-  const first = settled.label_sets.find((name) => name !== settled.reference);
-  fill(labels, settled.label_sets, first ?? settled.label_sets[0]);
+  const peoples = settled.label_sets.includes(settled.reference);
+  fill(labels, settled.label_sets, peoples ? settled.reference : settled.label_sets[0]);
   labels.addEventListener("change", () => chooseLabels());
   byId("choose-measure").addEventListener("change", () => showBoards());
   byId("choose-level").addEventListener("change", () => showBoards());
@@ -102,11 +102,17 @@ function leaderboardTable(data, level, measure, rows) {
   table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
 }
 
-async function showScatter(labels, measure, level, rows) {
+async function showScatter(chosen, measure, level, rows) {
   const { reference } = board.settled;
   if (!byId("scatter-chart")) return;
-  if (labels === reference) {
-    return noScatter(`Choose other labels: these are ${reference}'s own.`);
+  let labels = chosen, why = "";
+  if (chosen === reference) { // its board against itself says nothing: the next labels are shown
+    labels = board.settled.label_sets.find((name) => name !== reference);
+    if (!labels) return noScatter(`There are no labels but ${reference}'s own.`);
+    level = defaultLevel(labels);
+    rows = scores(await boardOf(labels), level, measure);
+    if (byId("choose-labels").value !== chosen) return; // another choice came first
+    why = ` The leaderboard above is ${reference}'s own: choose other labels there to see theirs.`;
   }
   const agreed = (await unpack("agreement"))[labels]?.[level]?.[measure];
   const theirs = await boardOf(reference);
@@ -125,7 +131,7 @@ async function showScatter(labels, measure, level, rows) {
   const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, 3);
   const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
     `Spearman's rho ${figure(agreed.spearman, 3)} between ${labels} and ${reference}.` +
-    farAway(points);
+    farAway(points) + why;
   byId("scatter-says").textContent = says;
   await draw("scatter-chart", "scatter", points, `Scatter of ${says}`);
 }

@@ -1,0 +1,264 @@
+"""`gradelake docs`: every table and column described, on one page; and the README's picture."""
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sql import Lake, Project, build, docs, lineage
+from sql.errors import WorkFailed
+from tests.browser import Look, chromium
+from tests.conftest import gradelake
+from tests.sql.small_lake import publish
+
+# what Gradelake keeps for itself and models do not read; and the latest version of a model again
+OF_NO_MODEL = {
+    ("marts", "leaderboard"),
+    ("raw", "kept_releases"), ("raw", "ledger"), ("raw", "review_samples"),
+    ("raw", "schema_migrations"), ("intermediate", "built_parts"),
+}  # fmt: skip
+COPIED = {  # raw column -> its name in staging, where it has another one there
+    ("queries", "text"): "query_text",
+    ("passages", "text"): "passage_text",
+    ("rubric_items", "text"): "item_text",
+    ("label_rubrics", "name"): "rubric",
+    ("label_rubrics", "text"): "rubric_text",
+    ("graders", "name"): "grader",
+}
+
+
+def state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Every file with its size and time."""
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+
+
+@pytest.fixture(scope="module")
+def folder(graded_demo, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "demo"
+    shutil.copytree(graded_demo, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def manifest(folder):
+    return docs.manifest(Project.find(folder))
+
+
+@pytest.fixture(scope="module")
+def written(folder, tmp_path_factory) -> dict:
+    """What the command said, and which files of the project's folder it changed."""
+    file = tmp_path_factory.mktemp("page") / "docs.html"
+    before = state(folder)
+    said = json.loads(gradelake(folder, "docs", "--json", "-o", str(file)).stdout)
+    return said | {"changed": before.items() ^ state(folder).items()}
+
+
+def test_the_page_tells_of_every_model_and_nothing_in_the_lake_is_touched(written, manifest):
+    models = [each for each in manifest.nodes.values() if each.resource_type == "model"]
+    assert written["models"] == len(models) > 80
+    assert written["columns"] > 1000
+    assert written["not_built"] == []
+    assert written["release"] == "r1"
+    assert Path(written["file"]).stat().st_size == written["bytes"] < 6_000_000
+    assert not written["changed"]
+
+
+def test_it_stands_beside_the_configuration_and_tells_of_models_not_yet_built(folder, tmp_path):
+    copy = tmp_path / "demo"
+    shutil.copytree(folder, copy)
+    with Lake.writer(Project.find(copy)) as lake:
+        lake.connection.execute("drop table lake.marts.kappa")
+        publish(lake, "r2")
+    (copy / "runs").mkdir(exist_ok=True)
+    done = gradelake(copy / "runs", "docs")
+    assert done.stdout.startswith("../docs.html: ")
+    assert "of release r2" in done.stdout
+    assert "not in this release yet: kappa; `gradelake build`" in done.stderr
+    assert (copy / "docs.html").is_file()
+
+
+# --- descriptions ---------------------------------------------------------------------------------
+
+
+def test_every_column_of_the_lake_is_described(folder, manifest):
+    described = {}
+    for node in (manifest.nodes | manifest.sources).values():
+        if node.resource_type in ("model", "seed", "snapshot", "source"):
+            assert node.description.strip(), node.unique_id
+            name = node.identifier if node.resource_type == "source" else node.alias
+            described[node.schema, name] = {
+                column for column, of_it in node.columns.items() if of_it.description.strip()
+            }
+    for exposure in manifest.exposures.values():
+        assert exposure.description.strip(), exposure.name
+    with Lake.published(Project.find(folder)) as lake:
+        columns = lake.rows(
+            "select schema_name, table_name, column_name from duckdb_columns() "
+            "where database_name = 'lake' and schema_name in "
+            "('raw', 'staging', 'intermediate', 'marts')"
+        )
+    assert {(schema, table) for schema, table, _ in columns} - set(described) <= OF_NO_MODEL
+    assert [
+        (schema, table, column)
+        for schema, table, column in columns
+        if column not in described.get((schema, table), {column})
+    ] == []
+
+
+def test_a_raw_column_is_described_as_in_staging(manifest):
+    staged = {node.name: node for node in manifest.nodes.values() if node.fqn[1] == "staging"}
+    compared = 0
+    for source in manifest.sources.values():
+        for name, column in source.columns.items():
+            same = COPIED.get((source.name, name), name)
+            of_view = staged[f"stg_{source.name}"].columns[same]
+            assert column.description.split() == of_view.description.split(), (source.name, name)
+            compared += 1
+    assert compared > 100
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+def test_without_a_lake_or_a_build_it_says_what_to_do_first(tmp_path):
+    (tmp_path / "gradelake.toml").touch()
+    done = gradelake(tmp_path, "docs", code=2)
+    assert "no lake here yet" in done.stderr
+    assert "gradelake init" in done.stderr
+    with Lake.create(Project.find(tmp_path)):
+        pass
+    done = gradelake(tmp_path, "docs", code=2)
+    assert "nothing is published yet\n  Run `gradelake build` first." in done.stderr
+    assert not (tmp_path / "docs.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("nowhere/docs.html", "there is no folder nowhere"), ("/proc/docs.html", "cannot be written")],
+)
+def test_a_file_that_cannot_be_written_is_told_before_dbt_runs(folder, file, words):
+    assert words in gradelake(folder, "docs", "-o", file, code=2).stderr
+
+
+def test_models_that_dbt_cannot_read_are_told_in_its_words(folder, tmp_path, monkeypatch):
+    project = tmp_path / "dbt_project"
+    shutil.copytree(build.DBT_PROJECT, project, ignore=shutil.ignore_patterns("target"))
+    (project / "models" / "broken.sql").write_text("select * from {{ ref('nothing_so_called') }}")
+    monkeypatch.setattr(build, "DBT_PROJECT", project)
+    with pytest.raises(WorkFailed, match="nothing_so_called"):
+        docs.manifest(Project.find(folder))
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+def test_the_picture_in_the_readme_is_of_the_models_as_they_are(manifest):
+    assert lineage.picture_of() == lineage.mermaid(manifest), (
+        "models have changed: `python -m sql.lineage` renews dbt_project/README.md"
+    )
+
+
+def node(kind: str, name: str, *path: str, label: str = "") -> SimpleNamespace:
+    return SimpleNamespace(
+        resource_type=kind, name=name, fqn=["gradelake", *path, name], label=label
+    )
+
+
+def test_arrows_go_by_way_of_inner_models_and_none_repeats_what_others_say():
+    """scores: runs -> int -> scores; board: scores and runs; the report reads both folders."""
+    models = {
+        "m.int": node("model", "int", "intermediate"),
+        "m.scores": node("model", "scores", "marts", "topics"),
+        "m.board": node("model", "board", "marts", "boards"),
+        "t.test": node("test", "test"),
+    }
+    picture = lineage.mermaid(SimpleNamespace(
+        nodes=models,
+        sources={"s.runs": node("source", "runs"), "s.qrels": node("source", "qrels"),
+                 "s.idle": node("source", "idle")},
+        exposures={"e.report": node("exposure", "report", label="The report")},
+        parent_map={"m.int": ["s.runs", "s.qrels"], "m.scores": ["m.int"], "t.test": ["m.board"],
+                    "m.board": ["m.scores", "m.int"], "e.report": ["m.scores", "m.board"]},
+    ))  # fmt: skip
+    lines = [line.strip() for line in picture.splitlines()]
+    assert 'source1["idle"]' in lines
+    assert 'source2["qrels, runs"]' in lines
+    assert 'marts1["<b>boards</b><br>board"]' in lines
+    assert 'marts2["<b>topics</b><br>scores"]' in lines
+    assert 'exposure1["The report"]' in lines
+    assert [line for line in lines if "-->" in line] == [
+        "marts1 --> exposure1",
+        "marts2 --> exposure1",
+        "marts2 --> marts1",
+        "source2 --> marts2",
+    ]
+
+
+def test_a_page_is_renewed_in_place(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("above\n\n```mermaid\nflowchart LR\n```\n\nbelow\n")
+    lineage.renew(page)
+    assert page.read_text() == f"above\n\n{lineage.picture_of()}\n\nbelow\n"
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+def opened(browser, written, place: str = "") -> Look:
+    """The page from its first sight, then at a place in it."""
+    file = Path(written["file"])
+    look = Look(browser, file, 1280, ready='h1:has-text("Gradelake\'s tables")')
+    if place:
+        look.page.goto(f"{file.as_uri()}#!/{place}")
+    return look
+
+
+def test_a_mart_is_shown_with_its_columns_and_the_page_asks_for_nothing(browser, written, manifest):
+    look = opened(browser, written, "model/model.gradelake.kappa")
+    look.page.wait_for_selector("h1:has-text('kappa')")
+    mart = manifest.nodes["model.gradelake.kappa"]
+    assert " ".join(mart.description.split()) in " ".join(look.text("body").split())
+    table = look.page.locator("table:has(th:text-is('Column'))").first
+    rows = [row.split() for row in table.locator("tr:has(td)").all_inner_texts()]
+    shown = [words[:2] for words in rows if words]
+    for name, column in mart.columns.items():
+        assert [name, column.data_type.upper()] in shown
+    table.locator("tr", has_text="is_sampled").first.click()
+    whole = mart.columns["is_sampled"].description.strip()
+    look.page.locator(f"text={whole}").last.wait_for(state="visible")
+    assert look.said == []
+    assert look.asked == []
+
+
+def test_the_lineage_opens_and_shows_what_a_mart_is_made_of_and_who_reads_it(browser, written):
+    look = opened(browser, written, "model/model.gradelake.kappa")
+    look.page.wait_for_selector("h1:has-text('kappa')")
+    look.page.click("a[ng-click='onLauncherClick()']")
+    shown = look.page.wait_for_function(
+        "() => { const held = document.querySelector('.__________cytoscape_container')?._cyreg;"
+        " const nodes = held?.cy.nodes(':visible').map(node => node.id()) ?? [];"
+        " return nodes.length > 3 && nodes; }"
+    ).json_value()
+    assert {"model.gradelake.int_confusions", "model.gradelake.kappa",
+            "exposure.gradelake.report"} <= set(shown)  # fmt: skip
+    assert not [name for name in shown if name.startswith(("unit_test.", "test."))]
+    assert look.page.locator("text=Lineage Graph").first.is_visible()
+    assert look.said == []
+    assert look.asked == []
+
+
+def test_it_could_not_ask_the_network_if_it_wanted_to(browser, written):
+    look = opened(browser, written)
+    answer = "fetch('https://example.org').then(() => 'came', () => 'refused')"
+    assert look.page.evaluate(answer) == "refused"
+    assert any("Content Security Policy" in line for line in look.said)
+    assert look.asked == []

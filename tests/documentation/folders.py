@@ -1,0 +1,132 @@
+"""The folders that the pages' commands run in."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grading.distil_reply import FEATURES
+from tests.conftest import gradelake
+from tests.documentation.pages import blocks
+from tests.grading.misbehaving import Server, answer
+from tests.places import REPOSITORY
+
+
+def clone(folder: Path) -> None:
+    """A clone as a newcomer has it, after `make demo`; `.venv` is the one that runs the tests."""
+    folder.mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", ".venv", "tests"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    done = subprocess.run(
+        ["make", "demo"], cwd=folder, text=True, timeout=900, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    (folder / "make.out").write_text(done.stdout, encoding="utf-8")
+
+
+@contextmanager
+def copied(made: Path, folder: Path) -> Iterator[Path]:
+    """A clone of one's own, with the demo's lake."""
+    shutil.copytree(made, folder, symlinks=True)
+    yield folder
+
+
+@contextmanager
+def demo(made: Path, folder: Path) -> Iterator[Path]:
+    """The demo's folder, in a clone of one's own."""
+    with copied(made, folder):
+        yield folder / "demo"
+
+
+@contextmanager
+def own(made: Path, folder: Path) -> Iterator[Path]:
+    """An empty folder; `files` has a collection as the README describes it, and its settings.
+
+    Only the models are others: a grader without one, and a server that answers for the other.
+    """
+    files = folder / "files"
+    files.mkdir(parents=True)
+    for theirs, ours in {
+        "topics.tsv": "topics.tsv", "judgments.qrels": "qrels.txt",
+        "official_ranks.json": "official_ranks.json", "near_duplicates.tsv": "clusters.tsv",
+        "question_bank.jsonl": "questions.jsonl", "labels/overlap.qrels": "judge.qrels",
+        "passages.jsonl": "passages.jsonl.gz", "responses.jsonl": "responses/answer_writer.jsonl",
+        **{f"runs/{run.name}": f"runs/{run.name}.gz" for run in made.glob("demo/runs/*.run")},
+    }.items():  # fmt: skip
+        text = (made / "demo" / theirs).read_bytes()
+        (files / ours).parent.mkdir(exist_ok=True)
+        (files / ours).write_bytes(gzip.compress(text) if ours.endswith(".gz") else text)
+    (settings,) = (b.text for b in blocks("README.md") if "[collections.mine]" in b.text)
+    with replies() as url:
+        settings = settings.replace('"transformers"', '"lexical"')
+        settings = settings.replace('model = "google/flan-t5-large"\n', "")
+        settings += f"""
+[graders.writer]
+engine = "openai"
+model = "stand-in"
+base_url = "{url}"
+prompt = "generate_questions_dl"
+"""
+        (files / "gradelake.toml").write_text(settings, encoding="utf-8")
+        yield folder
+
+
+@contextmanager
+def dl19(made: Path, folder: Path) -> Iterator[Path]:
+    """A project as the pages on judges have it: collection `dl19`, assessor `nist`, many graders.
+
+    Its texts are the demo's. A server that speaks OpenAI's API answers in the place of the large
+    models that the pages name, which no test can run.
+    """
+    demo = made / "demo"
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake", "reports"))
+    settings = (folder / "gradelake.toml").read_text(encoding="utf-8")
+    settings = settings.replace("collections.demo", "collections.dl19").replace("human =", "nist =")
+    settings, _, _ = settings.partition("[graders.lexical]")
+    with replies() as url:
+        for name, prompt in {"umbrela": "umbrela", "umbrela_few": "umbrela_few",
+                             "explainer": "true_explain",
+                             "writer": "generate_questions_dl"}.items():  # fmt: skip
+            settings += f'[graders.{name}]\nengine = "openai"\nmodel = "stand-in"\n'
+            settings += f'base_url = "{url}"\nprompt = "{prompt}"\n'
+        settings += '[graders.flan]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+        settings += '[graders.true]\nengine = "lexical"\nprompt = "true_direct"\n'
+        settings += 'label_rubrics = "trec"\n'
+        (folder / "gradelake.toml").write_text(settings, encoding="utf-8")
+        (folder / "few.jsonl").unlink(missing_ok=True)
+        gradelake(folder, "ingest", "dl19")
+        gradelake(folder, "import", "bank", "dl19", "question_bank.jsonl", "--name", "questions")
+        for judge, file in (("Sun", "overlap"), ("Thomas", "rubric_overlap")):
+            labels = f"labels/{file}.qrels"
+            gradelake(folder, "import", "labels", "dl19", labels, "--judge", judge)
+        for grader in ("flan", "umbrela"):
+            gradelake(folder, "grade", "dl19", "--grader", grader)
+        gradelake(folder, "build")
+        yield folder
+
+
+@contextmanager
+def replies() -> Iterator[str]:
+    """The address of a server that replies in the form that each prompt asks for."""
+    server = Server()
+    explanation = json.dumps({feature: f"about {feature}" for feature in FEATURES})
+    server.on("Explain why this passage", answer(explanation))
+    server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
+    server.on("final score", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
+    server.on("", lambda asked: answer(json.dumps(
+        {"questions": [f"What of {word}?" for word in set(re.findall(r"\w{6,}", asked.text))][:5]}
+    )))  # fmt: skip
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19}

@@ -1,0 +1,118 @@
+"""The blocks of the project's pages, and what the pages themselves say about testing them.
+
+A fenced block has a language. `console` is a transcript: commands behind `$ ` and what they print.
+`bash` has commands only. A comment that readers do not see, on lines right above a block, says how
+it is tested:
+
+    <!-- test: in NAME -->       in which folder (tests/documentation/folders.py); the blocks of a
+                                 page go on where the one before ended, until another is named
+    <!-- test: first COMMAND --> what is done before, and not shown
+    <!-- test: printed FILE -->  its only command was run before and left its answer in that file
+    <!-- test: exits 3 -->       the exit code of one of its commands that is not 0
+    <!-- test: elsewhere FILE, REASON -->   a test of its own runs it
+    <!-- test: never, REASON -->            nothing runs it
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.places import REPOSITORY
+
+_FENCE = re.compile(r"^( *)```(\w*)\s*$")
+_NOTE = re.compile(r"^ *<!-- test: (\w+),? ?(.*?) -->\s*$")
+_COMMAND = re.compile(r"^(?:[\w.]+ )?\$ ")
+_IDLE = re.compile(r"^\s*(?:#.*)?$")  # an empty line or a comment
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command and the lines a transcript shows below it; None where nothing is shown at all."""
+
+    command: str
+    shown: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Block:
+    page: str  # path below the repository
+    line: int  # of its fence
+    language: str
+    text: str
+    notes: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    def noted(self, word: str) -> list[str]:
+        """What the comments above say under a word."""
+        return [rest for key, rest in self.notes if key == word]
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the documentation's own tests run it."""
+        return not (self.noted("never") or self.noted("elsewhere"))
+
+    def steps(self) -> list[Step]:
+        """Its commands, in order; one goes on while a quote is open or a line ends in `\\`."""
+        found: list[tuple[str, list[str]]] = []
+        unfinished = False
+        for line in self.text.splitlines():
+            begins = _COMMAND.match(line) if self.language == "console" else not _IDLE.match(line)
+            if unfinished:
+                found[-1] = (f"{found[-1][0]}\n{line}", [])
+            elif begins:
+                found.append((_COMMAND.sub("", line), []))
+            elif self.language == "console":
+                assert found, f"{self.place}: a transcript begins with a command"
+                found[-1][1].append(line)
+            unfinished = bool(found) and not found[-1][1] and not _is_whole(found[-1][0])
+        if self.language == "bash":
+            return [Step(command, None) for command, _ in found]
+        return [Step(command, tuple(shown)) for command, shown in found]
+
+
+def pages() -> list[str]:
+    """Every page of the repository, by its path."""
+    hidden = {".venv", ".git", "node_modules"}
+    return sorted(
+        str(page.relative_to(REPOSITORY))
+        for page in REPOSITORY.glob("**/*.md")
+        if not hidden & set(page.relative_to(REPOSITORY).parts)
+    )
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """The fenced blocks of a page, in order."""
+    lines = (REPOSITORY / page).read_text(encoding="utf-8").splitlines()
+    notes: list[tuple[str, str]] = []
+    inside: tuple[int, str, str, tuple[tuple[str, str], ...]] | None = None
+    text: list[str] = []
+    for number, line in enumerate(lines, 1):
+        fence = _FENCE.match(line)
+        if inside and fence and not fence[2]:
+            start, indent, language, noted = inside
+            body = "\n".join(each.removeprefix(indent) for each in text)
+            yield Block(page, start, language, body, noted)
+            inside = None
+        elif inside:
+            text.append(line)
+        elif fence:
+            inside, text = (number, fence[1], fence[2], tuple(notes)), []
+            notes = []
+        elif note := _NOTE.match(line):
+            notes.append((note[1], note[2]))
+        elif line.strip():
+            assert not notes, f"{page}:{number}: a comment for a test stands right above its block"
+    assert not inside, f"{page}: a block has no end"
+
+
+def _is_whole(command: str) -> bool:
+    """Whether a shell would run it, and not wait for more."""
+    try:
+        shlex.split(command, comments=True)
+    except ValueError:  # a quote is open, or a backslash has nothing behind it
+        return False
+    return not command.endswith("\\")

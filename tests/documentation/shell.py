@@ -1,0 +1,129 @@
+"""A shell that goes through a page as a reader does, and what its answers are compared by."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sql.cache import cache_folder
+from tests.documentation.pages import Block, Step
+
+_PATIENCE = 600  # seconds for a command; the longest takes some two minutes on two cores
+_DONE = re.compile(r"@@done (\d+)@@\n$")
+
+# What differs from one run to the next, or with every model that is added: (what, its place).
+_VOLATILE = [
+    (r"(?<![\w.:/])/(?:[^\s/:,;]+/)+", ""),  # the folders of an absolute path
+    (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?", "TIME"),
+    (r"\d{4}-\d\d-\d\d", "DATE"),
+    (r"ducklake-[0-9a-f-]{36}", "ducklake-ID"),
+    (r"(?:\d+ h )?(?:\d+ min )?\b[\d.]+ s\b", "SECONDS"),
+    (r"[\d.,]+ (pairs|prompts|passages|rows)/s", r"RATE \1/s"),
+    (r"[\d.,]+ (?:B|kB|MB|GB)\b", "SIZE"),
+    (r"\d+ ((?:small |new )?files|of them new|older versions|models|data tests)", r"N \1"),
+    (r"(version) \d\d+", r"\1 N"),
+    (r"TIME +[\d.]+ ", "TIME SECONDS "),  # of a night
+    (r" (done|partly) +[\d.]+$", r" \1 SECONDS"),  # of its steps
+    (r"^(\S+) +\d\d+ +TIME", r"\1 N TIME"),  # a release or a commit
+]
+
+# what a slow machine shows and a quick one does not
+_PROGRESS = re.compile(r"[\d,]+ of [\d,]+ pairs, ")
+
+
+class Shell:
+    """One bash; it keeps its folder and variables from command to command. A context manager."""
+
+    def __init__(self, folder: Path, **environment: str):
+        self._script = folder / ".step.sh"
+        without = {"NO_COLOR", "FORCE_COLOR", "GRADELAKE_CONFIG", "VIRTUAL_ENV"}
+        kept = {name: value for name, value in os.environ.items() if name not in without}
+        kept |= {"HOME": str(folder.parent), "XDG_CACHE_HOME": str(cache_folder().parent)}
+        kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"
+        self._bash = subprocess.Popen(
+            ["bash", "--noprofile", "--norc"], cwd=folder, env=kept | environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1,
+        )  # fmt: skip
+        self._code = 0
+
+    def __enter__(self) -> "Shell":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bash.kill()
+        self._bash.wait()
+
+    def run(self, command: str) -> tuple[str, int]:
+        """What a command prints, errors included, and its exit code."""
+        self._script.write_text(command + "\n", encoding="utf-8")
+        self._bash.stdin.write(
+            f"(exit {self._code}); . '{self._script}' < /dev/null; code=$?; "
+            "printf '@@done %s@@\\n' $code\n"
+        )
+        self._bash.stdin.flush()
+        printed, until = "", time.monotonic() + _PATIENCE
+        while not (done := _DONE.search(printed)):
+            line = self._bash.stdout.readline()
+            assert line, f"{command}: the shell has ended\n{printed}"
+            assert time.monotonic() < until, f"{command}: no end\n{printed}"
+            printed += line
+        self._code = int(done[1])
+        return printed[: done.start()], self._code
+
+
+def go_through(block: Block, shell: Shell) -> None:
+    """Run a block's commands; fail where one does not do what the page shows."""
+    for command in block.noted("first"):
+        printed, code = shell.run(command)
+        assert code == 0, f"{block.place}: before the block, {command!r} failed:\n{printed}"
+    may_exit = {0, *map(int, block.noted("exits"))}
+    if kept := block.noted("printed"):
+        (step,) = block.steps()
+        printed, _ = shell.run(f"cat {kept[0]}")
+        assert not (why := difference(step, printed)), f"{block.place}: {why}\n{printed}"
+        return
+    for step in block.steps():
+        printed, code = shell.run(step.command)
+        says_error = step.shown is not None and any(s.startswith("error:") for s in step.shown)
+        assert code in may_exit or (says_error and code), (
+            f"{block.place}: {step.command!r} left with {code}:\n{printed}"
+        )
+        if why := difference(step, printed):
+            raise AssertionError(f"{block.place}: $ {step.command}\n{why}\nIt printed:\n{printed}")
+
+
+def difference(step: Step, printed: str) -> str:
+    """What a transcript shows that was not printed, or the other way round; '' for nothing.
+
+    `...` stands for any text within a line, and alone for any lines; what differs from run to run
+    (times, sizes, rates, folders) is not compared, nor is how columns are padded.
+    """
+    if step.shown is None:
+        return ""
+    printed = "".join(
+        f"{alike(line)}\n"
+        for line in printed.splitlines()
+        if line.strip() and not _PROGRESS.match(line)
+    )
+    shown = [line for line in step.shown if line.strip()]
+    parts = [_pattern(line) for line in shown]
+    if re.fullmatch("".join(parts), printed):
+        return ""
+    n = next((n for n in range(1, len(parts) + 1) if not re.match("".join(parts[:n]), printed)), 0)
+    return f"the page shows {shown[n - 1]!r}" if n else "more is printed than the page shows"
+
+
+def _pattern(line: str) -> str:
+    """What matches a line of a page."""
+    if line.strip() == "...":
+        return r"(?:.*\n)*?"
+    return ".*?".join(map(re.escape, alike(line).split("..."))) + r"\n"
+
+
+def alike(line: str) -> str:
+    """A line without what differs from one run to the next."""
+    for pattern, place in _VOLATILE:
+        line = re.sub(pattern, place, line)
+    return " ".join(line.split())

@@ -1,0 +1,185 @@
+"""Questions of the book as people meet them: levels, what is not built yet, names that are not."""
+
+import csv
+import io
+import re
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sql import BadInput, Lake, Project
+from sql.behind import not_built_yet
+from sql.book import asked, entries
+from tests.conftest import gradelake
+from tests.sql.small_lake import graders, small_lake
+
+MIN_RELEVANT = 2  # of the demo collection
+
+
+def rows(folder: Path, *words: str) -> list[dict[str, str]]:
+    done = gradelake(folder, "sql", *words, "--format", "csv")
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+@pytest.fixture(scope="module")
+def later_folder(demo, tmp_path_factory) -> Path:
+    """The demo with the labels of another judge, imported after its release."""
+    folder = tmp_path_factory.mktemp("questions") / "demo"
+    shutil.copytree(demo, folder)
+    gradelake(folder, "import", "labels", "demo", "labels/overlap.qrels", "--judge", "Sun")
+    return folder
+
+
+# --- levels --------------------------------------------------------------------------------------
+
+
+def test_a_board_is_at_the_collections_level_unless_another_is_asked_for(demo):
+    query = "select system, score_4dp from leaderboard where label_set = 'judge:overlap' " \
+            "and measure = 'AP' and level = {} order by rank, system"  # fmt: skip
+    question = ("@leaderboard", "--label_set", "judge:overlap", "--measure", "AP")
+    for level, words in ((MIN_RELEVANT, ()), (1, ("--level", "1")), (3, ("--level", "3"))):
+        board = rows(demo, *question, *words)
+        assert {row["level"] for row in board} == {str(level)}
+        expected = [tuple(row.values()) for row in rows(demo, query.format(level))]
+        assert [(row["system"], row["score"]) for row in board] == expected
+
+
+@pytest.mark.parametrize("name", [n for n, e in entries().items() if "level" in e.parameters])
+def test_questions_with_a_level_ask_for_that_of_the_report(name):
+    assert entries()[name].parameters["level"][0] == "min_relevant"
+
+
+@pytest.mark.parametrize(
+    ("level", "grid", "expected"),
+    [
+        ("min_relevant", (1, 2, 3), {"graded": 2, "binary": 1, "nothing": 1}),
+        ("3", (1, 2, 3), {"graded": 3, "binary": 3, "nothing": 3}),
+        ("min_relevant", (1, 3), {"graded": 1, "binary": 1, "nothing": 1}),
+    ],
+)
+@pytest.mark.parametrize("name", [n for n, e in entries().items() if "level" in e.parameters])
+def test_labels_that_stay_below_the_collections_level_are_read_at_their_highest(
+    name, level, grid, expected
+):
+    """As in the report: at level 2 nothing would be relevant to a judge that says 0 or 1."""
+    (levels,) = re.findall(r"-- unless given.*?\nlevels as .*?\n\)", entries()[name].sql, re.DOTALL)
+    with duckdb.connect() as lake:
+        lake.execute(
+            "create schema marts; create schema raw; create schema intermediate;"
+            "create table raw.collections as select 'c' as collection, 2 as min_relevant;"
+            "create table marts.relevance_labels as select 'c' as collection, * from (values"
+            "('graded', 0), ('graded', 3), ('binary', 0), ('binary', 1), ('nothing', 0))"
+            "as t (label_set, label);"
+            f"create table intermediate.evaluation_levels as select unnest({list(grid)}) as level"
+        )
+        found = lake.execute(f"with {levels} select label_set, level from levels", {"level": level})
+        assert dict(found.fetchall()) == expected
+
+
+def test_correlations_of_one_label_set(demo):
+    found = rows(demo, "@correlation", "--label_set", "judge:overlap", "--measure", "AP")
+    assert [(row["label_set"], row["level"]) for row in found] == [("judge:overlap", "2")]
+
+
+def test_scores_of_a_column_have_four_decimals_at_most(demo):
+    for row in rows(demo, "@hardest_queries", "--measure", "AP"):
+        for score in (row["mean_score"], row["best_score"]):
+            assert len(score.partition(".")[2]) <= 4
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "hint"),
+    [
+        ("ndcg@10", r"Did you mean 'nDCG@10'\?"),
+        ("ap", r"Did you mean 'AP'\?"),
+        ("nDCG@1O", r"Did you mean 'nDCG@10'\?"),
+        ("nDCG@5", r"Known: AP, .*nDCG@10.*seeds/evaluation_grid\.csv .* can add others\."),
+        ("infNDCG-x", r"Known: AP, .*seeds/evaluation_grid\.csv .* can add others\."),
+    ],
+)
+def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(demo, measure, hint):
+    with Lake.published(Project.find(demo)) as lake, pytest.raises(BadInput) as error:
+        asked(lake, "leaderboard", {"measure": measure})
+    assert re.fullmatch(hint, error.value.hint)
+
+
+def test_the_book_is_a_line_per_question(demo):
+    *lines, last = gradelake(demo, "sql", "@").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [f"@{name}" for name in entries()]
+    assert len({line.index(entry.question) for line, entry in
+                zip(lines, entries().values(), strict=True)}) == 1, "aligned"  # fmt: skip
+    assert "@NAME --help" in last
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("leaderboard", "`@leaderboard` asks the question of this name; `from leaderboard` reads"),
+        ("kappa;", "`@kappa` asks"),
+        ("raw.queries", "`from raw.queries` reads the table"),
+        ("hardest_queries", "`@hardest_queries` asks the question of this name."),
+    ],
+)
+def test_one_word_that_is_a_question_or_a_table_says_how_it_is_asked(demo, word, hint):
+    assert hint in gradelake(demo, "sql", word, code=2).stderr
+
+
+# --- what no build knows yet ---------------------------------------------------------------------
+
+
+def test_a_forgotten_build_is_told_where_something_is_not_found(later_folder, demo):
+    told = "commits that are not in release r1: `gradelake build` brings them in"
+    wrong = gradelake(later_folder, "sql", "@kappa", "--label_set", "judge:Sun", code=2)
+    assert told in wrong.stderr
+    empty = ("sql", "select system from leaderboard where label_set = 'judge:Sun'")
+    done = gradelake(later_folder, *empty)
+    assert done.stdout.splitlines() == ["system", "(no rows)"]
+    assert told in done.stderr
+    assert gradelake(later_folder, *empty, "--quiet").stderr == ""
+    assert gradelake(later_folder, *empty, "--live").stderr == "", "it is what there is"
+    assert gradelake(demo, *empty).stderr == "", "nothing came after its release"
+
+
+def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
+    project = small_lake(tmp_path)
+    with Lake.published(project) as lake:
+        assert "not in release r1" in not_built_yet(lake)
+    with Lake.writer(project) as lake:
+        with lake.transaction("build") as transaction:
+            transaction.extra |= {"release": "r2"}
+            transaction.finish_run([])
+        with lake.transaction("tidy") as transaction:
+            transaction.insert("graders", graders("another"))
+    with Lake.published(project) as lake:
+        assert lake.release == "r1"
+        assert not_built_yet(lake) is None, "r2 has been built"
+
+
+def test_who_cannot_read_the_working_catalog_is_told_nothing_wrong(tmp_path):
+    project = small_lake(tmp_path)
+    (tmp_path / "lake" / "catalog.sqlite").write_bytes(b"not a catalog" * 999)
+    with Lake.published(project) as lake:
+        assert not_built_yet(lake) is None
+    done = gradelake(tmp_path, "sql", "select 1 as one where false")
+    assert done.stderr == ""
+
+
+def test_freshness_is_as_of_now_and_of_a_release_when_one_is_named(later_folder, tmp_path):
+    def needs_build(*words: str) -> str:
+        (row,) = rows(later_folder, "@freshness", *words)
+        return row["needs_build"]
+
+    assert needs_build() == needs_build("--live") == "True"
+    assert needs_build("--release", "r1") == "False"
+    assert "working catalog" in gradelake(later_folder, "sql", "@freshness", "--help").stdout
+    copy = tmp_path / "copy"
+    shutil.copytree(later_folder, copy)
+    (copy / "lake" / "catalog.sqlite").write_bytes(b"not a catalog" * 999)
+    done = gradelake(copy, "sql", "@freshness", "--format", "csv")
+    assert "False" in done.stdout
+    assert "as of release r1: " in done.stderr

@@ -1,0 +1,305 @@
+"""The farthest user: another locale, no home, a narrow terminal or none, a folder with any name.
+
+Real processes. One lake, graded elsewhere and copied into a folder with spaces and letters of two
+scripts, serves most of it; another is made from nothing where everything is missing at once.
+"""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+FOLDER = "Größe und Straße 検索"
+_OF_THE_TESTER = {
+    "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8",
+    "PYTHONIOENCODING", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES", "MPLCONFIGDIR",
+}  # fmt: skip
+PLAIN = {"LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0"}
+LATIN_1 = {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}
+NOWHERE = ASCII | {"HOME": "/dev/null/home"}
+TRACES = ("Traceback", "Exception ignored", "UnicodeEncodeError", "surrogates", "Warning:")
+
+
+def _environment(**settings: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _OF_THE_TESTER}
+    return kept | {"HOME": "/root"} | PLAIN | settings
+
+
+def run(folder: Path, *words: str, code: int = 0, given: str = "", **settings: str):
+    """A command with its output in pipes; fails unless it leaves `code` without a trace."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "gradelake", *words],
+        cwd=folder, input=given.encode(), capture_output=True, timeout=300, check=False,
+        env=_environment(**settings),
+    )  # fmt: skip
+    shown = (done.stdout + done.stderr).decode(errors="replace")
+    assert done.returncode == code, f"{words}: {done.returncode}\n{shown}"
+    for trace in TRACES:
+        assert trace not in shown, f"{words}\n{shown}"
+    return done
+
+
+def terminal(
+    folder: Path, *words: str, stderr: int | None = None, width: int = 80, **settings: str
+) -> str:
+    """All that a terminal was sent by a command: its raw text."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gradelake", *words],
+        cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs if stderr is None else stderr,
+        env=_environment(**settings), start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    sent = b""
+    while select.select([ours], [], [], 120)[0]:
+        try:
+            new = os.read(ours, 65536)
+        except OSError:  # Linux's word for the end of a terminal
+            break
+        sent += new
+    os.close(ours)
+    assert process.wait(timeout=10) == 0, sent.decode(errors="replace")
+    return sent.decode(errors="replace")
+
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\^_=>])")
+
+
+@pytest.fixture(scope="module")
+def lake(graded_demo, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("far") / FOLDER / "graded"
+    shutil.copytree(graded_demo, folder)
+    return folder
+
+
+# --- a narrow terminal --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["sql @leaderboard", "plan demo", "release list", "lake verify", "log", "--help",
+     "lake verify --help"],
+)  # fmt: skip
+def test_a_terminal_of_80_columns_has_no_longer_line(lake, words):
+    shown = _ESCAPE.sub("", terminal(lake, *words.split()))
+
+    assert shown.strip()
+    for line in re.split(r"[\r\n]+", shown):
+        assert cell_len(line) <= 80, line
+
+
+@pytest.mark.parametrize("words", ["sql @leaderboard", "plan demo", "lake verify", "--help"])
+def test_a_terminal_that_understands_nothing_gets_text_alone(lake, words):
+    assert "\x1b" not in terminal(lake, *words.split(), TERM="dumb")
+
+
+def test_no_color_leaves_results_without_any_escape(lake):
+    assert "\x1b" not in terminal(
+        lake, "sql", "@leaderboard", stderr=subprocess.DEVNULL, NO_COLOR="1"
+    )
+
+
+WORK = ["plan demo", "lake verify", "rubric show volcano-prediction", "doctor",
+        "stats correlation demo --measure AP", "export grades demo --output grades.jsonl",
+        "plot scatter demo --label-set lexical/v0/best --measure AP -o ap.svg"]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WORK)
+def test_what_takes_its_time_says_so_on_a_terminal_and_takes_it_back(lake, words):
+    raw = terminal(lake, *words.split())
+
+    assert "\x1b[?25l" in raw  # a spinner hides the cursor
+    assert raw.rindex("\x1b[?25h") > raw.rindex("\x1b[?25l")  # and shows it again
+    assert "\x1b[2K" in raw  # its line is erased
+
+
+def test_with_quiet_a_terminal_sees_no_spinner(lake):
+    assert "\x1b[?25l" not in terminal(lake, "plan", "demo", "--quiet")
+
+
+# --- pipes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [*WORK, "sql @leaderboard", "log"])
+def test_a_pipe_gets_no_escapes_and_no_progress(lake, words):
+    done = run(lake, *words.split())
+
+    assert b"\x1b" not in done.stdout + done.stderr
+    assert b" ...\n" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--help", "sql --format csv 'select * from topic_scores'", "sql @", "sql @leaderboard"],
+)
+def test_a_reader_that_leaves_early_is_nothing_to_talk_about(lake, words):
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -P -m gradelake {words} | head -1"],
+        cwd=lake, capture_output=True, text=True, timeout=120, check=True, env=_environment(),
+    )  # fmt: skip
+
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+# --- locales ------------------------------------------------------------------------------------
+
+SHEET = "rubric edit volcano-prediction --print"
+READING = ["sql @leaderboard", "log", "plan demo", "release list", "doctor", SHEET,
+           "rubric show volcano-prediction", "stats alpha demo"]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READING)
+def test_commands_work_in_the_c_locale(lake, words):
+    assert run(lake, *words.split(), **ASCII).stdout
+
+
+@pytest.mark.parametrize("words", ["log", "doctor", SHEET])
+def test_commands_work_in_latin_1(lake, words):
+    assert run(lake, *words.split(), **LATIN_1).stdout
+
+
+@pytest.mark.parametrize("locale", [ASCII, LATIN_1, PLAIN], ids=["C", "latin-1", "UTF-8"])
+def test_what_a_locale_cannot_show_is_replaced_on_a_terminal(lake, locale):
+    shown = terminal(lake, "sql", "select 'Größe 検索' as word", **locale)
+
+    expected = {"C": "Gr??e ??", "C.UTF-8": "Größe 検索"}[locale["LC_ALL"]]
+    if "PYTHONIOENCODING" in locale:
+        expected = "Gr\ufffd\ufffde ??"  # latin-1's letters, read as UTF-8 by the test
+    assert expected in shown
+
+
+def test_json_loses_nothing_in_any_locale(lake):
+    words = ("sql", "--format", "json", "select 'Größe 検索' as word")
+
+    for locale in (ASCII, LATIN_1, PLAIN):
+        assert json.loads(run(lake, *words, **locale).stdout) == [{"word": "Größe 検索"}]
+
+
+def test_files_are_utf8_whatever_the_locale(lake):
+    word = "select 'Größe 検索' as word"
+    for locale in (ASCII, LATIN_1):
+        run(lake, "sql", "--format", "csv", "--output", "ü.csv", word, **locale)
+        assert (lake / "ü.csv").read_text(encoding="utf-8").splitlines() == ["word", "Größe 検索"]
+    run(lake, "report", "--output", "検索.html", **NOWHERE)
+    assert '<meta charset="utf-8"' in (lake / "検索.html").read_text(encoding="utf-8").lower()
+
+
+def test_a_pipe_in_the_c_locale_gets_utf8(lake):
+    done = run(lake, "sql", "--format", "csv", "select 'Größe' as word", **ASCII)
+
+    assert done.stdout.decode() == "word\nGröße\n"
+
+
+def test_the_shell_reads_a_pipe_in_any_locale(lake):
+    for locale in (ASCII, PLAIN):
+        done = run(lake, "sql", given="select 'Größe' as word;\n@leaderboard --help\n", **locale)
+        assert "Größe" in done.stdout.decode()
+
+
+# --- no home ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("home", ["/dev/null/home", "/proc", "{folder}/nowhere"])
+@pytest.mark.parametrize(
+    "words", ["sql @leaderboard", "plot confusion demo --label-set lexical/v0/best -o c.pdf"]
+)
+def test_nothing_needs_a_home(lake, home, words):
+    done = run(lake, *words.split(), HOME=home.format(folder=lake))
+
+    assert done.stdout
+    assert not done.stderr
+
+
+def test_the_shell_on_a_terminal_needs_no_home(lake):
+    """Its history is kept nowhere then."""
+    from tests.sql.terminal import Terminal
+
+    with Terminal(lake, HOME="/dev/null/home") as shell:
+        assert "7" in shell.ask("select 3 + 4;", "7")
+        assert shell.leave() == 0
+        assert "Traceback" not in shell.shown
+
+
+# --- everything at once -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory) -> Path:
+    """A lake made from nothing, without a home, in the C locale."""
+    folder = tmp_path_factory.mktemp("new") / FOLDER
+    folder.mkdir()
+    made = folder / "Prüfung"
+    run(folder, "init", "Prüfung", "--demo", **NOWHERE)
+    run(made, "ingest", "demo", **NOWHERE)
+    run(made, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions", **NOWHERE)
+    graded = run(
+        made, "--quiet", "grade", "demo", "--grader", "lexical", "--limit", "60", **NOWHERE
+    )
+    assert not graded.stderr  # nothing of Ray, of dbt or of what is being done
+    built = run(made, "build", "--quiet", **NOWHERE)
+    assert not built.stderr
+    return made
+
+
+def test_a_lake_can_be_made_where_everything_is_missing_at_once(new):
+    boards = json.loads(run(new, "sql", "--format", "json", "@leaderboard").stdout)
+
+    assert {board["label_set"] for board in boards} >= {"assessor:human", "lexical/v0/best"}
+
+
+def test_people_edit_and_review_there(new):
+    sheet = run(new, *SHEET.split(), **NOWHERE).stdout.decode()
+    run(new, "rubric", "edit", "--from", "-", given=sheet + "\n+ question Größe?\n",
+        **NOWHERE)  # fmt: skip
+    reviewed = run(new, "review", "demo", "--grader", "lexical", "--assessor", "ann",
+                   given="a\nq\n", **NOWHERE)  # fmt: skip
+
+    assert "Größe?" in (new / "seeds" / "rubric_edits.csv").read_text(encoding="utf-8")
+    assert "1 reviewed" in reviewed.stdout.decode()
+
+
+def test_a_night_goes_by_there(new):
+    summary = json.loads(
+        run(
+            new, "nightly", "--quiet", "--max-pairs", "0", "--json", HOME="/dev/null/home", **ASCII
+        ).stdout
+    )
+
+    assert summary["exit_code"] == 0
+
+
+def test_verbose_says_how_long_each_step_took_before_and_after_the_command(lake):
+    for words in (("--verbose", "plan", "demo"), ("plan", "demo", "-v")):
+        assert re.search(r"planning: \d\.\d s\n", run(lake, *words).stderr.decode())
+
+
+def test_quiet_leaves_out_what_could_be_done_next(lake, tmp_path):
+    assert b"next: " in run(tmp_path, "init", "one").stdout
+    for words in (("-q", "init", "two"), ("init", "three", "--quiet")):
+        done = run(tmp_path, *words)
+        assert b"next: " not in done.stdout
+        assert b"wrote " in done.stdout
+
+
+def test_a_stack_trace_comes_with_debug_alone_before_and_after_the_command(lake):
+    assert b"error: " in run(lake, "plan", "nowhere", code=2).stderr
+    for words in (("--debug", "plan", "nowhere"), ("plan", "nowhere", "--debug")):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "gradelake", *words],
+            cwd=lake, capture_output=True, timeout=60, check=False, env=_environment(),
+        )  # fmt: skip
+        assert b"Traceback" in done.stderr
