@@ -109,6 +109,14 @@ def blocks(page: str) -> Iterator[Block]:
     assert not inside, f"{page}: a block has no end"
 
 
+def commands_in_prose(page: str) -> list[str]:
+    """What is said of `gradelake ...` outside of blocks, each once."""
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"`(gradelake [^`]+)`", prose)
+    return sorted({" ".join(command.split()) for command in found})
+
+
 def _is_whole(command: str) -> bool:
     """Whether a shell would run it, and not wait for more."""
     try:

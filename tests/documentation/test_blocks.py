@@ -1,5 +1,6 @@
 """Every block of every page is tested, or says why not; every command that is shown exists."""
 
+import itertools
 import json
 import shlex
 import tomllib
@@ -10,7 +11,7 @@ import yaml
 
 from gradelake import app
 from sql import book
-from tests.documentation.pages import Block, blocks, pages
+from tests.documentation.pages import Block, blocks, commands_in_prose, pages
 from tests.places import REPOSITORY
 
 BLOCKS = [block for page in pages() for block in blocks(page)]
@@ -51,6 +52,16 @@ def test_every_command_of_ours_exists_with_its_options(block):
             check(words, block.place)
 
 
+PROSE = [(page, command) for page in pages() for command in commands_in_prose(page)]
+
+
+@pytest.mark.parametrize(("page", "command"), PROSE)
+def test_commands_in_prose_exist_with_their_options(page, command):
+    _, *words = shlex.split(command)
+    for chosen in itertools.product(*(word.split("|") for word in words)):  # `release keep|drop`
+        check(list(chosen), page, whole=False)
+
+
 def gradelake_words(command: str) -> list[list[str]]:
     """The arguments of each call of gradelake in a line of shell."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
@@ -67,7 +78,7 @@ def gradelake_words(command: str) -> list[list[str]]:
     return calls
 
 
-def check(words: list[str], place: str) -> None:
+def check(words: list[str], place: str, whole: bool = True) -> None:
     """Raise where click would refuse the words, without doing what they say."""
     command: click.Command = app
     context = None
@@ -79,6 +90,8 @@ def check(words: list[str], place: str) -> None:
                 return
             if not isinstance(command, click.Group):
                 break
+            if not rest and not whole:
+                return  # a group is spoken of
             assert rest, f"{place}: a command is missing"
             _, command, words = command.resolve_command(context, rest)
     except click.ClickException as error:
