@@ -126,9 +126,12 @@ def _ask(lake, statement, values, format_, output) -> None:
     found = asking.relation(lake, statement, values)
     if found is None:
         raise BadInput("this statement returns no rows", "The lake is open for reading only.")
-    if output:
-        asking.write(found, format_, output)
-    elif not asking.answer(found, format_):
+    with console.working("asking the lake"):
+        if output:
+            asking.write(found, format_, output)
+            return
+        asking.in_words(found.execute)
+    if not asking.answer(found, format_):
         asking.tell_what_is_not_built(lake)
 
 
