@@ -51,9 +51,14 @@ class Block:
         return [rest for key, rest in self.notes if key == word]
 
     @property
-    def is_run(self) -> bool:
-        """Whether the documentation's own tests run it."""
+    def is_for_us(self) -> bool:
+        """Whether the documentation's own tests try it."""
         return not (self.noted("never") or self.noted("elsewhere"))
+
+    @property
+    def is_run(self) -> bool:
+        """Whether they run it as commands."""
+        return self.is_for_us and self.language in ("bash", "console")
 
     def steps(self) -> list[Step]:
         """Its commands, in order; one goes on while a quote is open or a line ends in `\\`."""

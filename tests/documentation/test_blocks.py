@@ -12,6 +12,7 @@ import yaml
 from gradelake import app
 from sql import book
 from tests.documentation.pages import Block, blocks, commands_in_prose, pages
+from tests.documentation.run import JUDGING_PAGES, LAKE_PAGES
 from tests.places import REPOSITORY
 
 BLOCKS = [block for page in pages() for block in blocks(page)]
@@ -31,6 +32,10 @@ def test_there_are_pages_and_blocks():
 
 def test_every_block_names_its_language():
     assert [b.place for b in BLOCKS if b.language not in {"bash", "console"} | OTHERS] == []
+
+
+def test_every_page_with_commands_is_gone_through():
+    assert {b.page for b in BLOCKS if b.is_run} == {"README.md", *LAKE_PAGES, *JUDGING_PAGES}
 
 
 def test_what_no_test_here_runs_says_who_does_or_why_nobody():

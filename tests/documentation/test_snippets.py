@@ -22,7 +22,7 @@ for statement in duckdb.extract_statements(sys.stdin.read()):
 
 
 def shown(language: str) -> list[Block]:
-    found = [b for page in pages() for b in blocks(page) if b.language == language and b.is_run]
+    found = [b for page in pages() for b in blocks(page) if b.language == language and b.is_for_us]
     assert found
     return found
 
