@@ -107,12 +107,12 @@ def read_board(
 
 
 def default_level(lake: Lake, collection: str, label_set: str) -> int:
-    """The collection's min_relevant, or the label set's highest label where that is lower."""
-    highest = lake.value(
-        "select max(label) from lake.marts.relevance_labels where collection = ? and label_set = ?",
+    """The level that the mart `usual_levels` has for it; min_relevant where it has no labels."""
+    level = lake.value(
+        "select max(level) from lake.marts.usual_levels where collection = ? and label_set = ?",
         collection, label_set,
     )  # fmt: skip
-    return max(1, min(min_relevant(lake, collection), highest))
+    return min_relevant(lake, collection) if level is None else level
 
 
 def _no_such_board(

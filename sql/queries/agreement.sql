@@ -4,37 +4,6 @@
 -- :reference = any             the label set it is compared with; any: the assessors
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2
-with
-
--- unless given, a label set's level is that of the report: min_relevant, or its highest label
--- where that is lower (or the level of the grid that is nearest)
-wanted as (
-    select
-        labels.collection,
-        labels.label_set,
-        least(any_value(collections.min_relevant), max(labels.label)) as level
-    from marts.relevance_labels as labels
-    inner join raw.collections as collections on labels.collection = collections.collection
-    group by
-        labels.collection,
-        labels.label_set
-),
-
-levels as (
-    select
-        wanted.collection,
-        wanted.label_set,
-        coalesce(
-            try_cast($level as integer),
-            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
-        ) as level
-    from wanted
-    cross join intermediate.evaluation_levels as grid
-    group by
-        wanted.collection,
-        wanted.label_set
-)
-
 select
     leaderboard_agreement.collection,
     leaderboard_agreement.label_set,
@@ -48,11 +17,11 @@ select
     leaderboard_agreement.n_systems,
     leaderboard_agreement.undefined_reason
 from marts.leaderboard_agreement
-inner join levels
+inner join marts.usual_levels as levels
     on
         leaderboard_agreement.collection = levels.collection
         and leaderboard_agreement.label_set = levels.label_set
-        and leaderboard_agreement.level = levels.level
+        and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
 where
     leaderboard_agreement.measure = $measure
     and ($collection is null or leaderboard_agreement.collection = $collection)

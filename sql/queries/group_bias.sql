@@ -5,37 +5,6 @@
 -- :grouping = any              a grouping of gradelake.toml
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2
-with
-
--- unless given, a label set's level is that of the report: min_relevant, or its highest label
--- where that is lower (or the level of the grid that is nearest)
-wanted as (
-    select
-        labels.collection,
-        labels.label_set,
-        least(any_value(collections.min_relevant), max(labels.label)) as level
-    from marts.relevance_labels as labels
-    inner join raw.collections as collections on labels.collection = collections.collection
-    group by
-        labels.collection,
-        labels.label_set
-),
-
-levels as (
-    select
-        wanted.collection,
-        wanted.label_set,
-        coalesce(
-            try_cast($level as integer),
-            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
-        ) as level
-    from wanted
-    cross join intermediate.evaluation_levels as grid
-    group by
-        wanted.collection,
-        wanted.label_set
-)
-
 select
     group_bias.collection,
     group_bias.label_set,
@@ -49,11 +18,11 @@ select
     round(group_bias.stderr, 4) as stderr,
     round(group_bias.t, 2) as t
 from marts.group_bias
-inner join levels
+inner join marts.usual_levels as levels
     on
         group_bias.collection = levels.collection
         and group_bias.label_set = levels.label_set
-        and group_bias.level = levels.level
+        and group_bias.level = coalesce(try_cast($level as integer), levels.level)
 where
     group_bias.measure = $measure
     and ($collection is null or group_bias.collection = $collection)

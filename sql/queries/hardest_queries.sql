@@ -3,37 +3,6 @@
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 -- :measure = nDCG@10           as in the leaderboard's measure column
 -- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
-with
-
--- unless given, a label set's level is that of the report: min_relevant, or its highest label
--- where that is lower (or the level of the grid that is nearest)
-wanted as (
-    select
-        labels.collection,
-        labels.label_set,
-        least(any_value(collections.min_relevant), max(labels.label)) as level
-    from marts.relevance_labels as labels
-    inner join raw.collections as collections on labels.collection = collections.collection
-    group by
-        labels.collection,
-        labels.label_set
-),
-
-levels as (
-    select
-        wanted.collection,
-        wanted.label_set,
-        coalesce(
-            try_cast($level as integer),
-            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
-        ) as level
-    from wanted
-    cross join intermediate.evaluation_levels as grid
-    group by
-        wanted.collection,
-        wanted.label_set
-)
-
 select
     topic_scores.collection,
     topic_scores.label_set,
@@ -48,11 +17,11 @@ inner join raw.queries as queries
     on
         topic_scores.collection = queries.collection
         and topic_scores.query_id = queries.query_id
-inner join levels
+inner join marts.usual_levels as levels
     on
         topic_scores.collection = levels.collection
         and topic_scores.label_set = levels.label_set
-        and topic_scores.level = levels.level
+        and topic_scores.level = coalesce(try_cast($level as integer), levels.level)
 where
     topic_scores.measure = $measure
     and ($collection is null or topic_scores.collection = $collection)

@@ -5,37 +5,6 @@
 -- :rubric_version = newest     the later of two consecutive versions
 -- :measure = nDCG@10           as in the leaderboard's measure column
 -- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
-with
-
--- unless given, a label set's level is that of the report: min_relevant, or its highest label
--- where that is lower (or the level of the grid that is nearest)
-wanted as (
-    select
-        labels.collection,
-        labels.label_set,
-        least(any_value(collections.min_relevant), max(labels.label)) as level
-    from marts.relevance_labels as labels
-    inner join raw.collections as collections on labels.collection = collections.collection
-    group by
-        labels.collection,
-        labels.label_set
-),
-
-levels as (
-    select
-        wanted.collection,
-        wanted.label_set,
-        coalesce(
-            try_cast($level as integer),
-            arg_min(grid.level, (abs(grid.level - wanted.level), grid.level))
-        ) as level
-    from wanted
-    cross join intermediate.evaluation_levels as grid
-    group by
-        wanted.collection,
-        wanted.label_set
-)
-
 select
     shift.collection,
     shift.grader,
@@ -54,11 +23,11 @@ inner join marts.rubric_versions as versions
     on
         shift.collection = versions.collection
         and shift.rubric_version = versions.rubric_version
-inner join levels
+inner join marts.usual_levels as levels
     on
         shift.collection = levels.collection
         and shift.grader || '/v' || shift.rubric_version || '/' || shift.policy = levels.label_set
-        and shift.level = levels.level
+        and shift.level = coalesce(try_cast($level as integer), levels.level)
 where
     shift.measure = $measure
     and ($collection is null or shift.collection = $collection)
