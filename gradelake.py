@@ -1,6 +1,7 @@
 """The front door: one command line that mounts each room's commands."""
 
 import sys
+import traceback
 
 import click
 
@@ -108,8 +109,7 @@ def main() -> None:
     try:
         app(standalone_mode=False)
     except (GradelakeError, click.ClickException) as error:
-        if console.wishes.debug:
-            raise
+        _trace()
         shown = str(error) if isinstance(error, GradelakeError) else _usage(error)
         console.warn(f"error: {masked(shown)}")
         sys.exit(error.exit_code)
@@ -119,8 +119,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)
     except Exception as error:
-        if console.wishes.debug:
-            raise
+        _trace()
         if type(error).__name__ == "CatalogException":  # DuckDB's
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
             sys.exit(1)
@@ -130,6 +129,12 @@ def main() -> None:
         shown = masked(f"{type(error).__name__}: {error}")
         console.warn(f"error: {shown}\n  Run again with --debug for more.")
         sys.exit(1)
+
+
+def _trace() -> None:
+    """With --debug, where it happened; a driver's words may hold a password."""
+    if console.wishes.debug:
+        console.warn(masked(traceback.format_exc()))
 
 
 def _usage(error: click.ClickException) -> str:

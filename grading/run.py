@@ -109,7 +109,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
             # Ray handles signals as well: ours have to come after
             with (
                 Crew(committer, project.grading.get("ray_address")) as crew,
-                stop_signals(tell) as stop,
+                stop_signals(console.warn) as stop,  # also to who wished for quiet
             ):
                 run.workers = crew.count
                 for graded in crew.run(plan.chunks(), lambda: stop() or is_over()):

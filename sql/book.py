@@ -32,7 +32,8 @@ _KNOWN = {
     "tau": "select level from lake.intermediate.evaluation_levels",
     "k": "select cutoff from lake.intermediate.evaluation_grid where family = 'Cover'",
 }
-_ALSO = {"tau": {"0"}}  # a plain filter of grades, in some questions
+# a plain filter of grades, in some questions; what stands for the level of each label set
+_ALSO = {"tau": {"0"}, "level": {"min_relevant"}}
 # what an example line may say in every lake
 _EXAMPLES = {"measure": "AP", "level": "2", "tau": "3", "k": "10", "kind": "linear",
              "property": "length", "status": "failed", "rubric_version": "0",

@@ -24,12 +24,12 @@ def whatever_the_locale() -> None:
     Python reads paths in the locale's encoding, and DuckDB wants UTF-8: where the locale's is
     another, this process starts anew in Python's UTF-8 mode, which its workers inherit.
     """
-    if sys.getfilesystemencoding() != "utf-8":
+    if sys.getfilesystemencoding() != "utf-8" and _LOCALE not in sys._xoptions:  # but once
         os.environ["PYTHONUTF8"] = "1"
-        option = f"{_LOCALE}={sys.stdout.encoding}"
+        option = f"{_LOCALE}={getattr(sys.stdout, 'encoding', 'utf-8')}"
         os.execv(sys.executable, [sys.executable, "-X", option, *sys.orig_argv[1:]])
     encoding = sys._xoptions.get(_LOCALE)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by who started us
         stream.reconfigure(encoding=encoding if stream.isatty() else None, errors="replace")
 
 
@@ -73,8 +73,7 @@ def short_help(command: click.Command, wide: int, width: int = 78) -> str:
 
 
 def _add_loudness(command: click.Command) -> None:
+    command.params += LOUDNESS
     if isinstance(command, click.Group):
         for each in command.commands.values():
             _add_loudness(each)
-    else:
-        command.params += LOUDNESS

@@ -35,7 +35,7 @@ def build(project, name, as_json, dbt_arguments):
     """
     project = project()
     started = time.monotonic()
-    verbose = console.wishes.verbose
+    verbose = console.wishes.verbose and not as_json  # dbt writes where the object goes
     with NodeProgress(quiet=as_json or verbose) as on_node:
         from sql.build import build as run_build
 

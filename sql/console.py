@@ -4,8 +4,10 @@ import csv
 import json
 import math
 import re
+import signal
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -104,10 +106,31 @@ def working(what: str) -> Iterator[None]:
             redirect_stdout=False, redirect_stderr=False,
         ))  # fmt: skip
         try:
-            with _spinners[-1]:
+            with _spinners[-1], _terminated():
                 yield
         finally:
             _spinners.pop()
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    """SIGTERM ends the process as an exception does, so that the cursor comes back."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+
+    def leave(*_: Any) -> None:
+        sys.exit(143)
+
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is leave:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager
@@ -163,7 +186,7 @@ def print_table(
     for line in lines:
         print(line)
     for note in notes:
-        print(textwrap.fill(f"({note})", width))
+        print(textwrap.fill(f"({note})", max(width, 1)))
     if not rows:
         print("(no rows)")
 

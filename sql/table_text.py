@@ -12,7 +12,7 @@ from sql.table_room import GAP, has_room, needed, with_room
 CUT = "…"
 _FEW = 2  # rows that are read one by one
 # an item's id: its query, and the hash of its text
-_HASHED = re.compile(r"(?:.*/)?([0-9a-f]{8})[0-9a-f]{24}")
+_HASHED = re.compile(r".*/([0-9a-f]{8})[0-9a-f]{24}")  # query_id/md5
 # names of files and passages may hold what steers a terminal; backslash escapes show it instead
 _CONTROLS = {n: f"\\x{n:02x}" for n in (*range(9), *range(11, 32), *range(127, 160))}
 _BREAKS = re.compile(r"\r\n|[\r\n\t]")
@@ -50,7 +50,7 @@ def table_lines(
             cells, cut = _with_short_hashes(cells)
         room = with_room(headers, cells, right, width)
         kept, notes = room.kept, room.notes
-        if cut := [headers[i] for i in cut if i in kept]:
+        if cut := [headers[i] for i in cut if i in kept or headers[i] in " ".join(notes)]:
             notes.append(f"of {', '.join(cut)}: how the hash begins")
         widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
         widths = _fitted(widths, room.least, kept, width - (GAP + 1 if None in kept else 0))

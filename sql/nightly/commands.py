@@ -153,7 +153,9 @@ def schedule(project, form, at, into, arguments):
 
     if form is None:
         raise BadInput("for what?", "Say --systemd or --cron.")
-    planned = Schedule.at(project(), at, arguments)
+    # taken for our own wishes, wherever they stood
+    wished = [f"--{name}" for name in ("quiet", "verbose") if getattr(console.wishes, name)]
+    planned = Schedule.at(project(), at, (*arguments, *wished))
     if form == "cron":
         if into:
             raise BadInput("--into is for --systemd", "A crontab is changed with `crontab -e`.")

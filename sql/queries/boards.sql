@@ -10,6 +10,7 @@ board as (
         leaderboard.system,
         leaderboard.label_set,
         leaderboard.level,
+        leaderboard.rank,
         leaderboard.rank || '. ' || printf('%.4f', leaderboard.score_4dp) as place
     from marts.leaderboard
     inner join marts.usual_levels as levels
@@ -33,4 +34,5 @@ group by
     system
 order by
     collection,
-    min(place)
+    min(rank),
+    system

@@ -2,6 +2,8 @@
 
 import os
 import re
+import select
+import signal
 import subprocess
 import sys
 import time
@@ -45,6 +47,7 @@ class Shell:
         self._bash = subprocess.Popen(
             ["bash", "--noprofile", "--norc"], cwd=folder, env=kept | environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1,
+            start_new_session=True,
         )  # fmt: skip
         self._code = 0
 
@@ -52,7 +55,7 @@ class Shell:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bash.kill()
+        os.killpg(self._bash.pid, signal.SIGKILL)  # what it still runs, too
         self._bash.wait()
 
     def run(self, command: str) -> tuple[str, int]:
@@ -65,10 +68,11 @@ class Shell:
         self._bash.stdin.flush()
         printed, until = "", time.monotonic() + _PATIENCE
         while not (done := _DONE.search(printed)):
-            line = self._bash.stdout.readline()
-            assert line, f"{command}: the shell has ended\n{printed}"
-            assert time.monotonic() < until, f"{command}: no end\n{printed}"
-            printed += line
+            comes = select.select([self._bash.stdout], [], [], until - time.monotonic())[0]
+            assert comes, f"{command}: no end\n{printed}"
+            some = os.read(self._bash.stdout.fileno(), 65536)
+            assert some, f"{command}: the shell has ended\n{printed}"
+            printed += some.decode(errors="replace")
         self._code = int(done[1])
         return printed[: done.start()], self._code
 
@@ -78,7 +82,7 @@ def go_through(block: Block, shell: Shell) -> None:
     for command in block.noted("first"):
         printed, code = shell.run(command)
         assert code == 0, f"{block.place}: before the block, {command!r} failed:\n{printed}"
-    may_exit = {0, *map(int, block.noted("exits"))}
+    may_exit, exits = {0, *map(int, block.noted("exits"))}, {0}
     if kept := block.noted("printed"):
         (step,) = block.steps()
         printed, _ = shell.run(f"cat {kept[0]}")
@@ -86,12 +90,14 @@ def go_through(block: Block, shell: Shell) -> None:
         return
     for step in block.steps():
         printed, code = shell.run(step.command)
+        exits.add(code)
         says_error = step.shown is not None and any(s.startswith("error:") for s in step.shown)
         assert code in may_exit or (says_error and code), (
             f"{block.place}: {step.command!r} left with {code}:\n{printed}"
         )
         if why := difference(step, printed):
             raise AssertionError(f"{block.place}: $ {step.command}\n{why}\nIt printed:\n{printed}")
+    assert may_exit <= exits, f"{block.place}: nothing left with {may_exit - exits}"
 
 
 def difference(step: Step, printed: str) -> str:

@@ -6,10 +6,9 @@ import re
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from sql import BadInput, Lake, Project
+from sql import BadInput, Lake, Project, releases
 from sql.behind import not_built_yet
 from sql.book import asked, entries
 from tests.conftest import gradelake
@@ -51,31 +50,10 @@ def test_questions_with_a_level_ask_for_that_of_the_report(name):
     assert entries()[name].parameters["level"][0] == "min_relevant"
 
 
-@pytest.mark.parametrize(
-    ("level", "grid", "expected"),
-    [
-        ("min_relevant", (1, 2, 3), {"graded": 2, "binary": 1, "nothing": 1}),
-        ("3", (1, 2, 3), {"graded": 3, "binary": 3, "nothing": 3}),
-        ("min_relevant", (1, 3), {"graded": 1, "binary": 1, "nothing": 1}),
-    ],
-)
-@pytest.mark.parametrize("name", [n for n, e in entries().items() if "level" in e.parameters])
-def test_labels_that_stay_below_the_collections_level_are_read_at_their_highest(
-    name, level, grid, expected
-):
-    """As in the report: at level 2 nothing would be relevant to a judge that says 0 or 1."""
-    (levels,) = re.findall(r"-- unless given.*?\nlevels as .*?\n\)", entries()[name].sql, re.DOTALL)
-    with duckdb.connect() as lake:
-        lake.execute(
-            "create schema marts; create schema raw; create schema intermediate;"
-            "create table raw.collections as select 'c' as collection, 2 as min_relevant;"
-            "create table marts.relevance_labels as select 'c' as collection, * from (values"
-            "('graded', 0), ('graded', 3), ('binary', 0), ('binary', 1), ('nothing', 0))"
-            "as t (label_set, label);"
-            f"create table intermediate.evaluation_levels as select unnest({list(grid)}) as level"
-        )
-        found = lake.execute(f"with {levels} select label_set, level from levels", {"level": level})
-        assert dict(found.fetchall()) == expected
+@pytest.mark.parametrize("level", ["min_relevant", "2"])
+def test_the_level_that_is_meant_can_be_typed(demo, level):
+    board = rows(demo, "@leaderboard", "--measure", "AP", "--level", level)
+    assert {row["level"] for row in board} == {str(MIN_RELEVANT)}
 
 
 def test_correlations_of_one_label_set(demo):
@@ -153,11 +131,16 @@ def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
         with lake.transaction("build") as transaction:
             transaction.extra |= {"release": "r2"}
             transaction.finish_run([])
+        releases.publish(project, "r2")
         with lake.transaction("tidy") as transaction:
             transaction.insert("graders", graders("another"))
     with Lake.published(project) as lake:
-        assert lake.release == "r1"
-        assert not_built_yet(lake) is None, "r2 has been built"
+        assert lake.release == "r2"
+        assert not_built_yet(lake) is None, "tidying brings nothing"
+    with Lake.writer(project) as lake, lake.transaction("import labels") as transaction:
+        transaction.insert("graders", graders("a third"))
+    with Lake.published(project) as lake:
+        assert "not in release r2" in not_built_yet(lake)
 
 
 def test_who_cannot_read_the_working_catalog_is_told_nothing_wrong(tmp_path):
