@@ -34,7 +34,7 @@ TRACES = ("Traceback", "Exception ignored", "UnicodeEncodeError", "surrogates", 
 
 def _environment(**settings: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in _OF_THE_TESTER}
-    return kept | {"HOME": "/root"} | PLAIN | settings
+    return kept | {"HOME": str(Path.home())} | PLAIN | settings
 
 
 def run(folder: Path, *words: str, code: int = 0, given: str = "", **settings: str):
