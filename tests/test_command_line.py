@@ -1,15 +1,13 @@
 """The command line as it is met first: help with examples that exist, hints for typos, loudness."""
 
-import shlex
-
 import click
 import pytest
 from click.testing import CliRunner
 
 from gradelake import app
-from sql import book
 from sql.command_line import short_help
 from sql.errors import GradelakeError
+from tests.calls import calls, check
 
 WIDTH = 80
 
@@ -40,33 +38,8 @@ def _examples(command: click.Command) -> list[list[str]]:
     """The words of each example's commands that are Gradelake's, continued lines joined."""
     text = (command.help or "").partition("Examples:\n")[2].partition("\n\n")[0]
     text += "\n" + (command.epilog or "")
-    found = []
-    for line in text.replace("\\\n", " ").splitlines():
-        words = shlex.split(line, comments=True) if "gradelake " in line else []
-        if words[:1] == ["gradelake"]:
-            stops = [n for n, word in enumerate(words) if word in ("|", ">", "&&")]
-            found.append(words[1 : stops[0] if stops else None])
-    return found
-
-
-def _parse(command: click.Command, context: click.Context, words: list[str]) -> None:
-    """Follow the words down the tree, as click would, and fail where click would; run nothing."""
-    values, rest, _ = command.make_parser(context).parse_args(list(words))
-    for option in command.get_params(context):
-        if option.required:
-            assert values.get(option.name) is not None, f"{option.name} is missing"
-        if isinstance(option.type, click.Choice | click.IntRange | click.FloatRange):
-            for value in [values[option.name]] if values.get(option.name) else []:
-                for each in value if isinstance(value, list) else [value]:
-                    option.type.convert(each, option, context)
-    if isinstance(command, click.Group):
-        name, found, rest = command.resolve_command(context, rest)
-        _parse(found, click.Context(found, context, name, **found.context_settings), rest)
-    elif (query := values.get("query")) and str(query).startswith("@") and query != "@":
-        if "--help" not in words:
-            book.entry(query[1:]).values(book.parameters(rest))
-    else:
-        assert not rest, f"unexpected: {rest}"
+    lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
+    return [words for line in lines if line.startswith("gradelake ") for words in calls(line)]
 
 
 @every_command
@@ -96,7 +69,7 @@ def test_examples_are_commands_that_exist(command, context):
     assert examples, "no Examples: block"
     assert any(_is_of(words, context) for words in examples)
     for words in examples:
-        _parse(app, click.Context(app, info_name="gradelake", **app.context_settings), words)
+        check(words)
 
 
 def _is_of(words: list[str], context: click.Context) -> bool:

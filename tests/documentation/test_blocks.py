@@ -5,12 +5,10 @@ import json
 import shlex
 import tomllib
 
-import click
 import pytest
 import yaml
 
-from gradelake import app
-from sql import book
+from tests.calls import calls, check
 from tests.documentation.pages import Block, blocks, commands_in_prose, pages
 from tests.documentation.run import JUDGING_PAGES, LAKE_PAGES
 from tests.places import REPOSITORY
@@ -53,8 +51,8 @@ def test_what_no_test_here_runs_says_who_does_or_why_nobody():
 @pytest.mark.parametrize("block", COMMANDS, ids=places(COMMANDS))
 def test_every_command_of_ours_exists_with_its_options(block):
     for step in block.steps():
-        for words in gradelake_words(step.command):
-            check(words, block.place)
+        for words in calls(step.command):
+            check(words)
 
 
 PROSE = [(page, command) for page in pages() for command in commands_in_prose(page)]
@@ -64,46 +62,7 @@ PROSE = [(page, command) for page in pages() for command in commands_in_prose(pa
 def test_commands_in_prose_exist_with_their_options(page, command):
     _, *words = shlex.split(command)
     for chosen in itertools.product(*(word.split("|") for word in words)):  # `release keep|drop`
-        check(list(chosen), page, whole=False)
-
-
-def gradelake_words(command: str) -> list[list[str]]:
-    """The arguments of each call of gradelake in a line of shell."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, "#"
-    calls, current = [], None
-    for word in lexer:
-        if word == "gradelake" or word.endswith("bin/gradelake"):
-            current = []
-            calls.append(current)
-        elif word and set(word) <= set("();<>|&"):
-            current = None
-        elif current is not None:
-            current.append(word)
-    return calls
-
-
-def check(words: list[str], place: str, whole: bool = True) -> None:
-    """Raise where click would refuse the words, without doing what they say."""
-    command: click.Command = app
-    context = None
-    try:
-        while True:
-            context = click.Context(command, parent=context, **command.context_settings)
-            given, rest, _ = command.make_parser(context).parse_args(list(words))
-            if "help" in given or "version" in given:
-                return
-            if not isinstance(command, click.Group):
-                break
-            if not rest and not whole:
-                return  # a group is spoken of
-            assert rest, f"{place}: a command is missing"
-            _, command, words = command.resolve_command(context, rest)
-    except click.ClickException as error:
-        raise AssertionError(f"{place}: {words}: {error.format_message()}") from error
-    question = given["query"] if isinstance(given.get("query"), str) else ""
-    if command.name == "sql" and question[:1] == "@" and question != "@":
-        assert set(book.parameters(rest)) <= set(book.entry(question[1:]).parameters), place
+        check(list(chosen), whole=False)
 
 
 @pytest.mark.parametrize("language", ["toml", "json", "yaml"])
