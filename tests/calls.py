@@ -1,6 +1,7 @@
 """Calls of gradelake that a text shows, held against the command line without being run."""
 
 import shlex
+from enum import Enum
 
 import click
 
@@ -59,8 +60,9 @@ def _follow(command: click.Command, context: click.Context, words: list[str], wh
 
 def _check_values(command: click.Command, context: click.Context, values: dict) -> None:
     for option in command.get_params(context):
-        if option.required:
-            assert values.get(option.name) is not None, f"{option.name} is missing"
+        if option.required:  # click has a sentinel, an Enum, for an argument that is not given
+            given = values.get(option.name)
+            assert not isinstance(given, Enum | None), f"{option.name} is missing"
         if isinstance(option.type, click.Choice | click.IntRange | click.FloatRange):
             for value in [values[option.name]] if values.get(option.name) else []:
                 for each in value if isinstance(value, list) else [value]:
