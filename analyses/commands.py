@@ -1,5 +1,6 @@
 """Commands that bring results out: export qrels."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -64,7 +65,7 @@ def export_qrels(
         if folder is not None:
             written = export_all(lake, collection, folder)
         elif to_stdout:
-            export_label_set(lake, collection, label_set, click.get_binary_stream("stdout"))
+            export_label_set(lake, collection, label_set, sys.stdout.buffer)
             return
         else:
             written = {label_set: (output, export_label_set(lake, collection, label_set, output))}
@@ -83,7 +84,7 @@ def _fill_holes(lake, collection, label_set, fill, mapping, output, as_json):
     from analyses.filled_qrels import export_filled, read_mapping
 
     to_stdout = str(output) == "-"
-    target = click.get_binary_stream("stdout") if to_stdout else output
+    target = sys.stdout.buffer if to_stdout else output
     mapping = None if mapping is None else read_mapping(mapping)
     done = export_filled(lake, collection, label_set, fill, target, mapping)
     if as_json:

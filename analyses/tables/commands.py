@@ -1,5 +1,6 @@
 """Commands that write tables for papers: export latex agreement, leaderboard, correlation."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -143,7 +144,7 @@ def _write(table, format_: str, output: Path, standalone: bool) -> None:
     else:
         content = table.as_csv() if format_ == "csv" else render(table, standalone)
     if str(output) == "-":
-        click.get_binary_stream("stdout").write(content.encode())
+        sys.stdout.buffer.write(content.encode())
         return
     with whole_file(output) as stream:
         stream.write(content.encode())

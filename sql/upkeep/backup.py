@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sql.connection import catalog_file, grading_folder, require_lake, write_lock
+from sql.counted import counted
 from sql.errors import BadInput, WorkFailed
 from sql.lock import file_lock
 from sql.project import Project
@@ -230,7 +231,7 @@ def _wanted(catalogs: list[Catalog], storage: Storage) -> dict[str, int]:
     broken = [path for path, size in wanted.items() if there.get(path) != size]
     if broken:
         raise WorkFailed(
-            f"{len(broken):,} files of the lake are missing or incomplete, such as "
+            f"{counted(len(broken), 'files of the lake', 'are')} missing or incomplete, such as "
             f"{storage.path(broken[0])}",
             "`gradelake lake verify` lists them and says what to do.",
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sql import release_files, release_policy, releases, unchanged
 from sql.connection import NAME, catalog_file, data_path
+from sql.counted import counted
 from sql.errors import WorkFailed
 from sql.lake import Lake
 from sql.project import Project
@@ -108,8 +109,8 @@ def _clean(lake: Lake, grace: timedelta, done: Maintained) -> int | None:
         going = [path for (path,) in lake.rows(f"{call}, dry_run => true)", older_than)]
         if wanted := needed.intersection(path.removeprefix(folder) for path in going):
             raise WorkFailed(
-                f"{len(wanted):,} files would be deleted that a release or the working catalog "
-                f"reads, {min(wanted)} first; they were left alone",
+                f"{counted(len(wanted), 'files')} would be deleted that a release or the working "
+                f"catalog reads, {min(wanted)} first; that was not done",
                 "Please report this with the output of `gradelake doctor`.",
             )
         sizes += [_size(path) for path in going]
