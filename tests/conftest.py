@@ -29,8 +29,11 @@ def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.Comple
 def made_once(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder that `make` fills, once for all processes of a test run; tests only read it."""
     root = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent
+    return made_once_in(root.parent if "PYTEST_XDIST_WORKER" in os.environ else root, name, make)
+
+
+def made_once_in(root: Path, name: str, make: Callable[[Path], None]) -> Path:
+    """The same, where `root` is the parent of a folder that `made_once` has returned."""
     folder, finished = root / f"{name}-once", root / f"{name}-once.finished"
     with (root / f"{name}-once.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from grading.distil_reply import FEATURES
-from tests.conftest import gradelake
+from tests.conftest import gradelake, made_once_in
 from tests.documentation.pages import blocks
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY
@@ -86,7 +87,16 @@ def dl19(made: Path, folder: Path) -> Iterator[Path]:
     Its texts are the demo's. A server that speaks OpenAI's API answers in the place of the large
     models that the pages name, which no test can run.
     """
-    demo = made / "demo"
+    shutil.copytree(made_once_in(made.parent, "judged", partial(_judge, made / "demo")), folder)
+    settings = (folder / "gradelake.toml").read_text(encoding="utf-8")
+    with replies() as url:
+        settings = re.sub(r'base_url = ".*"', f'base_url = "{url}"', settings)
+        (folder / "gradelake.toml").write_text(settings, encoding="utf-8")
+        yield folder
+
+
+def _judge(demo: Path, folder: Path) -> None:
+    """Make the lake of `dl19`."""
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake", "reports"))
     settings = (folder / "gradelake.toml").read_text(encoding="utf-8")
     settings = settings.replace("collections.demo", "collections.dl19").replace("human =", "nist =")
@@ -110,7 +120,6 @@ def dl19(made: Path, folder: Path) -> Iterator[Path]:
         for grader in ("flan", "umbrela"):
             gradelake(folder, "grade", "dl19", "--grader", grader)
         gradelake(folder, "build")
-        yield folder
 
 
 @contextmanager
