@@ -32,8 +32,8 @@ _VOLATILE = [
     (r"^(\S+) +\d\d+ +TIME", r"\1 N TIME"),  # a release or a commit
 ]
 
-# what a slow machine shows and a quick one does not
-_PROGRESS = re.compile(r"[\d,]+ of [\d,]+ pairs, ")
+# whole lines that depend on how quickly grades came: progress, and whether files were merged
+_SOMETIMES = re.compile(r"[\d,]+ of [\d,]+ pairs, .*|left [\d,]+ files? that only releases read")
 
 
 class Shell:
@@ -112,7 +112,7 @@ def difference(step: Step, printed: str) -> str:
     printed = "".join(
         f"{alike(line)}\n"
         for line in printed.splitlines()
-        if line.strip() and not _PROGRESS.match(line)
+        if line.strip() and not _SOMETIMES.fullmatch(line)
     )
     shown = [line for line in step.shown if line.strip()]
     parts = [_pattern(line) for line in shown]
