@@ -54,9 +54,11 @@ def test_the_reviews_transcript_is_what_the_review_shows(demo):
     typed = TypedReview(demo, *shlex.split(step.command)[5:])
     shown = typed.read_until(ASKED)
     note = next(line.removeprefix("note: ") for line in step.shown if line.startswith("note: "))
+    for keys, then in (("a", ASKED), ("a", ASKED), ("n", "note: ")):
+        shown += typed.press(keys, then)
+    shown += typed.write(f"{note}\r")
     for keys, then in (
-        ("a", ASKED), ("a", ASKED), ("n", "note: "), (f"{note}\r", ASKED), ("d", "b]ack: "),
-        ("5", ASKED), ("d", "b]ack: "), ("0", ASKED), ("q", "never"),
+        ("d", "b]ack: "), ("5", ASKED), ("d", "b]ack: "), ("0", ASKED), ("q", "never"),
     ):  # fmt: skip
         shown += typed.press(keys, then)
     shown = shown.replace("\r", "")

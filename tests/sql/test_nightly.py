@@ -232,7 +232,7 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
                         "from lake.raw.grades", n_committed) == [(8 + n_committed, 8)]  # fmt: skip
 
     # what moved since the last night
-    assert told["moved"]["before"] == told["night"].removesuffix("-2")
+    assert told["moved"]["before"] == json.loads((folder / "first.json").read_text())["release"]
     boards = {(each["label_set"], each["measure"]): each for each in told["moved"]["leaderboards"]}
     board = boards["assessor:nist", "nDCG@10"]
     assert board["systems"][0]["system"] == "new"
@@ -276,12 +276,17 @@ def steps_of(run_id: str) -> list[psutil.Process]:
 
 
 def wait_for_step(night: subprocess.Popen, step: str) -> None:
-    """Read what a night says until it begins a step, and let that step begin."""
+    """Read what a night says until it begins a step, and let that step's process begin."""
     for line in night.stderr:
         if line.startswith(f"{step} ..."):
-            time.sleep(2)
-            return
-    pytest.fail(f"there was no step {step!r}")
+            break
+    else:
+        pytest.fail(f"there was no step {step!r}")
+    until = time.monotonic() + 60
+    while not any(NIGHT in child.environ() for child in psutil.Process(night.pid).children()):
+        assert time.monotonic() < until, f"{step}: no process"
+        time.sleep(0.05)
+    time.sleep(0.5)
 
 
 def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(folder):
@@ -322,12 +327,12 @@ def test_a_night_that_is_stopped_stops_its_step_closes_its_row_and_says_so(folde
     out, err = night.communicate(timeout=300)
     assert night.returncode == 130, out + err
     assert "stopped; " in out.splitlines()[0]
-    (*_, last) = rows(folder, NIGHTS)
+    *_, before, last = rows(folder, NIGHTS)
     assert (last[1], last[3]) == ("failed", True)
     assert last[2].startswith("it was stopped\nbuild: ")
     assert json.loads((folder / "mailed.json").read_text())["exit_code"] == 130
     with Lake.published(Project.find(folder)) as release:
-        assert release.release == last[0].removesuffix("-2")
+        assert release.release == before[0]
 
 
 # --- nights that cannot begin ---------------------------------------------------------------------
