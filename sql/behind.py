@@ -1,10 +1,10 @@
-"""What readers of a release do not see yet: data that came into the lake after it."""
+"""What readers of a release do not see yet: data and edits of seeds that came after it."""
 
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from sql import releases
+from sql import releases, seeds, unchanged
 from sql.errors import GradelakeError
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ _DATA = "^(ingest|import|grade|generate|distil|review) "
 
 
 def not_built_yet(lake: "Lake") -> str | None:
-    """What to say when something is not found in the newest release and the working catalog has
-    commits of data after it; None where that is not so.
+    """What to say when something is not found in the newest release, and the working catalog has
+    commits of data after it or people's seeds were edited; None where that is not so.
 
     It also is None when the working catalog cannot be read: a reader of releases may have no right
     to it, and what was asked has been answered without it.
@@ -35,11 +35,14 @@ def not_built_yet(lake: "Lake") -> str | None:
                 "and regexp_matches(coalesce(commit_message, ''), ?)",
                 found[-1].snapshot, _DATA,
             )  # fmt: skip
+            built = unchanged.last_build(live)
+            edited = seeds.edited_since(lake.project, built[1]) if built else []
     except (GradelakeError, duckdb.Error, OSError):
         return None
-    if not later:
+    what = ["The lake has commits"] * bool(later) + [f"seeds/{name} has edits" for name in edited]
+    if not what:
         return None
     return (
-        f"The lake has commits that are not in release {lake.release}: "
+        f"{', '.join(what)} that are not in release {lake.release}: "
         "`gradelake build` brings them in."
     )

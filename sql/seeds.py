@@ -1,9 +1,12 @@
 """The seeds of a build: those that people keep beside gradelake.toml, over the packaged ones."""
 
+import contextlib
 import csv
+import hashlib
 import io
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +47,24 @@ def gather(project: Project) -> Path:
     for name, content in (packaged | own).items():
         _write(gathered / name, content)
     return gathered
+
+
+def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
+    """The files of a project's own seeds that are not as in the build of these hashes.
+
+    `built` has the SHA-256 of each seed as `gather` writes it, by its name without `.csv`.
+    """
+    edited = []
+    for packaged in sorted(PACKAGED.glob("*.csv")):
+        own = seeds_folder(project) / packaged.name
+        if not own.is_file():
+            continue
+        contents = [own.read_bytes()]  # as the packaged one was built, before there was this file
+        with contextlib.suppress(BadInput):  # the next build says what is wrong
+            contents.append(_checked(own, _header(packaged.read_bytes())))
+        if built.get(packaged.stem) not in [hashlib.sha256(c).hexdigest() for c in contents]:
+            edited.append(packaged.name)
+    return edited
 
 
 def are_in(lake: "Lake", gathered: Path, name: str) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from sql import BadInput, Lake, Project, releases
 from sql.behind import not_built_yet
 from sql.book import asked, entries
+from sql.seeds import PACKAGED
 from tests.conftest import gradelake
 from tests.sql.small_lake import graders, small_lake
 
@@ -121,6 +122,20 @@ def test_a_forgotten_build_is_told_where_something_is_not_found(later_folder, de
     assert gradelake(later_folder, *empty, "--quiet").stderr == ""
     assert gradelake(later_folder, *empty, "--live").stderr == "", "it is what there is"
     assert gradelake(demo, *empty).stderr == "", "nothing came after its release"
+
+
+def test_an_edit_of_a_seed_that_was_not_built_is_told(demo, tmp_path):
+    folder, nothing = tmp_path / "demo", ("sql", "select 1 as one where false")
+    shutil.copytree(demo, folder)
+    (folder / "seeds").mkdir()
+    for name in ("rubric_edits.csv", "label_policies.csv"):
+        shutil.copy(PACKAGED / name, folder / "seeds")
+    assert gradelake(folder, *nothing).stderr == "", "these rows are built"
+    with (folder / "seeds" / "label_policies.csv").open("a") as file:
+        file.write("a row of one cell\n")  # wrong, which the build will say
+    told = gradelake(folder, *nothing).stderr
+    assert "seeds/label_policies.csv has edits that are not in release r1: `gradelake" in told
+    assert "rubric_edits" not in told
 
 
 def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
