@@ -148,7 +148,8 @@ def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[t
 
 def _keys(lake: Lake) -> list[Finding]:
     findings = [
-        Finding("bad", f"raw.{table}: {n:,} keys ({', '.join(KEYS[table])}) occur more than once",
+        Finding("bad", f"raw.{table}: more than one row for {counted(n, 'keys')} "
+                       f"({', '.join(KEYS[table])})",
                 "Please report this: commits are meant to prevent it.")
         for table, n in repeated_keys(lake)
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 
 from sql.connection import NAME, attach, data_path, grading_folder, require_lake, write_lock
+from sql.counted import counted
 from sql.errors import BadInput, WorkFailed
 from sql.lake import Lake
 from sql.migrate import applied, migrations
@@ -197,9 +198,9 @@ def _copy_table(lake: Lake, table: str, is_there: bool, origin: str, done: Copie
         found = fingerprint(connection, f"{NAME}.{table}")
         if found != (rows, digest):
             raise WorkFailed(
-                f"{table} differs after copying: {found[0]:,} rows instead of {rows:,}"
+                f"{table} differs after copying: {counted(found[0], 'rows')} instead of {rows:,}"
                 if found[0] != rows
-                else f"{table} differs after copying: {rows:,} rows, but other values",
+                else f"{table} differs after copying: {counted(rows, 'rows')}, but other values",
                 "The copy is not to be used. Begin again with an empty lake, and please report "
                 "this.",
             )

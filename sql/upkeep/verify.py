@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from sql.connection import attach, connect, quote
+from sql.counted import counted
 from sql.errors import GradelakeError, WorkFailed
 from sql.lake import Lake
 from sql.project import Project
@@ -204,7 +205,7 @@ def _rows_fault(named: Named, storage: Storage, rows: dict[str, int | str]) -> F
     if isinstance(said, str):
         return _fault(named, storage, f"cannot be read: {said}")
     if said != named.file.rows:
-        return _fault(named, storage, f"has {said:,} rows instead of {named.file.rows:,}")
+        return _fault(named, storage, f"has {counted(said, 'rows')} instead of {named.file.rows:,}")
     return None
 
 

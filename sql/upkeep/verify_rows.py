@@ -9,6 +9,7 @@ import polars as pl
 from pandera.errors import SchemaErrors
 
 from sql.contracts import CONTRACTS, KEYS
+from sql.counted import counted
 from sql.doctor import repeated_keys
 from sql.lake import Lake
 from sql.migrate import applied, migrations
@@ -22,17 +23,20 @@ if TYPE_CHECKING:
 _ROWS = 500_000  # checked at a time
 _REPORT = "Please report this: commits are meant to prevent it. A backup may have it as it was."
 
-# what must be nothing: (what a row of it means, where {} are its cells, query)
+# what must be nothing: (what its rows count, what a row of it means, where {} are that count and
+# the other cells, query)
 _LEDGER = [
     (
-        "{:,} grades of grader {} that raw.graders does not have",
+        "grades",
+        "{} of grader {} that raw.graders does not have",
         """
         select count(*), grader_id from lake.raw.grades
         where grader_id not in (select grader_id from lake.raw.graders) group by grader_id
         """,
     ),
     (
-        "{:,} grades of batch {} that neither raw.grading_batches nor raw.ledger has",
+        "grades",
+        "{} of batch {} that neither raw.grading_batches nor raw.ledger has",
         """
         select count(*), batch_id from lake.raw.grades
         where
@@ -43,7 +47,8 @@ _LEDGER = [
     ),
     # failed pairs are taken out when they are graded again, so they are left out here
     (
-        "{:,} grades of finished batch {}, which counted {:,} (failed ones aside)",
+        "grades",
+        "{} of finished batch {}, which counted {:,} (failed ones aside)",
         """
         select count(grades.batch_id) as found, batches.batch_id,
             batches.ok + batches.unanswerable + batches.defaulted as counted
@@ -57,7 +62,8 @@ _LEDGER = [
     ),
     # a grader's failed grades may be among the imported ones: there may be fewer, but not none
     (
-        "{:,} grades of import {}, for which the ledger has {:,}",
+        "grades",
+        "{} of import {}, for which the ledger has {:,}",
         """
         select count(grades.batch_id) as found, ledger.target, ledger.n_rows
         from lake.raw.ledger as ledger
@@ -70,7 +76,8 @@ _LEDGER = [
         """,
     ),
     (
-        "{:,} graded pairs (beside those that were reused), and the ledger's chunks hold {:,}",
+        "graded pairs",
+        "{} (beside those that were reused), and the ledger's chunks hold {:,}",
         f"""
         select
             (
@@ -110,9 +117,9 @@ def check_rows(lake: Lake, broken: set[str | None], done: "Verified") -> None:
             lake.connection.execute("begin read only")
     if not {"raw.grades", "raw.graders", "raw.grading_batches", "raw.ledger"} & broken:
         done.faults += [
-            _fault(what.format(*row), "grades")
-            for what, query in _LEDGER
-            for row in lake.rows(query)
+            _fault(meaning.format(counted(n, what), *cells), "grades")
+            for what, meaning, query in _LEDGER
+            for n, *cells in lake.rows(query)
         ]
 
 
@@ -122,15 +129,15 @@ def _fault(what: str, table: str) -> Fault:
 
 def _faults_of(lake: Lake, table: str, done: "Verified") -> list[Fault]:
     faults = [
-        _fault(f"{n:,} keys ({', '.join(KEYS[table])}) occur more than once", table)
+        _fault(f"more than one row for {counted(n, 'keys')} ({', '.join(KEYS[table])})", table)
         for _, n in repeated_keys(lake, [table])
     ]
     faults += _broken_contract(lake, table, done)
     if table == "passages" and done.deep:
         n = lake.value("select count(*) from lake.raw.passages where sha256(text) != text_sha256")
         if n:
-            what = f"{n:,} passages whose text is not the one that was ingested (text_sha256)"
-            faults.append(_fault(what, table))
+            what = "whose text is not the one that was ingested (text_sha256)"
+            faults.append(_fault(f"{counted(n, 'passages')} {what}", table))
     return faults
 
 
@@ -157,5 +164,7 @@ def _broken_contract(lake: Lake, table: str, done: "Verified") -> Iterator[Fault
                 said.setdefault(f"{column}: {check}", []).append(value)
     for check, values in said.items():
         yield _fault(
-            f"{len(values):,} rows break its contract: {check} (such as {values[0]!r})", table
+            f"{counted(len(values), 'rows', 'break')} its contract: {check} "
+            f"(such as {values[0]!r})",
+            table,
         )

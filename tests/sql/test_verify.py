@@ -97,7 +97,7 @@ def test_a_flipped_byte_of_a_text_is_found_by_reading_deeply(project):
     assert verify(project).faults == []
     assert said(verify(project, deep=True)) == [
         (
-            "1 passages whose text is not the one that was ingested (text_sha256)",
+            "1 passage whose text is not the one that was ingested (text_sha256)",
             "raw.passages",
             ["live"],
         )
@@ -165,7 +165,7 @@ def test_a_doubled_key_is_told(project):
     with Lake.writer(project) as lake, lake.transaction("test") as transaction:
         transaction.insert("passages", passages(3, 1))
     assert said(verify(project)) == [
-        ("1 keys (collection, passage_id) occur more than once", "raw.passages", ["live"])
+        ("more than one row for 1 key (collection, passage_id)", "raw.passages", ["live"])
     ]
 
 
