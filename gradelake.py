@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from typing import NoReturn
 
 import click
 
@@ -29,6 +30,7 @@ import sql.upkeep.tidy_command
 from sql import console
 from sql.command_line import Sections, whatever_the_locale
 from sql.errors import NOT_BUILT_YET, GradelakeError, masked
+from sql.interrupts import heed_ctrl_c, is_interruption
 from sql.plain_words import in_plain_words
 from sql.project import Project
 from sql.storage import bucket_error
@@ -106,6 +108,7 @@ for section, commands in SECTIONS.items():
 def main() -> None:
     """Run a command; errors meant for people are printed without a stack trace."""
     whatever_the_locale()
+    heed_ctrl_c()
     try:
         app(standalone_mode=False)
     except (GradelakeError, click.ClickException) as error:
@@ -114,11 +117,12 @@ def main() -> None:
         console.warn(f"error: {masked(shown)}")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        console.warn("interrupted; nothing half-done is in the lake")
-        sys.exit(130)
+        _interrupted()
     except BrokenPipeError:
         sys.exit(141)
     except Exception as error:
+        if is_interruption(error):
+            _interrupted()
         _trace()
         if type(error).__name__ == "CatalogException":  # DuckDB's
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
@@ -129,6 +133,11 @@ def main() -> None:
         shown = masked(f"{type(error).__name__}: {error}")
         console.warn(f"error: {shown}\n  Run again with --debug for more.")
         sys.exit(1)
+
+
+def _interrupted() -> NoReturn:
+    console.warn("interrupted; nothing half-done is in the lake")
+    sys.exit(130)
 
 
 def _trace() -> None:

@@ -13,6 +13,7 @@ from sql import console
 from sql.behind import not_built_yet
 from sql.book import Entry, entries
 from sql.errors import NOT_BUILT_YET, BadInput, GradelakeError
+from sql.interrupts import is_interruption
 from sql.plain_words import in_plain_words
 from sql.shell.tables import shown_name, tables
 from sql.storage import bucket_error
@@ -161,7 +162,7 @@ def in_words(work: Callable[[], T]) -> T:
         missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
         raise BadInput(_told(error), NOT_BUILT_YET if missing else None) from None
     except RuntimeError as error:
-        if str(error) == "Query interrupted":  # DuckDB's word for Ctrl-C
+        if is_interruption(error):
             raise KeyboardInterrupt from None
         raise
 

@@ -5,12 +5,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sql import parsed, releases, seeds, unchanged
 from sql.errors import BadInput, WorkFailed
+from sql.interrupts import held, is_interruption
 from sql.lake import Lake
 from sql.project import Project, is_name
 from sql.transaction import author
+
+if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunnerResult
 
 DBT_PROJECT = Path(__file__).resolve().parent.parent / "dbt_project"
 # dbt's arguments after which a build still covers every model and data test; after any other it
@@ -86,8 +91,6 @@ def build(
 
 def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
     """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
-    from dbt.cli.main import dbtRunner
-
     from sql import dbt_plugin
 
     failures: list[str] = []
@@ -114,7 +117,7 @@ def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
         "--no-write-json", *dbt_arguments,
     ]  # fmt: skip
     try:
-        result = dbtRunner(callbacks=[on_event]).invoke(command)
+        result = invoke_dbt(command, on_event)
     finally:
         dbt_plugin.release()
         close_adapters()
@@ -125,6 +128,25 @@ def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
             f"dbt could not build the lake; readers keep the last release\n  {words}",
             "Run again with --verbose to see dbt at work.",
         )
+
+
+def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
+    """Run a dbt command in this process; `on_event` gets what it logs.
+
+    Raises `KeyboardInterrupt` where dbt reports one as its result.
+    """
+    from dbt.cli.main import dbtRunner
+
+    with held() as let_go:  # before its log is set up, dbt would print a stack trace
+
+        def heard(event) -> None:
+            let_go()
+            on_event(event)
+
+        result = dbtRunner(callbacks=[heard]).invoke(command)
+    if result.exception and is_interruption(result.exception):
+        raise KeyboardInterrupt
+    return result
 
 
 def _refuse_wrong_seeds(lake: Lake, before: int, results) -> None:

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from sql.amounts import duration as duration
 from sql.amounts import size as size
+from sql.interrupts import after_imports
 from sql.table_text import cell, one_line, printable, reads_better_as_lines, table_lines
 
 # texts are shown as they are: no markup, no emoji codes
@@ -122,9 +123,7 @@ def _terminated() -> Iterator[None]:
         yield
         return
 
-    def leave(*_: Any) -> None:
-        sys.exit(143)
-
+    leave = after_imports(lambda: sys.exit(143))
     signal.signal(signal.SIGTERM, leave)
     try:
         yield

@@ -122,8 +122,6 @@ def _dbt_target() -> Iterator[Path]:
 
 def _run(project: Project, target: Path, release: str, command: list[str]) -> Any:
     """Run dbt in this process on a release, its files going to `target`; return its result."""
-    from dbt.cli.main import dbtRunner
-
     from sql import dbt_plugin
 
     errors: list[str] = []
@@ -139,10 +137,11 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
     here = str(build.DBT_PROJECT)
     with build.environment(project, **places, **{dbt_plugin.READ_RELEASE: release}):
         try:
-            ran = dbtRunner(callbacks=[on_event]).invoke(
+            ran = build.invoke_dbt(
                 ["--log-level", "none", "--log-level-file", "none",
                  "--no-send-anonymous-usage-stats", *command,
-                 "--project-dir", here, "--profiles-dir", here]
+                 "--project-dir", here, "--profiles-dir", here],
+                on_event,
             )  # fmt: skip
         finally:
             build.close_adapters()

@@ -1,0 +1,95 @@
+"""Ctrl-C at bad moments: it always ends a command, and never leaves it hanging."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import gradelake
+
+STOPPED = "interrupted; nothing half-done is in the lake\n"
+# SIGINT comes while a module is looked for, once: {module}, and what is done then: {work}
+AT_AN_IMPORT = """
+import signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+{work}
+"""
+HEEDED = "import time\nfrom sql.interrupts import heed_ctrl_c\nheed_ctrl_c()\n"
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["pandas.core", "pyarrow.compute", "dbt.cli.main", "dbt.task.build", "sql.dbt_plugin"],
+)
+def test_a_build_is_stopped_whatever_is_imported_at_that_moment(demo, tmp_path, module):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    work = "import gradelake\nsys.argv = ['gradelake', 'build']\ngradelake.main()"
+    done = run(AT_AN_IMPORT.format(module=module, work=work), folder)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.lstrip() == STOPPED
+    assert "r2" not in gradelake(folder, "log").stdout
+
+
+def test_a_module_is_whole_before_an_interruption_is_raised(tmp_path):
+    work = f"""{HEEDED}
+try:
+    import wave
+    time.sleep(60)
+except KeyboardInterrupt:
+    print(wave.open)
+"""
+    done = run(AT_AN_IMPORT.format(module="wave", work=work), tmp_path)
+    assert done.stdout.startswith("<function open"), done.stderr
+
+
+def test_an_interruption_that_python_would_drop_is_raised_again(tmp_path):
+    code = f"""{HEEDED}
+import signal
+
+class Dying:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+try:
+    Dying()
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("heeded")
+"""
+    done = run(code, tmp_path)
+    assert (done.stdout, done.stderr) == ("heeded\n", "")
+
+
+def test_a_query_that_is_interrupted_is_no_failure(tmp_path):
+    code = """
+import os, signal, sys, threading
+import click, duckdb, gradelake
+
+def forever():
+    threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT]).start()
+    duckdb.execute("select count(*) from range(10_000_000_000) t(a) where a * a % 7 = 3")
+
+command = click.Command("forever", callback=forever)
+gradelake.app.add_command(command, section="Look after")
+sys.argv = ["gradelake", "forever"]
+gradelake.main()
+"""
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stderr.lstrip()) == (130, STOPPED)
