@@ -137,10 +137,11 @@ def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
     """
     from dbt.cli.main import dbtRunner
 
-    with held() as let_go:  # before its log is set up, dbt would print a stack trace
+    with held() as let_go:  # while dbt reads the project, what it uses ignores Ctrl-C or prints it
 
         def heard(event) -> None:
-            let_go()
+            if event.info.name == "FoundStats":  # it knows what to run
+                let_go()
             on_event(event)
 
         result = dbtRunner(callbacks=[heard]).invoke(command)
