@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sql import parsed, releases, seeds, unchanged
 from sql.errors import BadInput, WorkFailed
-from sql.interrupts import held, is_interruption
+from sql.interrupts import held, is_interruption, n_interrupted
 from sql.lake import Lake
 from sql.project import Project, is_name
 from sql.transaction import author
@@ -133,19 +133,20 @@ def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
 def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
     """Run a dbt command in this process; `on_event` gets what it logs.
 
-    Raises `KeyboardInterrupt` where dbt reports one as its result.
+    Raises `KeyboardInterrupt` where dbt was interrupted, whatever it made of that.
     """
     from dbt.cli.main import dbtRunner
 
     with held() as let_go:  # while dbt reads the project, what it uses ignores Ctrl-C or prints it
 
         def heard(event) -> None:
-            if event.info.name == "FoundStats":  # it knows what to run
+            if event.info.name == "ConcurrencyLine":  # it begins to run models
                 let_go()
             on_event(event)
 
+        before = n_interrupted()
         result = dbtRunner(callbacks=[heard]).invoke(command)
-    if result.exception and is_interruption(result.exception):
+    if n_interrupted() > before or (result.exception and is_interruption(result.exception)):
         raise KeyboardInterrupt
     return result
 

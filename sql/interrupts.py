@@ -12,6 +12,7 @@ _IMPORTING = "<frozen importlib"
 _LATER = 0.02  # seconds
 
 _held: list[object] = []  # what no signal may interrupt
+_raised = 0
 
 
 def heed_ctrl_c() -> None:
@@ -78,7 +79,14 @@ def is_interruption(error: BaseException) -> bool:
     )
 
 
+def n_interrupted() -> int:
+    """How many times `KeyboardInterrupt` was raised: libraries with a bare `except:` ignore it."""
+    return _raised
+
+
 def _interrupt() -> NoReturn:
+    global _raised
+    _raised += 1
     raise KeyboardInterrupt
 
 
