@@ -12,6 +12,7 @@ _IMPORTING = "<frozen importlib"
 _LATER = 0.02  # seconds
 
 _held: list[object] = []  # what no signal may interrupt
+_put_off: set[int] = set()  # signals that will be sent again
 _raised = 0
 
 
@@ -91,8 +92,15 @@ def _interrupt() -> NoReturn:
 
 
 def _send_later(number: int) -> None:
-    # to the main thread, because it may be waiting for something
-    main = threading.main_thread().ident
-    again = threading.Timer(_LATER, signal.pthread_kill, [main, number])
+    """Once, however often it came, to the main thread, which may be waiting for something."""
+    if number in _put_off:
+        return
+    _put_off.add(number)
+
+    def send() -> None:
+        _put_off.discard(number)
+        signal.pthread_kill(threading.main_thread().ident, number)
+
+    again = threading.Timer(_LATER, send)
     again.daemon = True
     again.start()
