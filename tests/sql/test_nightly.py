@@ -263,16 +263,21 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
 # --- killed and stopped ---------------------------------------------------------------------------
 
 
-def steps_of(run_id: str) -> list[psutil.Process]:
+def of_night(run_id: str) -> list[psutil.Process]:
     """Processes of a night's steps, whoever their parent is."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(NIGHT) == run_id:
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
+    return [each for each in psutil.process_iter() if night_of(each) == run_id]
+
+
+def steps_of(pid: int) -> list[psutil.Process]:
+    """The processes that a night has started for its steps."""
+    return [each for each in psutil.Process(pid).children() if night_of(each)]
+
+
+def night_of(process: psutil.Process) -> str | None:
+    try:
+        return process.environ().get(NIGHT)
+    except psutil.Error:
+        return None
 
 
 def wait_for_step(night: subprocess.Popen, step: str) -> None:
@@ -283,7 +288,7 @@ def wait_for_step(night: subprocess.Popen, step: str) -> None:
     else:
         pytest.fail(f"there was no step {step!r}")
     until = time.monotonic() + 60
-    while not any(NIGHT in child.environ() for child in psutil.Process(night.pid).children()):
+    while not steps_of(night.pid):
         assert time.monotonic() < until, f"{step}: no process"
         time.sleep(0.05)
     time.sleep(0.5)
@@ -297,11 +302,11 @@ def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(
     ((run_id, name),) = rows(
         folder, "select run_id, json_extract_string(counts, '$.night') "
         "from lake.raw.pipeline_runs where state = 'running'")  # fmt: skip
-    assert steps_of(run_id)
+    assert steps_of(night.pid)
     night.kill()
     night.communicate()
-    psutil.wait_procs(steps_of(run_id), timeout=10)
-    assert steps_of(run_id) == []
+    psutil.wait_procs(of_night(run_id), timeout=10)
+    assert of_night(run_id) == []
     with Lake.published(Project.find(folder)) as release:
         assert release.rows("select system from lake.raw.systems") == [("good",)]
 
