@@ -72,15 +72,15 @@ campaigns: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/sqlfluff lint dbt_project grading sql/migrations
-	@cd sql/queries && ../../$(BIN)/sqlfluff lint .
+	@$(BIN)/sqlfluff lint dbt_project grading sql/lake/migrations
+	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
-	@$(BIN)/sqlfluff fix dbt_project grading sql/migrations
-	@cd sql/queries && ../../$(BIN)/sqlfluff fix .
+	@$(BIN)/sqlfluff fix dbt_project grading sql/lake/migrations
+	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff fix .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff fix .
 
 # vLLM's CPU build into .venv, for machines without a GPU

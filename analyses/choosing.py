@@ -1,8 +1,8 @@
 """What tables, pictures and the report are of: label sets, references, levels, official ranks."""
 
-from analyses.qrels_export import label_sets, require_label_set
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses.qrels_export import label_sets, require_label_set
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 
 def min_relevant(lake: Lake, collection: str) -> int:
@@ -54,8 +54,9 @@ def compared_with(
     rows = lake.rows(
         "select distinct label_set from lake.marts.confusion where collection = ? "
         "and reference = ? and not is_sampled order by all",
-        collection, reference,
-    )  # fmt: skip
+        collection,
+        reference,
+    )
     compared = [name for (name,) in rows]
     for name in wanted:
         if name not in compared:

@@ -5,25 +5,48 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.counted import counted
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 
 @click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
 @click.argument("collection")
-@click.option("--label-set", metavar="NAME", help="As in relevance_labels: assessor:NAME, "
-              "judge:NAME or GRADER/vN/POLICY.")  # fmt: skip
-@click.option("--fill-holes", "fill", metavar="NAME", help="Take this label set's labels where "
-              "--label-set has none; its name is then the line's second column.")  # fmt: skip
-@click.option("--map", "mapping", metavar="5:3,4:1", help="With --fill-holes: what its labels are "
-              "on the scale of --label-set; others become 0.")  # fmt: skip
-@click.option("--output", "-o", default="-", show_default=True, metavar="FILE",
-              type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-              help="The file, zipped when its name ends in .gz; - is standard output.")  # fmt: skip
-@click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Write every label set of the collection to DIR, one file each.")  # fmt: skip
+@click.option(
+    "--label-set",
+    metavar="NAME",
+    help="As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY.",
+)
+@click.option(
+    "--fill-holes",
+    "fill",
+    metavar="NAME",
+    help="Take this label set's labels where "
+    "--label-set has none; its name is then the line's second column.",
+)
+@click.option(
+    "--map",
+    "mapping",
+    metavar="5:3,4:1",
+    help="With --fill-holes: what its labels are on the scale of --label-set; others become 0.",
+)
+@click.option(
+    "--output",
+    "-o",
+    default="-",
+    show_default=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="The file, zipped when its name ends in .gz; - is standard output.",
+)
+@click.option(
+    "--all",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write every label set of the collection to DIR, one file each.",
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -42,7 +65,7 @@ def export_qrels(
       gradelake export qrels dl19 --label-set assessor:nist \\
           --fill-holes judge:Sun --map 1:2
     """
-    from analyses.qrels_export import export_all, export_label_set
+    from gradelake.analyses.qrels_export import export_all, export_label_set
 
     to_stdout = str(output) == "-"
     if (label_set is None) == (folder is None):
@@ -81,16 +104,21 @@ def export_qrels(
 
 
 def _fill_holes(lake, collection, label_set, fill, mapping, output, as_json):
-    from analyses.filled_qrels import export_filled, read_mapping
+    from gradelake.analyses.filled_qrels import export_filled, read_mapping
 
     to_stdout = str(output) == "-"
     target = sys.stdout.buffer if to_stdout else output
     mapping = None if mapping is None else read_mapping(mapping)
     done = export_filled(lake, collection, label_set, fill, target, mapping)
     if as_json:
-        written = {"label_set": label_set, "fill_holes": fill, "file": str(output),
-                   "labels": done.n_given, "filled": done.n_filled,
-                   "queries_of_fill_only": done.n_new_queries}  # fmt: skip
+        written = {
+            "label_set": label_set,
+            "fill_holes": fill,
+            "file": str(output),
+            "labels": done.n_given,
+            "filled": done.n_filled,
+            "queries_of_fill_only": done.n_new_queries,
+        }
         console.print_json({"collection": collection, "written": [written]})
         return
     where = "standard output" if to_stdout else output

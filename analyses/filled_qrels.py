@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from analyses.qrels_export import (
+from gradelake.analyses.qrels_export import (
     LINES_AT_ONCE,
     label_sets,
     one_state,
     require_columns,
     require_label_set,
 )
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.whole_file import whole_file
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
 
 # DuckDB compares strings bytewise
 FILLED = """

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
-from sql.whole_file import whole_file
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
 
 # DuckDB compares strings bytewise
 LABELS = """

@@ -6,20 +6,23 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 
 def _request_options(command):
     options = [
         click.argument("collection"),
         click.option("--queries", help="Only these: ids with commas between, or a file of them."),
-        click.option("--rubric-version", type=click.IntRange(min=0),
-                     help="Whose items to grade; 0 is the bank as it came. Default: the newest."),
+        click.option(
+            "--rubric-version",
+            type=click.IntRange(min=0),
+            help="Whose items to grade; 0 is the bank as it came. Default: the newest.",
+        ),
         click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    ]  # fmt: skip
+    ]
     for option in reversed(options):
         command = option(command)
     return command
@@ -37,10 +40,10 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
       gradelake plan dl19
       gradelake plan dl19 --grader flan
     """
-    from grading.configured import configured, judges
-    from grading.planner import NothingToGrade, Plan, check_queries, ensure_views
-    from grading.report import plan_as_object, print_plans
-    from grading.work import Request
+    from gradelake.grading.graders.configured import configured, judges
+    from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
+    from gradelake.grading.plan.request import Request
+    from gradelake.grading.run.run_text import plan_as_object, print_plans
 
     project = project()
     chosen = names or judges(project)
@@ -74,9 +77,12 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
         console.warn(f"{refusal['grader']}: {error}")
     if as_json:
         console.print_json(
-            {"collection": collection, "plans": [plan_as_object(*p) for p in plans],
-             "refused": refused}
-        )  # fmt: skip
+            {
+                "collection": collection,
+                "plans": [plan_as_object(*p) for p in plans],
+                "refused": refused,
+            }
+        )
     else:
         print_plans(plans)
 
@@ -93,9 +99,17 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
 )
 @click.pass_obj
 def grade(
-    project, collection, queries, rubric_version, limit, as_json, name, dry_run, retry_failed,
+    project,
+    collection,
+    queries,
+    rubric_version,
+    limit,
+    as_json,
+    name,
+    dry_run,
+    retry_failed,
     max_minutes,
-):  # fmt: skip
+):
     """Grade what a COLLECTION's pool lacks of a grader, and commit it chunk by chunk.
 
     It can be stopped at any moment (Ctrl-C), or killed: the same command goes on where it was.
@@ -106,12 +120,12 @@ def grade(
       gradelake grade dl19 --grader flan
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
     """
-    from grading import run as runs
-    from grading.configured import configured
-    from grading.planner import Plan, ensure_views
-    from grading.progress import Progress
-    from grading.report import plan_as_object, print_plans, print_run, run_as_object
-    from grading.work import Request
+    from gradelake.grading.graders.configured import configured
+    from gradelake.grading.plan.planner import Plan, ensure_views
+    from gradelake.grading.plan.request import Request
+    from gradelake.grading.run import run as runs
+    from gradelake.grading.run.progress import Progress
+    from gradelake.grading.run.run_text import plan_as_object, print_plans, print_run, run_as_object
 
     project = project()
     with console.working("planning"), Lake.writer(project) as lake:
@@ -138,7 +152,9 @@ def grade(
 
 def chosen_queries(queries: str | None) -> tuple[str, ...] | None:
     """Ids from the command line, or the first column of a file."""
-    from sql import files  # it brings pandera, which `gradelake --help` should not wait for
+    from gradelake.sql.common import (
+        files,  # it brings pandera, which `gradelake --help` should not wait for
+    )
 
     if queries is None:
         return None

@@ -1,1 +1,1 @@
-"""Brings the world in: topics, passages, runs, responses, judgments, ranks and foreign labels."""
+"""Brings the world in: collections, rubric banks, and people's edits of a rubric."""

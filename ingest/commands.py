@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.counted import counted
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 
 
 @click.command(short_help="Write a starter gradelake.toml and make an empty lake.")
@@ -23,7 +23,7 @@ def init(folder, demo):
       gradelake init
       gradelake init demo --demo
     """
-    from ingest import starter
+    from gradelake.ingest.collections import starter
 
     folder = folder or Path.cwd()
     file = starter.copy_demo(folder) if demo else starter.write_starter(folder)
@@ -58,8 +58,8 @@ def ingest(project, collection, as_json):
     project = project()
     started = time.monotonic()
     with console.working(f"ingesting {collection}"):
-        from ingest.collection import Collection
-        from ingest.pipeline import ingest as run_ingest
+        from gradelake.ingest.collections.collection import Collection
+        from gradelake.ingest.collections.pipeline import ingest as run_ingest
 
         settings = Collection.named(project, collection)
         with Lake.create(project) as lake:
@@ -140,7 +140,7 @@ def import_labels(project, collection, file, judge, as_json):
       gradelake import labels dl19 Sun.qrels --judge Sun
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from ingest.labels import import_labels as run_import
+        from gradelake.ingest.collections.labels import import_labels as run_import
 
         n_rows, snapshot, warnings = run_import(lake, collection, file, judge, sys.argv[1:])
     if as_json:
@@ -161,10 +161,13 @@ def import_labels(project, collection, file, judge, as_json):
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", required=True, help="Name of the bank.")
 @click.option(
-    "--format", "format_", default="auto", show_default=True,
+    "--format",
+    "format_",
+    default="auto",
+    show_default=True,
     type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa"]),
     help="Shape of the file; auto tells it from the content.",
-)  # fmt: skip
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def import_bank(project, collection, file, name, format_, as_json):
@@ -186,7 +189,7 @@ def import_bank(project, collection, file, name, format_, as_json):
     nuggetizer: vital nuggets weigh 1, okay ones 0.5.
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from ingest.banks import import_bank as run_import
+        from gradelake.ingest.banks.banks import import_bank as run_import
 
         done = run_import(lake, collection, file, name, format_, sys.argv[1:])
     if as_json:
@@ -214,15 +217,21 @@ def import_judgments(project, collection, file, assessor, as_json):
       gradelake import judgments dl19 sample.csv --assessor ann
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from ingest.judgments import import_judgments as run_import
+        from gradelake.ingest.collections.judgments import import_judgments as run_import
 
         done = run_import(lake, collection, file, assessor, sys.argv[1:])
     if as_json:
-        console.print_json({
-            "assessor": assessor, "sample": done.sample, "written": done.judged,
-            "not_judged_yet": done.empty, "changed": done.changed, "snapshot": done.snapshot,
-            "warnings": done.warnings,
-        })  # fmt: skip
+        console.print_json(
+            {
+                "assessor": assessor,
+                "sample": done.sample,
+                "written": done.judged,
+                "not_judged_yet": done.empty,
+                "changed": done.changed,
+                "snapshot": done.snapshot,
+                "warnings": done.warnings,
+            }
+        )
         return
     for warning in done.warnings:
         console.warn(f"note: {warning}")

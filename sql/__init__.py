@@ -1,7 +1,1 @@
-"""The lake: one connection, table contracts, migrations, releases, and the analysts' query book."""
-
-from sql.errors import BadInput, GradelakeError, WorkFailed
-from sql.lake import Lake
-from sql.project import Project
-
-__all__ = ["BadInput", "GradelakeError", "Lake", "Project", "WorkFailed"]
+"""The lake: how it is stored, built, published, asked and looked after."""

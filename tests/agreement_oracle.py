@@ -31,13 +31,15 @@ def two_by_two(one: list[int], other: list[int]) -> dict[str, float | None]:
         precision = precision_score(other, one, zero_division=np.nan)
         recall = recall_score(other, one, zero_division=np.nan)
     return {
-        "n_both": both, "n_label_only": one_only, "n_reference_only": other_only,
+        "n_both": both,
+        "n_label_only": one_only,
+        "n_reference_only": other_only,
         "n_neither": neither,
         "precision": None if np.isnan(precision) else precision,
         "recall": None if np.isnan(recall) else recall,
         "prevalence_index": (both - neither) / len(one),
         "bias_index": np.mean(one) - np.mean(other),
-    }  # fmt: skip
+    }
 
 
 def correlations(one: list[float], other: list[float]) -> dict[str, float | None]:

@@ -6,7 +6,7 @@ from enum import Enum
 import click
 
 from gradelake import app
-from sql import book
+from gradelake.sql.ask import book
 
 
 def calls(line: str) -> list[list[str]]:

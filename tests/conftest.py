@@ -12,16 +12,23 @@ import pytest
 
 from tests.places import DL19, missing_dl19
 
-DL19_JUDGES = {"Question": "QuestionSelfRatedUnanswerablePromptWithChoices", "Sun": "Sun",
-               "Thomas": "Thomas"}  # fmt: skip
+DL19_JUDGES = {
+    "Question": "QuestionSelfRatedUnanswerablePromptWithChoices",
+    "Sun": "Sun",
+    "Thomas": "Thomas",
+}
 
 
 def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
     """Run the command line as a person would; fail with what it printed unless it leaves `code`."""
     done = subprocess.run(
         [sys.executable, "-m", "gradelake", *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
 
@@ -121,8 +128,10 @@ def dl19_graded(tmp_path_factory) -> Path:
     def make(folder: Path) -> None:
         write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
         with (folder / "gradelake.toml").open("a") as config:
-            config.write('[graders.lexical]\nengine = "lexical"\n'
-                         'prompt = "question_self_rating"\nparser = "strict"\n')  # fmt: skip
+            config.write(
+                '[graders.lexical]\nengine = "lexical"\n'
+                'prompt = "question_self_rating"\nparser = "strict"\n'
+            )
         gradelake(folder, "ingest", "dl19")
         bank = str(DL19 / "question_bank.jsonl.gz")
         gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyndeval
 
-from sql import Lake
+from gradelake.sql.lake.lake import Lake
 
 LEVELS = range(1, 6)
 CUTOFFS = (10, 20)
@@ -32,8 +32,20 @@ class Graded:
 
 def write_edits(folder: Path, edits: list[dict[str, str]]) -> None:
     """Put edits where a build looks for them."""
-    columns = ("rubric_version", "collection", "bank", "item_id", "action", "query_id", "kind",
-               "text", "gold_answer", "weight", "editor", "reason")  # fmt: skip
+    columns = (
+        "rubric_version",
+        "collection",
+        "bank",
+        "item_id",
+        "action",
+        "query_id",
+        "kind",
+        "text",
+        "gold_answer",
+        "weight",
+        "editor",
+        "reason",
+    )
     (folder / "seeds").mkdir()
     with (folder / "seeds" / "rubric_edits.csv").open("w", newline="") as stream:
         writer = csv.DictWriter(stream, columns)

@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from sql.seeds import PACKAGED
+from gradelake.sql.build.seeds import PACKAGED
 
 COLUMNS = (PACKAGED / "rubric_edits.csv").read_text(encoding="utf-8").strip().split(",")
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import boto3
 
-import sql
+from gradelake.sql import lake
 
 BUCKET, PREFIX = "team", "gradelake"
 REGION = "eu-central-1"
@@ -26,7 +26,7 @@ class S3:
     """A server with one bucket, and who may do what below its prefix.
 
     `writer` and `reader` are environments with a key pair each, whose rights are the policies in
-    sql/rights; `root` may do everything.
+    sql/lake/rights; `root` may do everything.
     """
 
     endpoint: str
@@ -64,10 +64,18 @@ def s3_server() -> Iterator[S3]:
         port = probe.getsockname()[1]
     endpoint = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
-        [sys.executable, "-c", "from moto.server import main; main()", "-H", "127.0.0.1",
-         "-p", str(port)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "from moto.server import main; main()",
+            "-H",
+            "127.0.0.1",
+            "-p",
+            str(port),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         _wait_for(endpoint, process)
         # nobody has rights before there are users: so far the server asks for none
@@ -97,8 +105,8 @@ def s3_server() -> Iterator[S3]:
 
 
 def rights(name: str) -> str:
-    """A policy of sql/rights for the bucket of the tests."""
-    text = (Path(sql.__file__).parent / "rights" / name).read_text(encoding="utf-8")
+    """A policy of sql/lake/rights for the bucket of the tests."""
+    text = (Path(lake.__file__).parent / "rights" / name).read_text(encoding="utf-8")
     policy = json.loads(text.replace("BUCKET", BUCKET).replace("PREFIX", PREFIX))
     if "s3:DeleteObject" in text:
         # where many files are deleted at once, this server asks for the right to the bucket, AWS
@@ -120,17 +128,21 @@ def _user(endpoint: str, anyone: dict[str, str], name: str, policy: str) -> dict
 
 def _environment(endpoint: str, key_id: str, secret: str) -> dict[str, str]:
     return {
-        "AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": key_id,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_REGION": REGION,
         "AWS_ENDPOINT_URL": endpoint,
-    }  # fmt: skip
+    }
 
 
 def _client(endpoint: str, service: str, environment: dict[str, str]) -> Any:
     return boto3.client(
-        service, endpoint_url=endpoint, region_name=REGION,
+        service,
+        endpoint_url=endpoint,
+        region_name=REGION,
         aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )  # fmt: skip
+    )
 
 
 def _wait_for(endpoint: str, process: subprocess.Popen) -> None:

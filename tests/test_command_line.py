@@ -5,8 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from gradelake import app
-from sql.command_line import short_help
-from sql.errors import GradelakeError
+from gradelake.sql.common.command_line import short_help
+from gradelake.sql.common.errors import GradelakeError
 from tests.calls import calls, check
 
 WIDTH = 80
@@ -151,12 +151,18 @@ TYPOS = [
     (["sql", "select * from leaderbord"], "leaderboard"),
     (["export", "qrels", "demo", "--label-set", "judge:lexical_dirct"], "judge:lexical_direct"),
     (["stats", "alpha", "demo", "--label-set", "judge:lexical_dirct"], "judge:lexical_direct"),
-    (["stats", "correlation", "demo", "--measure", "AP", "--label-set", "lexical/v0/bst"],
-     "lexical/v0/best"),
-    (["plot", "confusion", "demo", "--label-set", "lexical/v0/bst", "-o", "x.svg"],
-     "lexical/v0/best"),
-    (["export", "sample", "demo", "--label-set", "lexical/v0/bst", "--size", "3", "-o", "x.csv"],
-     "lexical/v0/best"),
+    (
+        ["stats", "correlation", "demo", "--measure", "AP", "--label-set", "lexical/v0/bst"],
+        "lexical/v0/best",
+    ),
+    (
+        ["plot", "confusion", "demo", "--label-set", "lexical/v0/bst", "-o", "x.svg"],
+        "lexical/v0/best",
+    ),
+    (
+        ["export", "sample", "demo", "--label-set", "lexical/v0/bst", "--size", "3", "-o", "x.csv"],
+        "lexical/v0/best",
+    ),
     (["report", "demo", "--reference", "assessor:humn"], "assessor:human"),
     (["stats", "estimate", "demo", "--measure", "P@10", *L, "--assessor", "humn"], "human"),
     (["sql", "--release", "r11", "@leaderboard"], "r1"),
@@ -164,7 +170,7 @@ TYPOS = [
     (["release", "diff", "r1", "r11"], "r1"),
     (["release", "keep", "r11"], "r1"),
     (["prompts", "show", "question_selfrating"], "question_self_rating"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("words", "meant"), TYPOS, ids=[" ".join(words) for words, _ in TYPOS])

@@ -22,9 +22,21 @@ from rich.cells import cell_len
 
 FOLDER = "Größe und Straße 検索"
 _OF_THE_TESTER = {
-    "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8",
-    "PYTHONIOENCODING", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES", "MPLCONFIGDIR",
-}  # fmt: skip
+    "HOME",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "PYTHONUTF8",
+    "PYTHONIOENCODING",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "TERM",
+    "COLUMNS",
+    "LINES",
+    "MPLCONFIGDIR",
+}
 PLAIN = {"LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
 ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0"}
 LATIN_1 = {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}
@@ -41,9 +53,13 @@ def run(folder: Path, *words: str, code: int = 0, given: str = "", **settings: s
     """A command with its output in pipes; fails unless it leaves `code` without a trace."""
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gradelake", *words],
-        cwd=folder, input=given.encode(), capture_output=True, timeout=300, check=False,
+        cwd=folder,
+        input=given.encode(),
+        capture_output=True,
+        timeout=300,
+        check=False,
         env=_environment(**settings),
-    )  # fmt: skip
+    )
     shown = (done.stdout + done.stderr).decode(errors="replace")
     assert done.returncode == code, f"{words}: {done.returncode}\n{shown}"
     for trace in TRACES:
@@ -59,9 +75,13 @@ def terminal(
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "gradelake", *words],
-        cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs if stderr is None else stderr,
-        env=_environment(**settings), start_new_session=True,
-    )  # fmt: skip
+        cwd=folder,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs if stderr is None else stderr,
+        env=_environment(**settings),
+        start_new_session=True,
+    )
     os.close(theirs)
     sent = b""
     while select.select([ours], [], [], 120)[0]:
@@ -90,9 +110,16 @@ def lake(graded_demo, tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize(
     "words",
-    ["sql @leaderboard", "plan demo", "release list", "lake verify", "log", "--help",
-     "lake verify --help"],
-)  # fmt: skip
+    [
+        "sql @leaderboard",
+        "plan demo",
+        "release list",
+        "lake verify",
+        "log",
+        "--help",
+        "lake verify --help",
+    ],
+)
 def test_a_terminal_of_80_columns_has_no_longer_line(lake, words):
     shown = _ESCAPE.sub("", terminal(lake, *words.split()))
 
@@ -112,9 +139,15 @@ def test_no_color_leaves_results_without_any_escape(lake):
     )
 
 
-WORK = ["plan demo", "lake verify", "rubric show volcano-prediction", "doctor",
-        "stats correlation demo --measure AP", "export grades demo --output grades.jsonl",
-        "plot scatter demo --label-set lexical/v0/best --measure AP -o ap.svg"]  # fmt: skip
+WORK = [
+    "plan demo",
+    "lake verify",
+    "rubric show volcano-prediction",
+    "doctor",
+    "stats correlation demo --measure AP",
+    "export grades demo --output grades.jsonl",
+    "plot scatter demo --label-set lexical/v0/best --measure AP -o ap.svg",
+]
 
 
 @pytest.mark.parametrize("words", WORK)
@@ -148,8 +181,13 @@ def test_a_pipe_gets_no_escapes_and_no_progress(lake, words):
 def test_a_reader_that_leaves_early_is_nothing_to_talk_about(lake, words):
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -P -m gradelake {words} | head -1"],
-        cwd=lake, capture_output=True, text=True, timeout=120, check=True, env=_environment(),
-    )  # fmt: skip
+        cwd=lake,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env=_environment(),
+    )
 
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
@@ -158,8 +196,16 @@ def test_a_reader_that_leaves_early_is_nothing_to_talk_about(lake, words):
 # --- locales ------------------------------------------------------------------------------------
 
 SHEET = "rubric edit volcano-prediction --print"
-READING = ["sql @leaderboard", "log", "plan demo", "release list", "doctor", SHEET,
-           "rubric show volcano-prediction", "stats alpha demo"]  # fmt: skip
+READING = [
+    "sql @leaderboard",
+    "log",
+    "plan demo",
+    "release list",
+    "doctor",
+    SHEET,
+    "rubric show volcano-prediction",
+    "stats alpha demo",
+]
 
 
 @pytest.mark.parametrize("words", READING)
@@ -263,10 +309,10 @@ def test_a_lake_can_be_made_where_everything_is_missing_at_once(new):
 
 def test_people_edit_and_review_there(new):
     sheet = run(new, *SHEET.split(), **NOWHERE).stdout.decode()
-    run(new, "rubric", "edit", "--from", "-", given=sheet + "\n+ question Größe?\n",
-        **NOWHERE)  # fmt: skip
-    reviewed = run(new, "review", "demo", "--grader", "lexical", "--assessor", "ann",
-                   given="a\nq\n", **NOWHERE)  # fmt: skip
+    run(new, "rubric", "edit", "--from", "-", given=sheet + "\n+ question Größe?\n", **NOWHERE)
+    reviewed = run(
+        new, "review", "demo", "--grader", "lexical", "--assessor", "ann", given="a\nq\n", **NOWHERE
+    )
 
     assert "Größe?" in (new / "seeds" / "rubric_edits.csv").read_text(encoding="utf-8")
     assert "1 reviewed" in reviewed.stdout.decode()
@@ -300,6 +346,10 @@ def test_a_stack_trace_comes_with_debug_alone_before_and_after_the_command(lake)
     for words in (("--debug", "plan", "nowhere"), ("plan", "nowhere", "--debug")):
         done = subprocess.run(
             [sys.executable, "-P", "-m", "gradelake", *words],
-            cwd=lake, capture_output=True, timeout=60, check=False, env=_environment(),
-        )  # fmt: skip
+            cwd=lake,
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env=_environment(),
+        )
         assert b"Traceback" in done.stderr

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from analyses.stats.options import at_level, measured, reading
-from sql import console
-from sql.counted import counted
-from sql.lake import Lake
+from gradelake.analyses.stats.options import at_level, measured, reading
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.lake import Lake
 
 
 @click.group()
@@ -24,14 +24,26 @@ def plot():
 def drawing(command):
     """Options of every picture, and its collection."""
     for option in (
-        click.option("--output", "-o", required=True, metavar="FILE",
-                     type=click.Path(dir_okay=False, path_type=Path),
-                     help="The file; its ending says svg, png or pdf."),
-        click.option("--reference", metavar="NAME", help="The label set to compare with (default: "
-                     "the collection's only assessor)."),
-        click.option("--label-set", required=True, metavar="NAME", help="As in relevance_labels: "
-                     "assessor:NAME, judge:NAME or GRADER/vN/POLICY."),
-    ):  # fmt: skip
+        click.option(
+            "--output",
+            "-o",
+            required=True,
+            metavar="FILE",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="The file; its ending says svg, png or pdf.",
+        ),
+        click.option(
+            "--reference",
+            metavar="NAME",
+            help="The label set to compare with (default: the collection's only assessor).",
+        ),
+        click.option(
+            "--label-set",
+            required=True,
+            metavar="NAME",
+            help="As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY.",
+        ),
+    ):
         command = option(command)
     return reading(command)
 
@@ -45,7 +57,7 @@ def confusion(project, collection, label_set, reference, output, release, live, 
     Examples:
       gradelake plot confusion dl19 --label-set flan/v0/best -o confusion.svg
     """
-    from analyses.plots.confusion import draw_confusion
+    from gradelake.analyses.plots.confusion import draw_confusion
 
     with console.working("drawing"), Lake.reading(project(), release, live) as lake:
         n_pairs = draw_confusion(lake, collection, label_set, reference, output)
@@ -71,7 +83,7 @@ def scatter(
       gradelake plot scatter dl19 --label-set flan/v0/best \\
           --measure nDCG@10 -o scatter.svg
     """
-    from analyses.plots.scatter import draw_scatter
+    from gradelake.analyses.plots.scatter import draw_scatter
 
     with console.working("drawing"), Lake.reading(project(), release, live) as lake:
         outliers = draw_scatter(lake, collection, label_set, reference, measure, level, output)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analyses import choosing
-from analyses.plots.style import GREY, figure, format_of, save, shortened
-from sql.lake import Lake
+from gradelake.analyses import choosing
+from gradelake.analyses.plots.style import GREY, figure, format_of, save, shortened
+from gradelake.sql.lake.lake import Lake
 
 CELL = (0.85, 0.55)  # inches
 MARGINS = (2.3, 1.7)
@@ -54,8 +54,16 @@ def draw_confusion(
         for (row, column), n in np.ndenumerate(table):
             share = shares[row, column]
             shown = f"{n:,}\n{share:.0%}" if totals[row] else f"{n:,}"
-            axes.text(column, row, shown, ha="center", va="center", fontsize=8, linespacing=1.25,
-                      color="white" if share > 0.55 else "black")  # fmt: skip
+            axes.text(
+                column,
+                row,
+                shown,
+                ha="center",
+                va="center",
+                fontsize=8,
+                linespacing=1.25,
+                color="white" if share > 0.55 else "black",
+            )
         axes.set_xticks(range(len(judgments)), map(str, judgments))
         axes.set_yticks(range(len(labels)), map(str, labels))
         axes.tick_params(length=0)
@@ -70,8 +78,15 @@ def draw_confusion(
         right.set_yticks(range(len(labels)), [f"{n:,}" for n in totals], color=GREY)
         right.tick_params(length=0)
         right.spines[:].set_visible(False)
-        axes.annotate("total", (1, 1), (6, 3), xycoords="axes fraction", textcoords="offset points",
-                      color=GREY, fontsize=8)  # fmt: skip
+        axes.annotate(
+            "total",
+            (1, 1),
+            (6, 3),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            color=GREY,
+            fontsize=8,
+        )
         bar = drawn.colorbar(image, ax=axes, pad=0.03, aspect=30, format=lambda x, _: f"{x:.0%}")
         bar.set_label("share of the row")
         bar.outline.set_visible(False)

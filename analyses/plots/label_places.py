@@ -103,7 +103,12 @@ def _write(axes: Axes, name: str, box: Bbox, leader: Path | None) -> None:
         axes.plot(*ends.T, color="#666666", linewidth=0.5, zorder=1.5, scalex=False, scaley=False)
     centre = to_data((box.min + box.max) / 2)
     written = axes.text(
-        *centre, name, fontsize=FONT_SIZE, ha="center", va="center", zorder=4,
+        *centre,
+        name,
+        fontsize=FONT_SIZE,
+        ha="center",
+        va="center",
+        zorder=4,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0},
-    )  # fmt: skip
+    )
     written.set_in_layout(False)

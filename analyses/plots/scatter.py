@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.path import Path as Line
 from scipy.stats import rankdata
 
-from analyses import choosing
-from analyses.plots.label_places import place_labels
-from analyses.plots.style import BLUE, GREY, VERMILION, figure, format_of, save, shortened
-from analyses.qrels_export import require_label_set
-from analyses.stats.boards import Board, default_level, read_board
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses import choosing
+from gradelake.analyses.plots.label_places import place_labels
+from gradelake.analyses.plots.style import BLUE, GREY, VERMILION, figure, format_of, save, shortened
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats.boards import Board, default_level, read_board
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 NAMED_AT_MOST = 8
 FAR = 0.1  # of all systems: a system that moves by more ranks is named
@@ -26,9 +26,14 @@ AGREEMENT = """
 
 
 def draw_scatter(
-    lake: Lake, collection: str, label_set: str, reference: str | None, measure: str,
-    level: int | None, output: Path,
-) -> list[str]:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    reference: str | None,
+    measure: str,
+    level: int | None,
+    output: Path,
+) -> list[str]:
     """Draw the systems that both leaderboards have; returns the names of the outliers.
 
     Outliers are the systems that stand farthest from their place by the reference: more than a
@@ -62,8 +67,9 @@ def draw_scatter(
         axes.plot(limits, limits, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
         others = np.setdiff1d(np.arange(len(systems)), outliers)
         axes.scatter(x[others], y[others], s=22, color=BLUE, alpha=0.75, linewidths=0, zorder=2)
-        axes.scatter(x[outliers], y[outliers], s=30, color=VERMILION, marker="^", linewidths=0,
-                     zorder=3)  # fmt: skip
+        axes.scatter(
+            x[outliers], y[outliers], s=30, color=VERMILION, marker="^", linewidths=0, zorder=3
+        )
         axes.set(xlim=limits, ylim=limits, aspect="equal")
         axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{_at(measure, reference_level)}")
         axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{_at(measure, level)}")

@@ -9,8 +9,8 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from sql.errors import BadInput
-from sql.whole_file import whole_file
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
 
 FORMATS = ("svg", "png", "pdf")
 # Okabe and Ito's colours, which colour-blind readers tell apart, in print without colour too

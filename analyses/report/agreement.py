@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from analyses.report.asking import ask
-from sql.lake import Lake
+from gradelake.analyses.report.report_queries import ask
+from gradelake.sql.lake.lake import Lake
 
 MANY = 12  # a longer scale shows the labels that occur
 
@@ -63,8 +63,9 @@ def read_confusions(
 def _confusion(name: str, counts: dict[tuple[int, int], int]) -> Confusion:
     labels = _scale({label for label, _ in counts})
     judgments = _scale({judgment for _, judgment in counts})
-    rows = [[counts.get((label, judgment), 0) for judgment in judgments]
-            for label in reversed(labels)]  # fmt: skip
+    rows = [
+        [counts.get((label, judgment), 0) for judgment in judgments] for label in reversed(labels)
+    ]
     return Confusion(name, labels[::-1], judgments, rows)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from analyses.report.asking import ask
-from analyses.tables.table import measure_order
-from sql.lake import Lake
+from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.tables.table import measure_order
+from gradelake.sql.lake.lake import Lake
 
 Key = tuple[str, int, str]  # label set, level, measure
 

@@ -46,10 +46,12 @@ def _leaderboard() -> alt.TopLevelMixin:
     base = alt.Chart(_rows()).encode(
         y=alt.Y("system:N", sort=None, title=None, axis=alt.Axis(labelLimit=170)),
         tooltip=[
-            alt.Tooltip("system:N"), alt.Tooltip("score:Q", format=".4f"),
-            alt.Tooltip("stderr:Q", format=".4f", title="standard error"), alt.Tooltip("rank:Q"),
+            alt.Tooltip("system:N"),
+            alt.Tooltip("score:Q", format=".4f"),
+            alt.Tooltip("stderr:Q", format=".4f", title="standard error"),
+            alt.Tooltip("rank:Q"),
         ],
-    )  # fmt: skip
+    )
     whiskers = (
         base.transform_calculate(
             low="datum.score - 1.96 * datum.stderr", high="datum.score + 1.96 * datum.stderr"
@@ -69,11 +71,12 @@ def _score(field: str) -> alt.X:
 def _scatter() -> alt.TopLevelMixin:
     """Each system's score by the reference (across) and by the label set (up)."""
     tooltip = [
-        alt.Tooltip("system:N"), alt.Tooltip("x:Q", title="reference", format=".4f"),
+        alt.Tooltip("system:N"),
+        alt.Tooltip("x:Q", title="reference", format=".4f"),
         alt.Tooltip("y:Q", title="labels", format=".4f"),
         alt.Tooltip("rank_x:Q", title="rank by reference"),
         alt.Tooltip("rank_y:Q", title="rank by labels"),
-    ]  # fmt: skip
+    ]
     across = alt.X("x:Q", title="by the reference", scale=alt.Scale(zero=False, padding=12))
     up = alt.Y("y:Q", title="by the labels", scale=alt.Scale(zero=False, padding=12))
     far = alt.Scale(domain=[False, True], range=["circle", "triangle-up"])
@@ -98,11 +101,13 @@ def _correlation() -> alt.TopLevelMixin:
     base = alt.Chart(_rows()).encode(
         y=alt.Y("label_set:N", sort=None, title=None, axis=alt.Axis(labelLimit=170)),
         tooltip=[
-            alt.Tooltip("label_set:N"), alt.Tooltip("measure:N"),
-            alt.Tooltip("kendall:Q", format=".3f"), alt.Tooltip("low:Q", format=".3f"),
+            alt.Tooltip("label_set:N"),
+            alt.Tooltip("measure:N"),
+            alt.Tooltip("kendall:Q", format=".3f"),
+            alt.Tooltip("low:Q", format=".3f"),
             alt.Tooltip("high:Q", format=".3f"),
         ],
-    )  # fmt: skip
+    )
     axis = alt.X("low:Q", title="Kendall's tau-b", scale=alt.Scale(domainMax=1))
     interval = base.mark_rule(opacity=0.55).encode(x=axis, x2="high:Q")
     points = base.mark_point(filled=True, size=55).encode(x=alt.X("kendall:Q"))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.counted import counted
-from sql.errors import BadInput, GradelakeError
-from sql.lake import Lake
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, GradelakeError
+from gradelake.sql.lake.lake import Lake
 
 FOLDER = "reports"
 LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
@@ -17,15 +17,29 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 
 @click.command(short_help="Write what the lake says of a COLLECTION as one HTML file.")
 @click.argument("collections", nargs=-1, metavar="[COLLECTION]...")
-@click.option("--output", "-o", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="The file, for one collection. Default: reports/COLLECTION.html beside "
-              "gradelake.toml.")  # fmt: skip
-@click.option("--reference", metavar="NAME", help="The assessor to compare with: assessor:NAME. "
-              "Default: the one who judged the most.")  # fmt: skip
-@click.option("--compare-with", metavar="RELEASE", help="Show how ranks moved since this release. "
-              "Default: the one before.")  # fmt: skip
-@click.option("--grid-passages", type=click.IntRange(min=1), metavar="N", help="Show the N best "
-              "passages of each query's grid. Default: all.")  # fmt: skip
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file, for one collection. Default: reports/COLLECTION.html beside gradelake.toml.",
+)
+@click.option(
+    "--reference",
+    metavar="NAME",
+    help="The assessor to compare with: assessor:NAME. Default: the one who judged the most.",
+)
+@click.option(
+    "--compare-with",
+    metavar="RELEASE",
+    help="Show how ranks moved since this release. Default: the one before.",
+)
+@click.option(
+    "--grid-passages",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show the N best passages of each query's grid. Default: all.",
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -43,8 +57,8 @@ def report(
       gradelake report
       gradelake report dl19 --compare-with r3 -o dl19.html
     """
-    from analyses.report.page import Settings, make_report
-    from sql.whole_file import whole_file
+    from gradelake.analyses.report.page import Settings, make_report
+    from gradelake.sql.common.whole_file import whole_file
 
     project = project()
     written: list[dict] = []
@@ -61,9 +75,11 @@ def report(
             settings = Settings(collection, reference, compare_with, grid_passages)
             try:
                 made = make_report(
-                    project, lake, settings,
+                    project,
+                    lake,
+                    settings,
                     lambda what, items: console.progress(what, items, len(items)),
-                )  # fmt: skip
+                )
             except GradelakeError as error:
                 if len(collections) == 1:
                     raise
@@ -74,10 +90,17 @@ def report(
             with whole_file(target) as file:
                 file.write(content)
             written.append(
-                {"collection": collection, "file": str(target), "bytes": len(content),
-                 "release": lake.release, "label_sets": made.label_sets, "systems": made.systems,
-                 "grids": made.grids, "left_out": made.left_out}
-            )  # fmt: skip
+                {
+                    "collection": collection,
+                    "file": str(target),
+                    "bytes": len(content),
+                    "release": lake.release,
+                    "label_sets": made.label_sets,
+                    "systems": made.systems,
+                    "grids": made.grids,
+                    "left_out": made.left_out,
+                }
+            )
     if as_json:
         console.print_json({"reports": written, "refused": refused})
         sys.exit(1 if refused else 0)

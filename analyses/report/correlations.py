@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from analyses.stats.boards import Board, OfficialRanks, read_board, read_official_ranks
-from analyses.stats.correlation import Agreement, agreement
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses.stats.boards import Board, OfficialRanks, read_board, read_official_ranks
+from gradelake.analyses.stats.correlation import Agreement, agreement
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 REPLICATES = 2000
 SEED = 1
@@ -38,10 +38,18 @@ class Correlated:
         kendall = by_name["kendall"]
         spread = kendall.spread["queries"]
         return cls(
-            found.board.label_set, found.board.measure, found.board.level, len(found.systems),
-            found.n_queries, kendall.value, spread.low, spread.high, by_name["spearman"].value,
-            by_name["tau_ap"].value, kendall.p_value,
-        )  # fmt: skip
+            found.board.label_set,
+            found.board.measure,
+            found.board.level,
+            len(found.systems),
+            found.n_queries,
+            kendall.value,
+            spread.low,
+            spread.high,
+            by_name["spearman"].value,
+            by_name["tau_ap"].value,
+            kendall.p_value,
+        )
 
 
 def correlate(

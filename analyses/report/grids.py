@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from analyses.report.asking import ask
-from analyses.report.packed import pack
-from sql.lake import Lake
+from gradelake.analyses.report.packed import pack
+from gradelake.analyses.report.report_queries import ask
+from gradelake.sql.lake.lake import Lake
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,10 @@ def read_grids(
     for query_id, name in texts.items():
         rows = ask(lake, "grid_texts", collection=collection, query_id=query_id)
         packs[name] = pack(
-            {row["passage_id"]: row["text"] for row in rows
-             if row["passage_id"] in wanted[query_id]}
-        )  # fmt: skip
+            {
+                row["passage_id"]: row["text"]
+                for row in rows
+                if row["passage_id"] in wanted[query_id]
+            }
+        )
     return Grids(choices, packs, texts)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from analyses.report.asking import ask
-from sql.lake import Lake
+from gradelake.analyses.report.report_queries import ask
+from gradelake.sql.lake.lake import Lake
 
 TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024); or the next lower
 SHOWN = 15  # rows of each list

@@ -8,21 +8,21 @@ from typing import Any
 
 import jinja2
 
-from analyses.choosing import min_relevant, official_ranks
-from analyses.qrels_export import one_state
-from analyses.report import charts
-from analyses.report.agreement import read_confusions
-from analyses.report.asking import ask
-from analyses.report.boards import read_agreement, read_boards, usable_official
-from analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
-from analyses.report.grids import Grids, read_grids
-from analyses.report.health import SHOWN, TAU, read_health
-from analyses.report.packed import pack
-from analyses.report.provenance import earlier_release, read_provenance
-from sql.counted import counted
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import Project, did_you_mean
+from gradelake.analyses.choosing import min_relevant, official_ranks
+from gradelake.analyses.qrels_export import one_state
+from gradelake.analyses.report import charts
+from gradelake.analyses.report.agreement import read_confusions
+from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
+from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
+from gradelake.analyses.report.grids import Grids, read_grids
+from gradelake.analyses.report.health import SHOWN, TAU, read_health
+from gradelake.analyses.report.packed import pack
+from gradelake.analyses.report.provenance import earlier_release, read_provenance
+from gradelake.analyses.report.report_queries import ask
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 SCRIPTS = ("packs", "tables", "charts", "boards", "correlation", "grid", "start")  # in this order
 
@@ -84,13 +84,21 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
     correlated, left_out = correlate(
-        lake, collection, [name for name in names if name in boards], reference,
-        leaderboard, lambda pairs: progress("correlating", pairs),
-    )  # fmt: skip
+        lake,
+        collection,
+        [name for name in names if name in boards],
+        reference,
+        leaderboard,
+        lambda pairs: progress("correlating", pairs),
+    )
     grids = read_grids(
-        lake, collection, newest, assessor, settings.grid_passages,
+        lake,
+        collection,
+        newest,
+        assessor,
+        settings.grid_passages,
         lambda queries: progress("reading grids", queries),
-    )  # fmt: skip
+    )
     confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
     provenance = read_provenance(lake, collection, compared, _options(settings))
     settled = {
@@ -112,17 +120,24 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
         "tau": TAU,
     }
     html = _template().render(
-        name=collection, provenance=provenance, settled=settled,
+        name=collection,
+        provenance=provenance,
+        settled=settled,
         n_assessors=sum(row["kind"] == "assessor" for row in shown),
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
-        confusions=confusions, correlated=correlated, against=leaderboard or reference,
+        confusions=confusions,
+        correlated=correlated,
+        against=leaderboard or reference,
         left_out=left_out,
-        replicates=REPLICATES, seed=SEED, health=read_health(lake, collection, newest, assessor),
+        replicates=REPLICATES,
+        seed=SEED,
+        health=read_health(lake, collection, newest, assessor),
         shown=SHOWN,
         packs=_packs(lake, collection, reference, boards, correlated, settled, grids),
-        style=_part("report.css"), vega=charts.javascript(),
+        style=_part("report.css"),
+        vega=charts.javascript(),
         scripts="\n".join(_part(f"{name}.js") for name in SCRIPTS),
-    )  # fmt: skip
+    )
     n_systems = len({system for board in boards.values() for system in board["systems"]})
     return Report(html, len(boards), n_systems, sum(map(len, grids.choices.values())), left_out)
 
@@ -134,10 +149,12 @@ def _packs(lake, collection, reference, boards, correlated, settled, grids: Grid
         "charts": pack(charts.specifications()),
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack([vars(one) for one in correlated]),
-        **{f"board-{number}": pack(boards[name])
-           for number, name in enumerate(settled["label_sets"])},
+        **{
+            f"board-{number}": pack(boards[name])
+            for number, name in enumerate(settled["label_sets"])
+        },
         **grids.packs,
-    }  # fmt: skip
+    }
 
 
 def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
@@ -163,7 +180,7 @@ def _options(settings: Settings) -> list[str]:
 
 
 def _part(name: str) -> str:
-    return (files("analyses.report") / "page" / name).read_text(encoding="utf-8")
+    return (files("gradelake.analyses.report") / "page" / name).read_text(encoding="utf-8")
 
 
 def _template() -> jinja2.Template:

@@ -7,10 +7,10 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Any
 
-from analyses.report.asking import ask
-from sql import releases
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.analyses.report.report_queries import ask
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyses.choosing import min_relevant
-from analyses.qrels_export import require_label_set
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
+from gradelake.analyses.choosing import min_relevant
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 OF_RUBRIC = ("Cover@", "alpha-nDCG@")  # measured on the queries that have rubric items
@@ -50,9 +50,14 @@ class Board:
         """The board of some of its systems, in this order."""
         columns = [self.systems.index(system) for system in systems]
         return Board(
-            self.label_set, self.level, self.measure, self.queries, tuple(systems),
-            self.values[:, columns], self.printed[columns],
-        )  # fmt: skip
+            self.label_set,
+            self.level,
+            self.measure,
+            self.queries,
+            tuple(systems),
+            self.values[:, columns],
+            self.printed[columns],
+        )
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """(values with a row for each of these queries, 1 for those the board has, else 0)."""
@@ -101,17 +106,23 @@ def read_board(
     for system, query, value in scores:
         values[row_of[query], column_of[system]] = value
     return Board(
-        label_set, level, measure, tuple(queries), tuple(systems), np.rint(values * UNIT),
+        label_set,
+        level,
+        measure,
+        tuple(queries),
+        tuple(systems),
+        np.rint(values * UNIT),
         np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
-    )  # fmt: skip
+    )
 
 
 def default_level(lake: Lake, collection: str, label_set: str) -> int:
     """The level that the mart `usual_levels` has for it; min_relevant where it has no labels."""
     level = lake.value(
         "select max(level) from lake.marts.usual_levels where collection = ? and label_set = ?",
-        collection, label_set,
-    )  # fmt: skip
+        collection,
+        label_set,
+    )
     return min_relevant(lake, collection) if level is None else level
 
 
@@ -121,8 +132,9 @@ def _no_such_board(
     rows = lake.rows(
         "select distinct measure, level from lake.marts.leaderboard "
         "where collection = ? and label_set = ? order by all",
-        collection, label_set,
-    )  # fmt: skip
+        collection,
+        label_set,
+    )
     where = f"the leaderboard of {label_set!r} on {collection!r}"
     measures, levels = {m for m, _ in rows}, sorted({level for _, level in rows})
     if not rows:
@@ -149,9 +161,10 @@ def read_official_ranks(lake: Lake, collection: str, leaderboard: str | None) ->
         if len(known) != 1:
             raise BadInput(
                 f"{collection!r} has {len(known) or 'no'} official leaderboards",
-                f"Choose one with --leaderboard: {', '.join(known)}." if known
+                f"Choose one with --leaderboard: {', '.join(known)}."
+                if known
                 else "Compare with a label set instead: --reference assessor:NAME.",
-            )  # fmt: skip
+            )
         leaderboard = known[0]
     if leaderboard not in known:
         raise BadInput(
@@ -160,6 +173,7 @@ def read_official_ranks(lake: Lake, collection: str, leaderboard: str | None) ->
         )
     ranks = lake.rows(
         "select system, rank from lake.raw.official_ranks where collection = ? and leaderboard = ?",
-        collection, leaderboard,
-    )  # fmt: skip
+        collection,
+        leaderboard,
+    )
     return OfficialRanks(leaderboard, dict(ranks))

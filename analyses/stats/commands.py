@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from analyses.stats.options import (
+from gradelake.analyses.stats.options import (
     at_level,
     at_reference_level,
     measured,
@@ -13,10 +13,10 @@ from analyses.stats.options import (
     seeded,
     with_confidence,
 )
-from sql import console
-from sql.counted import counted
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 
 @click.group("stats", short_help="Say what SQL cannot: intervals, significance, agreement.")
@@ -33,22 +33,46 @@ def stats():
 @stats.command("correlation", short_help="Say how surely leaderboards agree.")
 @reading
 @measured
-@click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
-              help="Compare this one; repeat it for more. Default: all.")  # fmt: skip
-@click.option("--leaderboard", metavar="NAME", help="Compare with these official ranks. "
-              "Default: the only ones there are.")  # fmt: skip
+@click.option(
+    "--label-set",
+    "label_sets",
+    multiple=True,
+    metavar="NAME",
+    help="Compare this one; repeat it for more. Default: all.",
+)
+@click.option(
+    "--leaderboard",
+    metavar="NAME",
+    help="Compare with these official ranks. Default: the only ones there are.",
+)
 @click.option("--reference", metavar="LABEL_SET", help="Compare with this label set's leaderboard.")
-@click.option("--against", metavar="LABEL_SET", help="Say how surely each label set agrees better "
-              "with the reference than this one.")  # fmt: skip
+@click.option(
+    "--against",
+    metavar="LABEL_SET",
+    help="Say how surely each label set agrees better with the reference than this one.",
+)
 @at_level
 @at_reference_level
 @replicated("Bootstrap samples, and random orders of the test.")
 @seeded
 @with_confidence
 def correlation(
-    project, collection, release, live, as_json, measure, label_sets, leaderboard, reference,
-    against, level, reference_level, replicates, seed, confidence,
-):  # fmt: skip
+    project,
+    collection,
+    release,
+    live,
+    as_json,
+    measure,
+    label_sets,
+    leaderboard,
+    reference,
+    against,
+    level,
+    reference_level,
+    replicates,
+    seed,
+    confidence,
+):
     """Say how surely leaderboards agree with official ranks, or with another label set's.
 
     Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with percentile
@@ -65,9 +89,9 @@ def correlation(
           --label-set judge:Sun --level 1 \\
           --reference assessor:nist --against judge:Thomas
     """
-    from analyses import qrels_export
-    from analyses.stats import boards, tables
-    from analyses.stats.correlation import agreement
+    from gradelake.analyses import qrels_export
+    from gradelake.analyses.stats import boards, tables
+    from gradelake.analyses.stats.correlation import agreement
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference exclude each other")
@@ -87,17 +111,24 @@ def correlation(
             found.append(
                 agreement(
                     board,
-                    official or _reference_board(
+                    official
+                    or _reference_board(
                         lake, collection, reference, measure, reference_level, board.level
                     ),
                     None if label_set == against else other,
-                    n_replicates=replicates, seed=seed, confidence=confidence,
+                    n_replicates=replicates,
+                    seed=seed,
+                    confidence=confidence,
                 )
-            )  # fmt: skip
+            )
     settings = {
-        "collection": collection, "measure": measure, "confidence": confidence, "seed": seed,
-        "replicates": replicates, "against": against,
-    }  # fmt: skip
+        "collection": collection,
+        "measure": measure,
+        "confidence": confidence,
+        "seed": seed,
+        "replicates": replicates,
+        "against": against,
+    }
     if as_json:
         console.print_json(settings | {"label_sets": [tables.as_object(one) for one in found]})
         return
@@ -109,8 +140,9 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
     rows = lake.rows(
         "select distinct label_set from lake.marts.leaderboard where collection = ? "
         "and measure = ?",
-        collection, measure,
-    )  # fmt: skip
+        collection,
+        measure,
+    )
     return sorted(name for (name,) in rows) or known
 
 
@@ -118,20 +150,45 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
 @reading
 @measured
 @click.option("--label-set", required=True, metavar="NAME", help="Whose values to test.")
-@click.option("--reference", metavar="LABEL_SET", help="Say how often both agree on which pairs "
-              "are significant.")  # fmt: skip
+@click.option(
+    "--reference",
+    metavar="LABEL_SET",
+    help="Say how often both agree on which pairs are significant.",
+)
 @at_level
 @at_reference_level
-@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True,
-              help="A pair with p at or below it is significant.")  # fmt: skip
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, True, True),
+    default=0.05,
+    show_default=True,
+    help="A pair with p at or below it is significant.",
+)
 @replicated("Random permutations; with up to 14 queries all sign patterns are tried.", 100_000)
 @seeded
-@click.option("--output", "-o", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write all pairs as CSV, zipped when the name ends in .gz.")  # fmt: skip
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write all pairs as CSV, zipped when the name ends in .gz.",
+)
 def significance(
-    project, collection, release, live, as_json, measure, label_set, reference, level,
-    reference_level, alpha, replicates, seed, output,
-):  # fmt: skip
+    project,
+    collection,
+    release,
+    live,
+    as_json,
+    measure,
+    label_set,
+    reference,
+    level,
+    reference_level,
+    alpha,
+    replicates,
+    seed,
+    output,
+):
     """Test which pairs of systems differ by more than chance.
 
     Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
@@ -144,9 +201,9 @@ def significance(
       gradelake stats significance dl19 --measure AP \\
           --label-set judge:Sun --level 1 --reference assessor:nist
     """
-    from analyses.stats import tables
-    from analyses.stats.boards import read_board
-    from analyses.stats.significance import compare_pairs
+    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.boards import read_board
+    from gradelake.analyses.stats.significance import compare_pairs
 
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         board = read_board(lake, collection, label_set, measure, level)
@@ -159,8 +216,13 @@ def significance(
     if output:
         tables.write_pairs(pairs, output)
     if as_json:
-        settings = {"collection": collection, "measure": measure, "alpha": alpha, "seed": seed,
-                    "replicates": replicates}  # fmt: skip
+        settings = {
+            "collection": collection,
+            "measure": measure,
+            "alpha": alpha,
+            "seed": seed,
+            "replicates": replicates,
+        }
         console.print_json(settings | tables.pairs_as_object(pairs, theirs, alpha))
         return
     tables.print_pairs(pairs, theirs, alpha)
@@ -170,18 +232,37 @@ def significance(
 
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
 @reading
-@click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
-              help="Assessors and judges to compare; repeat it. Default: all.")  # fmt: skip
-@click.option("--metric", type=click.Choice(["ordinal", "nominal", "interval"]), default="ordinal",
-              show_default=True, help="How far two labels are apart.")  # fmt: skip
+@click.option(
+    "--label-set",
+    "label_sets",
+    multiple=True,
+    metavar="NAME",
+    help="Assessors and judges to compare; repeat it. Default: all.",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["ordinal", "nominal", "interval"]),
+    default="ordinal",
+    show_default=True,
+    help="How far two labels are apart.",
+)
 @click.option("--per-query", is_flag=True, help="Show each query's alpha, too.")
 @replicated("Bootstrap samples of queries.")
 @seeded
 @with_confidence
 def alpha(
-    project, collection, release, live, as_json, label_sets, metric, per_query, replicates, seed,
+    project,
+    collection,
+    release,
+    live,
+    as_json,
+    label_sets,
+    metric,
+    per_query,
+    replicates,
+    seed,
     confidence,
-):  # fmt: skip
+):
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 
     Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
@@ -192,8 +273,8 @@ def alpha(
       gradelake stats alpha dl19 --label-set assessor:nist \\
           --label-set judge:Thomas --per-query
     """
-    from analyses.stats import tables
-    from analyses.stats.labels import compare_labels
+    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.labels import compare_labels
 
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         found = compare_labels(
@@ -206,7 +287,7 @@ def alpha(
 
 
 def _reference_board(lake: Lake, collection, reference, measure, reference_level, level):
-    from analyses.stats.boards import default_level, read_board
+    from gradelake.analyses.stats.boards import default_level, read_board
 
     if reference_level is None:
         is_assessor = reference.startswith("assessor:")

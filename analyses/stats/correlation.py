@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyses.stats.boards import Board, OfficialRanks
-from analyses.stats.rank_correlation import STATISTICS, correlations, signs
-from analyses.stats.resample import in_blocks, percentile_interval, resampled
-from sql.errors import BadInput
+from gradelake.analyses.stats.boards import Board, OfficialRanks
+from gradelake.analyses.stats.rank_correlation import STATISTICS, correlations, signs
+from gradelake.analyses.stats.resample import in_blocks, percentile_interval, resampled
+from gradelake.sql.common.errors import BadInput
 
 RESAMPLED = ("queries", "systems", "both")
 SAME = 1e-12  # correlations closer than this are equal: what is left of rounding in their sums
@@ -68,10 +68,15 @@ class Agreement:
 
 
 def agreement(
-    board: Board, reference: Reference, against: Board | None = None, *,
-    n_replicates: int = 10_000, seed: int = 1, confidence: float = 0.95,
+    board: Board,
+    reference: Reference,
+    against: Board | None = None,
+    *,
+    n_replicates: int = 10_000,
+    seed: int = 1,
+    confidence: float = 0.95,
     workers: int | None = None,
-) -> Agreement:  # fmt: skip
+) -> Agreement:
     """Correlations of a board with a reference, over the systems that both have.
 
     Scores are rounded to 4 decimals first, in replicates too. Queries, systems, or both are drawn
@@ -138,14 +143,17 @@ def agreement(
         ],
         better=[
             _better(
-                statistic, kind, points[0][statistic] - points[1][statistic],
-                drawn[0, kind, statistic] - drawn[1, kind, statistic], confidence,
+                statistic,
+                kind,
+                points[0][statistic] - points[1][statistic],
+                drawn[0, kind, statistic] - drawn[1, kind, statistic],
+                confidence,
             )
             for statistic in STATISTICS
             for kind in RESAMPLED
             if against is not None
         ],
-    )  # fmt: skip
+    )
 
 
 def _shared_systems(boards: list[Board], reference: Reference) -> list[str]:

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyses.qrels_export import require_label_set
-from analyses.stats.boards import UNIT, default_level, read_board
-from analyses.stats.judged_sample import JudgedSample, read_judged_sample
-from analyses.stats.prediction_powered import (
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats.boards import UNIT, default_level, read_board
+from gradelake.analyses.stats.judged_sample import JudgedSample, read_judged_sample
+from gradelake.analyses.stats.prediction_powered import (
     Estimate,
     Stratum,
     classical,
     prediction_powered,
     stratified,
 )
-from analyses.stats.review_sample import PAIRS
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses.stats.review_sample import PAIRS
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 TOP = """
     select system, query_id, passage_id
@@ -58,10 +58,17 @@ class HumanBoard:
 
 
 def estimate_board(
-    lake: Lake, collection: str, label_set: str, assessor: str, measure: str, *,
-    level: int | None = None, assessor_level: int | None = None, sample: str | None = None,
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    assessor: str,
+    measure: str,
+    *,
+    level: int | None = None,
+    assessor_level: int | None = None,
+    sample: str | None = None,
     these_queries: bool = False,
-) -> HumanBoard:  # fmt: skip
+) -> HumanBoard:
     """Estimate a leaderboard under the assessor's labels from a sample that they judged.
 
     A sample of whole queries serves any measure; its intervals are for queries like these, or,
@@ -99,9 +106,15 @@ def estimate_board(
 
 
 def _from_queries(
-    lake: Lake, collection: str, label_set: str, judged: JudgedSample, measure: str,
-    level: int, assessor_level: int, these_queries: bool,
-) -> HumanBoard:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    judged: JudgedSample,
+    measure: str,
+    level: int,
+    assessor_level: int,
+    these_queries: bool,
+) -> HumanBoard:
     judge = read_board(lake, collection, label_set, measure, level)
     human = read_board(lake, collection, f"assessor:{judged.assessor}", measure, assessor_level)
     human = human.of(list(judge.systems))
@@ -141,29 +154,45 @@ def _from_queries(
     else:
         sample_only, powered = classical(y), prediction_powered(y, f, elsewhere)
     return HumanBoard(
-        judged, level, assessor_level, judge.systems, judge.values.mean(axis=0) / UNIT,
-        powered, sample_only, len(complete), len(judge.queries), notes,
-    )  # fmt: skip
+        judged,
+        level,
+        assessor_level,
+        judge.systems,
+        judge.values.mean(axis=0) / UNIT,
+        powered,
+        sample_only,
+        len(complete),
+        len(judge.queries),
+        notes,
+    )
 
 
 def _from_pairs(
-    lake: Lake, collection: str, label_set: str, judged: JudgedSample, k: int,
-    level: int, assessor_level: int,
-) -> HumanBoard:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    judged: JudgedSample,
+    k: int,
+    level: int,
+    assessor_level: int,
+) -> HumanBoard:
     drawn_from = {"collection": collection, "label_set": judged.label_set, "depth": judged.depth}
     population = set(lake.rows(f"select query_id, passage_id from ({PAIRS})", **drawn_from))
     n_queries = lake.value(
         "select count(distinct query_id) from lake.marts.relevance_labels "
         "where collection = ? and label_set = ?",
-        collection, judged.label_set,
-    )  # fmt: skip
+        collection,
+        judged.label_set,
+    )
     labelled_relevant = set(
         lake.rows(
             "select query_id, passage_id from lake.marts.relevance_labels "
             "where collection = ? and label_set = ? and label >= ?",
-            collection, label_set, level,
+            collection,
+            label_set,
+            level,
         )
-    )  # fmt: skip
+    )
     names = lake.rows(
         "select system from lake.raw.systems where collection = ? order by system", collection
     )
@@ -208,9 +237,17 @@ def _from_pairs(
         judge = np.array([pair in labelled_relevant for pair in pairs])
         strata.append(Stratum(size, shares * human[:, None], shares * judge[:, None]))
     return HumanBoard(
-        judged, level, assessor_level, systems, judge_total, stratified(strata, judge_total),
-        stratified(strata, None), sum(len(s.human) for s in strata), size_of(judged), notes,
-    )  # fmt: skip
+        judged,
+        level,
+        assessor_level,
+        systems,
+        judge_total,
+        stratified(strata, judge_total),
+        stratified(strata, None),
+        sum(len(s.human) for s in strata),
+        size_of(judged),
+        notes,
+    )
 
 
 def size_of(judged: JudgedSample) -> int:

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from sql.counted import counted
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 Pair = tuple[str, str]
 
@@ -104,9 +104,14 @@ def read_judged_sample(
     rows = lake.rows(ROWS, collection, assessor, name)
     label_set, unit, depth = samples[name]
     return JudgedSample(
-        name, assessor, label_set, unit, depth, {row[0]: row[1] for row in rows},
+        name,
+        assessor,
+        label_set,
+        unit,
+        depth,
+        {row[0]: row[1] for row in rows},
         [(stratum, (query, passage), relevance) for stratum, _, query, passage, relevance in rows],
-    )  # fmt: skip
+    )
 
 
 def _samples(lake: Lake, collection: str, assessor: str) -> list[tuple]:
@@ -120,5 +125,6 @@ def _samples(lake: Lake, collection: str, assessor: str) -> list[tuple]:
     return lake.rows(
         "select distinct sample, label_set, unit, depth from lake.raw.review_samples "
         "where collection = ? and assessor = ? order by sample",
-        collection, assessor,
-    )  # fmt: skip
+        collection,
+        assessor,
+    )

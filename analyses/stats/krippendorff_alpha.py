@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyses.stats.resample import in_blocks, resampled
+from gradelake.analyses.stats.resample import in_blocks, resampled
 
 METRICS = ("ordinal", "nominal", "interval")
 
@@ -80,9 +80,12 @@ def alpha(counts: np.ndarray, scale: np.ndarray, metric: str = "ordinal") -> np.
 
 
 def bootstrap_alpha(
-    found: Coincidences, metric: str, n_replicates: int = 10_000, seed: int = 1,
+    found: Coincidences,
+    metric: str,
+    n_replicates: int = 10_000,
+    seed: int = 1,
     workers: int | None = None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Alpha of `n_replicates` draws of as many queries, with replacement; NaN where undefined."""
     flat = found.counts.reshape(len(found.queries), -1)
 

@@ -6,12 +6,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from analyses.qrels_export import label_sets as known_label_sets
-from analyses.qrels_export import require_label_set
-from analyses.stats.correlation import Spread
-from analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses.qrels_export import label_sets as known_label_sets
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats.correlation import Spread
+from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 LABELS = """
     select
@@ -65,16 +65,25 @@ class LabelAgreement:
             ]
         }
         return {
-            "label_sets": self.label_sets, "metric": self.metric, "alpha": self.value,
-            "undefined_reason": self.undefined_reason, "n_pairs": self.n_pairs,
-            **vars(self.spread), **(queries if per_query else {}),
-        }  # fmt: skip
+            "label_sets": self.label_sets,
+            "metric": self.metric,
+            "alpha": self.value,
+            "undefined_reason": self.undefined_reason,
+            "n_pairs": self.n_pairs,
+            **vars(self.spread),
+            **(queries if per_query else {}),
+        }
 
 
 def compare_labels(
-    lake: Lake, collection: str, label_sets: list[str], metric: str, n_replicates: int, seed: int,
+    lake: Lake,
+    collection: str,
+    label_sets: list[str],
+    metric: str,
+    n_replicates: int,
+    seed: int,
     confidence: float,
-) -> LabelAgreement:  # fmt: skip
+) -> LabelAgreement:
     """Alpha over the pairs of query and passage that at least two of the label sets labelled.
 
     No label sets means all of the collection. Raises `BadInput` for names that are not there, and
@@ -95,13 +104,17 @@ def compare_labels(
     by_query = alpha(found.counts, found.scale, metric)
     spread = Spread.of(bootstrap_alpha(found, metric, n_replicates, seed), confidence)
     return LabelAgreement(
-        names, metric, _number(overall), spread, int(found.n_pairs.sum()),
+        names,
+        metric,
+        _number(overall),
+        spread,
+        int(found.n_pairs.sum()),
         [
             (query, _number(value), int(n))
             for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)
         ],
         dict(lake.rows(SCALES, **key)),
-    )  # fmt: skip
+    )
 
 
 def _number(value: np.ndarray) -> float | None:

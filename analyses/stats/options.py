@@ -22,16 +22,38 @@ def replicated(what: str, default: int = 10_000):
     )
 
 
-measured = click.option("--measure", required=True, metavar="NAME", help="As in the leaderboard: "
-                        "nDCG@10, AP, P@10, Cover@20, ...")  # fmt: skip
-seeded = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
-                     help="The same seed gives the same figures.")  # fmt: skip
-with_confidence = click.option("--confidence", type=click.FloatRange(0, 1, True, True),
-                           default=0.95, show_default=True, help="Of the intervals.")  # fmt: skip
-at_level = click.option("--level", type=int, metavar="N", help="Label from which a passage is "
-                      "relevant. Default: the collection's min_relevant, or a label set's highest "
-                      "label where that is lower. nDCG does not depend on it.")  # fmt: skip
+measured = click.option(
+    "--measure",
+    required=True,
+    metavar="NAME",
+    help="As in the leaderboard: nDCG@10, AP, P@10, Cover@20, ...",
+)
+seeded = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="The same seed gives the same figures.",
+)
+with_confidence = click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, True, True),
+    default=0.95,
+    show_default=True,
+    help="Of the intervals.",
+)
+at_level = click.option(
+    "--level",
+    type=int,
+    metavar="N",
+    help="Label from which a passage is "
+    "relevant. Default: the collection's min_relevant, or a label set's highest "
+    "label where that is lower. nDCG does not depend on it.",
+)
 at_reference_level = click.option(
-    "--reference-level", type=int, metavar="N", help="The same for the reference. Default: "
+    "--reference-level",
+    type=int,
+    metavar="N",
+    help="The same for the reference. Default: "
     "min_relevant for an assessor, else the level of what is compared with it.",
-)  # fmt: skip
+)

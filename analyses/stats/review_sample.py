@@ -8,15 +8,26 @@ from typing import TextIO
 
 import numpy as np
 
-from analyses.qrels_export import require_label_set
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
-# what people read and fill in, then what the estimate needs (ingest/judgments_csv.py reads it)
+# what people read and fill in, then what the estimate needs; read by
+# ingest/collections/judgments_csv.py
 COLUMNS = (
-    "query_id", "query", "passage_id", "passage", "judgment",
-    "sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth",
-)  # fmt: skip
+    "query_id",
+    "query",
+    "passage_id",
+    "passage",
+    "judgment",
+    "sample",
+    "label_set",
+    "unit",
+    "stratum",
+    "stratum_size",
+    "probability",
+    "depth",
+)
 
 # the pairs of a label set that a sample can be drawn from
 PAIRS = """
@@ -62,9 +73,16 @@ class Sample:
 
 
 def draw_sample(
-    lake: Lake, collection: str, label_set: str, *, size: int, seed: int, unit: str = "pair",
-    allocation: str = "proportional", depth: int | None = None,
-) -> Sample:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    *,
+    size: int,
+    seed: int,
+    unit: str = "pair",
+    allocation: str = "proportional",
+    depth: int | None = None,
+) -> Sample:
     """Draw `size` pairs, or whole queries, of a label set, without replacement.
 
     Pairs are stratified by label (Cochran, Sampling Techniques, 1977, chapter 5): in proportion to
@@ -92,16 +110,30 @@ def draw_sample(
         for index in generator.choice(len(of), n_drawn[code], replace=False):
             drawn[of[index]] = (code, len(of), n_drawn[code] / len(of))
     rows = [
-        (query_id, query, passage_id, passage or "", "", name, label_set, unit, *drawn[key],
-         "" if depth is None else depth)
+        (
+            query_id,
+            query,
+            passage_id,
+            passage or "",
+            "",
+            name,
+            label_set,
+            unit,
+            *drawn[key],
+            "" if depth is None else depth,
+        )
         for key, (query_id, passage_id, _, query, passage) in zip(keys, frame, strict=True)
         if key in drawn
-    ]  # fmt: skip
+    ]
     return Sample(
-        name, unit, _shuffled(rows, generator), size, len(units),
+        name,
+        unit,
+        _shuffled(rows, generator),
+        size,
+        len(units),
         {code: (n_drawn[code], len(of)) for code, of in strata.items()},
         sum(not row[3] for row in rows),
-    )  # fmt: skip
+    )
 
 
 def write_sample(sample: Sample, stream: TextIO) -> None:

@@ -4,16 +4,10 @@ from pathlib import Path
 
 import click
 
-from analyses.stats.options import (
-    at_level,
-    measured,
-    reading,
-    seeded,
-    with_confidence,
-)
-from sql import console
-from sql.counted import counted
-from sql.lake import Lake
+from gradelake.analyses.stats.options import at_level, measured, reading, seeded, with_confidence
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.lake import Lake
 
 
 @click.command("estimate", short_help="Estimate the leaderboard under human labels.")
@@ -23,15 +17,34 @@ from sql.lake import Lake
 @click.option("--assessor", required=True, metavar="NAME", help="Who judged a sample of them.")
 @click.option("--sample", metavar="NAME", help="Which sample, when they judged several.")
 @at_level
-@click.option("--assessor-level", type=int, metavar="N", help="Judgment from which a passage is "
-              "relevant. Default: the collection's min_relevant.")  # fmt: skip
-@click.option("--these-queries", is_flag=True, help="For a sample of queries: intervals for the "
-              "mean over exactly the label set's queries, not queries like them.")  # fmt: skip
+@click.option(
+    "--assessor-level",
+    type=int,
+    metavar="N",
+    help="Judgment from which a passage is relevant. Default: the collection's min_relevant.",
+)
+@click.option(
+    "--these-queries",
+    is_flag=True,
+    help="For a sample of queries: intervals for the "
+    "mean over exactly the label set's queries, not queries like them.",
+)
 @with_confidence
 def estimate(
-    project, collection, release, live, as_json, measure, label_set, assessor, sample, level,
-    assessor_level, these_queries, confidence,
-):  # fmt: skip
+    project,
+    collection,
+    release,
+    live,
+    as_json,
+    measure,
+    label_set,
+    assessor,
+    sample,
+    level,
+    assessor_level,
+    these_queries,
+    confidence,
+):
     """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
 
     Prediction-powered inference: the judge's scores, corrected by what people said of a sample
@@ -44,17 +57,28 @@ def estimate(
       gradelake stats estimate dl19 --measure nDCG@10 \\
           --label-set judge:Sun --assessor ann
     """
-    from analyses.stats import tables
-    from analyses.stats.estimate import estimate_board
+    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.estimate import estimate_board
 
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         found = estimate_board(
-            lake, collection, label_set, assessor, measure, level=level,
-            assessor_level=assessor_level, sample=sample, these_queries=these_queries,
-        )  # fmt: skip
+            lake,
+            collection,
+            label_set,
+            assessor,
+            measure,
+            level=level,
+            assessor_level=assessor_level,
+            sample=sample,
+            these_queries=these_queries,
+        )
     if as_json:
-        settings = {"collection": collection, "label_set": label_set, "measure": measure,
-                    "confidence": confidence}  # fmt: skip
+        settings = {
+            "collection": collection,
+            "label_set": label_set,
+            "measure": measure,
+            "confidence": confidence,
+        }
         console.print_json(settings | tables.estimate_as_object(found, confidence))
         return
     tables.print_estimate(found, confidence)
@@ -63,22 +87,56 @@ def estimate(
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
 @reading
 @click.option("--label-set", required=True, metavar="NAME", help="Whose pairs to draw from.")
-@click.option("--size", required=True, type=click.IntRange(min=1), metavar="N",
-              help="How many pairs, or queries.")  # fmt: skip
-@click.option("--unit", type=click.Choice(["query", "pair"]), default="pair", show_default=True,
-              help="Draw whole queries (for any measure), or single pairs (for P@k and "
-              "agreement).")  # fmt: skip
-@click.option("--allocation", type=click.Choice(["proportional", "equal"]), default="proportional",
-              show_default=True, help="How pairs are spread over the judge's labels.")  # fmt: skip
-@click.option("--depth", type=click.IntRange(min=1), metavar="K", help="Only passages that some "
-              "system ranked at least so high.")  # fmt: skip
+@click.option(
+    "--size",
+    required=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many pairs, or queries.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["query", "pair"]),
+    default="pair",
+    show_default=True,
+    help="Draw whole queries (for any measure), or single pairs (for P@k and agreement).",
+)
+@click.option(
+    "--allocation",
+    type=click.Choice(["proportional", "equal"]),
+    default="proportional",
+    show_default=True,
+    help="How pairs are spread over the judge's labels.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Only passages that some system ranked at least so high.",
+)
 @seeded
-@click.option("--output", "-o", required=True, metavar="FILE", help="The CSV to write.",
-              type=click.Path(dir_okay=False, path_type=Path))  # fmt: skip
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
+    help="The CSV to write.",
+    type=click.Path(dir_okay=False, path_type=Path),
+)
 def export_sample(
-    project, collection, release, live, as_json, label_set, size, unit, allocation, depth, seed,
+    project,
+    collection,
+    release,
+    live,
+    as_json,
+    label_set,
+    size,
+    unit,
+    allocation,
+    depth,
+    seed,
     output,
-):  # fmt: skip
+):
     """Draw a sample for people to judge, as CSV with an empty judgment column.
 
     The judge's labels are not shown: people must not be led. The columns after the judgment say
@@ -90,22 +148,34 @@ def export_sample(
       gradelake export sample dl19 --label-set judge:Sun \\
           --unit query --size 10 --depth 10 -o queries.csv
     """
-    from analyses.stats.review_sample import as_csv, draw_sample
-    from sql.whole_file import whole_file
+    from gradelake.analyses.stats.review_sample import as_csv, draw_sample
+    from gradelake.sql.common.whole_file import whole_file
 
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         sample = draw_sample(
-            lake, collection, label_set, size=size, seed=seed, unit=unit, allocation=allocation,
+            lake,
+            collection,
+            label_set,
+            size=size,
+            seed=seed,
+            unit=unit,
+            allocation=allocation,
             depth=depth,
-        )  # fmt: skip
+        )
     with whole_file(output) as stream:
         stream.write(as_csv(sample))
     if as_json:
-        console.print_json({
-            "sample": sample.name, "file": str(output), "unit": unit, "drawn": sample.n_units,
-            "of": sample.population, "rows": len(sample.rows),
-            "without_text": sample.n_without_text,
-        })  # fmt: skip
+        console.print_json(
+            {
+                "sample": sample.name,
+                "file": str(output),
+                "unit": unit,
+                "drawn": sample.n_units,
+                "of": sample.population,
+                "rows": len(sample.rows),
+                "without_text": sample.n_without_text,
+            }
+        )
         return
     units = "queries" if unit == "query" else "pairs"
     console.say(

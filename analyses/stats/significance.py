@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyses.stats.boards import UNIT, Board
-from analyses.stats.resample import ELEMENTS, in_blocks
-from sql.errors import BadInput
+from gradelake.analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.resample import ELEMENTS, in_blocks
+from gradelake.sql.common.errors import BadInput
 
 EXACT = 1 << 14  # with at most this many sign patterns all are tried: up to 14 queries
 CORRECTIONS = ("p", "p_holm", "p_bh", "p_tukey")
@@ -67,10 +67,17 @@ def compare_pairs(
         board.values[:, first] - board.values[:, second], n_replicates, seed, workers
     )
     return Pairs(
-        board, is_exact, n_replicates, first, second, observed / (n_queries * UNIT), p, holm(p),
+        board,
+        is_exact,
+        n_replicates,
+        first,
+        second,
+        observed / (n_queries * UNIT),
+        p,
+        holm(p),
         false_discovery_control(p, method="bh"),
         tukey_hsd(board.values, observed, n_replicates, seed, workers),
-    )  # fmt: skip
+    )
 
 
 def randomisation_test(
@@ -113,9 +120,12 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def tukey_hsd(
-    values: np.ndarray, observed: np.ndarray, n_replicates: int, seed: int,
+    values: np.ndarray,
+    observed: np.ndarray,
+    n_replicates: int,
+    seed: int,
     workers: int | None = None,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """p of differences between systems' sums; `values`: (queries, systems), whole numbers."""
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
@@ -141,7 +151,10 @@ def agreement_on_pairs(
     """
     ours, theirs = (one.significant(correction, alpha) for one in (pairs, reference))
     counts = (
-        (ours * theirs > 0), (ours * theirs < 0), (ours != 0) & (theirs == 0),
-        (ours == 0) & (theirs != 0), (ours == 0) & (theirs == 0),
-    )  # fmt: skip
+        (ours * theirs > 0),
+        (ours * theirs < 0),
+        (ours != 0) & (theirs == 0),
+        (ours == 0) & (theirs != 0),
+        (ours == 0) & (theirs == 0),
+    )
     return {name: int(count.sum()) for name, count in zip(OUTCOMES, counts, strict=True)}

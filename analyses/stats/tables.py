@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from analyses.stats.correlation import Agreement, Spread
-from analyses.stats.estimate import HumanBoard
-from analyses.stats.labels import LabelAgreement
-from analyses.stats.significance import CORRECTIONS, OUTCOMES, Pairs, agreement_on_pairs
-from sql import console
-from sql.counted import counted
-from sql.whole_file import whole_file
+from gradelake.analyses.stats.correlation import Agreement, Spread
+from gradelake.analyses.stats.estimate import HumanBoard
+from gradelake.analyses.stats.labels import LabelAgreement
+from gradelake.analyses.stats.significance import CORRECTIONS, OUTCOMES, Pairs, agreement_on_pairs
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.whole_file import whole_file
 
-_NAMES = {"p": "uncorrected", "p_holm": "Holm", "p_bh": "Benjamini-Hochberg",
-          "p_tukey": "randomised Tukey HSD"}  # fmt: skip
+_NAMES = {
+    "p": "uncorrected",
+    "p_holm": "Holm",
+    "p_bh": "Benjamini-Hochberg",
+    "p_tukey": "randomised Tukey HSD",
+}
 
 
 def _interval(spread: Spread) -> str:
@@ -48,16 +52,33 @@ def as_object(found: Agreement) -> dict[str, Any]:
 def print_agreements(found: list[Agreement], against: str | None) -> None:
     """Tables of correlations and comparisons; what is undefined is said beneath."""
     console.print_table(
-        ["label set", "level", "statistic", "value", "over queries", "over systems", "over both",
-         "p", "systems", "queries"],
         [
-            [one.board.label_set, one.board.level, each.statistic, _rounded(each.value),
-             *map(_interval, each.spread.values()), _rounded(each.p_value), len(one.systems),
-             one.n_queries]
+            "label set",
+            "level",
+            "statistic",
+            "value",
+            "over queries",
+            "over systems",
+            "over both",
+            "p",
+            "systems",
+            "queries",
+        ],
+        [
+            [
+                one.board.label_set,
+                one.board.level,
+                each.statistic,
+                _rounded(each.value),
+                *map(_interval, each.spread.values()),
+                _rounded(each.p_value),
+                len(one.systems),
+                one.n_queries,
+            ]
             for one in found
             for each in one.correlations
         ],
-    )  # fmt: skip
+    )
     better = [(one.board.label_set, each) for one in found for each in one.better]
     if better:
         console.say()
@@ -65,11 +86,17 @@ def print_agreements(found: list[Agreement], against: str | None) -> None:
         console.print_table(
             ["label set", "statistic", "resampled", "difference", "interval", "probability"],
             [
-                [name, each.statistic, each.resampled, _rounded(each.difference),
-                 _interval(each.spread), _rounded(each.probability)]
+                [
+                    name,
+                    each.statistic,
+                    each.resampled,
+                    _rounded(each.difference),
+                    _interval(each.spread),
+                    _rounded(each.probability),
+                ]
                 for name, each in better
             ],
-        )  # fmt: skip
+        )
     for one in found:
         for each in one.correlations:
             for kind, spread in each.spread.items():
@@ -101,9 +128,12 @@ def _pair_rows(pairs: Pairs) -> list[tuple]:
     means = pairs.board.values.mean(axis=0) / 1e10
     names = pairs.board.systems
     columns = zip(
-        pairs.first, pairs.second, pairs.difference, *(getattr(pairs, c) for c in CORRECTIONS),
+        pairs.first,
+        pairs.second,
+        pairs.difference,
+        *(getattr(pairs, c) for c in CORRECTIONS),
         strict=True,
-    )  # fmt: skip
+    )
     return [
         (names[a], names[b], *(round(float(v), 10) for v in (means[a], means[b], *values)))
         for a, b, *values in columns
@@ -169,9 +199,16 @@ def print_alpha(found: LabelAgreement, per_query: bool) -> None:
     console.say(f"label sets: {', '.join(found.label_sets)}")
     console.print_table(
         ["metric", "alpha", "interval", "pairs", "queries"],
-        [[found.metric, _rounded(found.value), _interval(found.spread), found.n_pairs,
-          len(found.by_query)]],
-    )  # fmt: skip
+        [
+            [
+                found.metric,
+                _rounded(found.value),
+                _interval(found.spread),
+                found.n_pairs,
+                len(found.by_query),
+            ]
+        ],
+    )
     if found.undefined_reason:
         console.warn(f"note: alpha is undefined: {found.undefined_reason}")
     elif found.spread.undefined:
@@ -194,11 +231,16 @@ def _estimates(found: HumanBoard, confidence: float) -> list[dict[str, Any]]:
     low, high = found.powered.interval(confidence)
     sample_low, sample_high = found.sample_only.interval(confidence)
     columns = {
-        "judge": found.judge, "estimate": found.powered.value, "low": low, "high": high,
-        "sample_only": found.sample_only.value, "sample_low": sample_low,
-        "sample_high": sample_high, "width_ratio": found.width_ratio(),
+        "judge": found.judge,
+        "estimate": found.powered.value,
+        "low": low,
+        "high": high,
+        "sample_only": found.sample_only.value,
+        "sample_low": sample_low,
+        "sample_high": sample_high,
+        "width_ratio": found.width_ratio(),
         "tuning": found.powered.tuning,
-    }  # fmt: skip
+    }
     order = np.lexsort((np.arange(len(low)), -found.powered.value))
     return [
         {"system": found.systems[i]}
@@ -230,16 +272,29 @@ def print_estimate(found: HumanBoard, confidence: float) -> None:
         f"by {found.sample.assessor}; {confidence:.0%} intervals"
     )
     console.print_table(
-        ["system", "judge alone", "estimate", "interval", "sample alone", "interval",
-         "width ratio", "tuning"],
         [
-            [row["system"], _rounded(row["judge"]), _rounded(row["estimate"]),
-             f"{row['low']:.3f} to {row['high']:.3f}", _rounded(row["sample_only"]),
-             f"{row['sample_low']:.3f} to {row['sample_high']:.3f}",
-             _rounded(row["width_ratio"], 2) if row["width_ratio"] is not None else None,
-             _rounded(row["tuning"], 2)]
+            "system",
+            "judge alone",
+            "estimate",
+            "interval",
+            "sample alone",
+            "interval",
+            "width ratio",
+            "tuning",
+        ],
+        [
+            [
+                row["system"],
+                _rounded(row["judge"]),
+                _rounded(row["estimate"]),
+                f"{row['low']:.3f} to {row['high']:.3f}",
+                _rounded(row["sample_only"]),
+                f"{row['sample_low']:.3f} to {row['sample_high']:.3f}",
+                _rounded(row["width_ratio"], 2) if row["width_ratio"] is not None else None,
+                _rounded(row["tuning"], 2),
+            ]
             for row in _estimates(found, confidence)
         ],
-    )  # fmt: skip
+    )
     for note in found.notes:
         console.warn(f"note: {note}")

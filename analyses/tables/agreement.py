@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from analyses import choosing
-from analyses.tables.table import Block, Cell, Column, Table, number, text
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.analyses import choosing
+from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 Counts = dict[tuple[int, int], int]
 ROWS_AT_MOST = 11  # a longer scale shows the labels that occur
@@ -31,9 +31,13 @@ class Rows:
 
 
 def agreement_table(
-    lake: Lake, collection: str, label_sets: tuple[str, ...], reference: str | None,
-    cut: int | None = None, reference_cut: int | None = None,
-) -> Table:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_sets: tuple[str, ...],
+    reference: str | None,
+    cut: int | None = None,
+    reference_cut: int | None = None,
+) -> Table:
     """Counts of label and judgment, from the marts `confusion` and `kappa`.
 
     With `cut`, two rows (labels at or above it, and below) and two columns, cut at `reference_cut`
@@ -88,13 +92,17 @@ def _read(
     counts = lake.rows(
         "select greatest(label, 0), greatest(judgment, 0), sum(n)::bigint "
         f"from lake.marts.confusion where {where} group by all",
-        collection, label_set, reference,
-    )  # fmt: skip
+        collection,
+        label_set,
+        reference,
+    )
     kappas = lake.rows(
         "select kind, label_cut, reference_cut, kappa from lake.marts.kappa "
         f"where {where} and kind in ('boxed', 'binary')",
-        collection, label_set, reference,
-    )  # fmt: skip
+        collection,
+        label_set,
+        reference,
+    )
     return {tuple(row[:2]): row[2] for row in counts}, {tuple(row[:3]): row[3] for row in kappas}
 
 
@@ -123,14 +131,19 @@ def _graded(
 
 
 def _rows(
-    counts: Counts, rows: list[Rows], columns: list[Rows], boxed: Mapping[int, int],
+    counts: Counts,
+    rows: list[Rows],
+    columns: list[Rows],
+    boxed: Mapping[int, int],
     kappas: list[float | None],
-) -> list[list[Cell]]:  # fmt: skip
+) -> list[list[Cell]]:
     cells = [
-        [sum(counts.get(cell, 0) for cell in product(row.values, column.values))
-         for column in columns]
+        [
+            sum(counts.get(cell, 0) for cell in product(row.values, column.values))
+            for column in columns
+        ]
         for row in rows
-    ]  # fmt: skip
+    ]
     most = [max(column) for column in zip(*cells, strict=True)]
     table = []
     for at, (row, numbers, kappa) in enumerate(zip(rows, cells, kappas, strict=True)):
@@ -138,8 +151,14 @@ def _rows(
             replace(number(n, 0), is_bold=0 < n == most[column], is_boxed=boxed[at] == column)
             for column, n in enumerate(numbers)
         ]
-        table.append([text(row.name, row.name.replace("-", "--")), *shown,
-                      number(sum(numbers), 0), number(kappa, 2)])  # fmt: skip
+        table.append(
+            [
+                text(row.name, row.name.replace("-", "--")),
+                *shown,
+                number(sum(numbers), 0),
+                number(kappa, 2),
+            ]
+        )
     return table
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.counted import counted
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.whole_file import whole_file
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
 
 
 @click.group("latex")
@@ -28,33 +28,68 @@ def writing(command):
     for option in (
         click.option("--live", is_flag=True, help="Read the working catalog: the newest commit."),
         click.option("--release", help="Read a named release instead of the newest."),
-        click.option("--standalone", is_flag=True, help="LaTeX: a document to compile, not a table "
-                     "to \\input."),
-        click.option("--output", "-o", default="-", show_default=True, metavar="FILE",
-                     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-                     help="The file; - is standard output."),
-        click.option("--format", "format_", default="latex", show_default=True,
-                     type=click.Choice(["latex", "csv", "json"]), help="What to write. Numbers are "
-                     "rounded in LaTeX only."),
+        click.option(
+            "--standalone",
+            is_flag=True,
+            help="LaTeX: a document to compile, not a table to \\input.",
+        ),
+        click.option(
+            "--output",
+            "-o",
+            default="-",
+            show_default=True,
+            metavar="FILE",
+            type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+            help="The file; - is standard output.",
+        ),
+        click.option(
+            "--format",
+            "format_",
+            default="latex",
+            show_default=True,
+            type=click.Choice(["latex", "csv", "json"]),
+            help="What to write. Numbers are rounded in LaTeX only.",
+        ),
         click.argument("collection"),
-    ):  # fmt: skip
+    ):
         command = option(command)
     return click.pass_obj(command)
 
 
 @export_latex.command("agreement", short_help="Write how often labels and judgments meet.")
 @writing
-@click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
-              help="May be repeated: one above the other (default: all).")  # fmt: skip
-@click.option("--reference", metavar="NAME", help="The label set to compare with (default: the "
-              "collection's only assessor).")  # fmt: skip
+@click.option(
+    "--label-set",
+    "label_sets",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated: one above the other (default: all).",
+)
+@click.option(
+    "--reference",
+    metavar="NAME",
+    help="The label set to compare with (default: the collection's only assessor).",
+)
 @click.option("--cut", type=int, metavar="N", help="Merge the labels: N and higher, and lower.")
-@click.option("--judgment-cut", type=int, metavar="N", help="With --cut: the same for the "
-              "judgments (default: the collection's min_relevant).")  # fmt: skip
+@click.option(
+    "--judgment-cut",
+    type=int,
+    metavar="N",
+    help="With --cut: the same for the judgments (default: the collection's min_relevant).",
+)
 def agreement(
-    project, collection, label_sets, reference, cut, judgment_cut, format_, output, standalone,
-    release, live,
-):  # fmt: skip
+    project,
+    collection,
+    label_sets,
+    reference,
+    cut,
+    judgment_cut,
+    format_,
+    output,
+    standalone,
+    release,
+    live,
+):
     """Write how often labels and judgments of COLLECTION meet, with Cohen's kappa per row.
 
     \b
@@ -63,7 +98,7 @@ def agreement(
           -o agreement.tex
       gradelake export latex agreement dl19 --label-set flan/v0/best --cut 4
     """
-    from analyses.tables.agreement import agreement_table
+    from gradelake.analyses.tables.agreement import agreement_table
 
     if judgment_cut is not None and cut is None:
         raise BadInput("--judgment-cut goes with --cut")
@@ -75,15 +110,34 @@ def agreement(
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
 @click.option("--label-set", required=True, metavar="NAME", help="Whose labels score the systems.")
-@click.option("--measure", "measures", multiple=True, metavar="NAME",
-              help="May be repeated; the first orders the systems (default: all).")  # fmt: skip
-@click.option("--level", type=int, metavar="N", help="Label from which a passage is relevant "
-              "(default: min_relevant, or the highest label where that is lower).")  # fmt: skip
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated; the first orders the systems (default: all).",
+)
+@click.option(
+    "--level",
+    type=int,
+    metavar="N",
+    help="Label from which a passage is relevant "
+    "(default: min_relevant, or the highest label where that is lower).",
+)
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 def leaderboard(
-    project, collection, label_set, measures, level, ranks, format_, output, standalone, release,
+    project,
+    collection,
+    label_set,
+    measures,
+    level,
+    ranks,
+    format_,
+    output,
+    standalone,
+    release,
     live,
-):  # fmt: skip
+):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
     \b
@@ -91,7 +145,7 @@ def leaderboard(
       gradelake export latex leaderboard dl19 --label-set judge:Sun \\
           --measure nDCG@10 --measure AP
     """
-    from analyses.tables.leaderboard import leaderboard_table
+    from gradelake.analyses.tables.leaderboard import leaderboard_table
 
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         table = leaderboard_table(lake, collection, label_set, measures, level, ranks)
@@ -100,20 +154,49 @@ def leaderboard(
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")
 @writing
-@click.option("--label-set", "label_sets", multiple=True, metavar="NAME",
-              help="May be repeated (default: all).")  # fmt: skip
-@click.option("--level", "levels", multiple=True, type=int, metavar="N",
-              help="May be repeated (default: all that the labels reach).")  # fmt: skip
-@click.option("--measure", "measures", multiple=True, metavar="NAME",
-              help="May be repeated (default: all).")  # fmt: skip
-@click.option("--leaderboard", metavar="NAME", help="The official ranks to compare with, where "
-              "there are several.")  # fmt: skip
-@click.option("--reference", metavar="NAME", help="Compare with this label set's leaderboard "
-              "instead: at min_relevant for an assessor, else at the same level.")  # fmt: skip
+@click.option(
+    "--label-set",
+    "label_sets",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated (default: all).",
+)
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    type=int,
+    metavar="N",
+    help="May be repeated (default: all that the labels reach).",
+)
+@click.option(
+    "--measure", "measures", multiple=True, metavar="NAME", help="May be repeated (default: all)."
+)
+@click.option(
+    "--leaderboard",
+    metavar="NAME",
+    help="The official ranks to compare with, where there are several.",
+)
+@click.option(
+    "--reference",
+    metavar="NAME",
+    help="Compare with this label set's leaderboard "
+    "instead: at min_relevant for an assessor, else at the same level.",
+)
 def correlation(
-    project, collection, label_sets, levels, measures, leaderboard, reference, format_, output,
-    standalone, release, live,
-):  # fmt: skip
+    project,
+    collection,
+    label_sets,
+    levels,
+    measures,
+    leaderboard,
+    reference,
+    format_,
+    output,
+    standalone,
+    release,
+    live,
+):
     """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
     \b
@@ -121,7 +204,7 @@ def correlation(
       gradelake export latex correlation dl19 --measure nDCG@10 \\
           --measure AP -o correlation.tex
     """
-    from analyses.tables.correlation import correlation_table
+    from gradelake.analyses.tables.correlation import correlation_table
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference exclude each other")
@@ -135,7 +218,7 @@ def correlation(
 def _write(table, format_: str, output: Path, standalone: bool) -> None:
     import json
 
-    from analyses.tables.latex import render
+    from gradelake.analyses.tables.latex import render
 
     if standalone and format_ != "latex":
         raise BadInput(f"--standalone is for LaTeX, not for --format {format_}")

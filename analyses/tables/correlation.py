@@ -1,8 +1,8 @@
 """How well leaderboards made from labels agree with the official ones, by label set and level."""
 
-from analyses import choosing
-from analyses.qrels_export import require_label_set
-from analyses.tables.table import (
+from gradelake.analyses import choosing
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.tables.table import (
     Block,
     Cell,
     Column,
@@ -12,9 +12,9 @@ from analyses.tables.table import (
     text,
     with_best_bold,
 )
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 STATISTICS = ("spearman", "kendall")
 OFFICIAL = """
@@ -28,9 +28,14 @@ OTHER_LABELS = """
 
 
 def correlation_table(
-    lake: Lake, collection: str, label_sets: tuple[str, ...] = (), levels: tuple[int, ...] = (),
-    measures: tuple[str, ...] = (), leaderboard: str | None = None, reference: str | None = None,
-) -> Table:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_sets: tuple[str, ...] = (),
+    levels: tuple[int, ...] = (),
+    measures: tuple[str, ...] = (),
+    leaderboard: str | None = None,
+    reference: str | None = None,
+) -> Table:
     """Spearman and Kendall tau-b, a row per label set and level, two columns per measure.
 
     With official ranks (`leaderboard` says which, if there are several), or with the leaderboard
@@ -63,8 +68,9 @@ def correlation_table(
     known = sorted({measure for *_, measure in cells}, key=measure_order)
     for measure in measures:
         if measure not in known:
-            raise BadInput(f"no leaderboard has a measure {measure!r}",
-                           did_you_mean(measure, known))  # fmt: skip
+            raise BadInput(
+                f"no leaderboard has a measure {measure!r}", did_you_mean(measure, known)
+            )
     columns = list(dict.fromkeys(measures)) or [
         measure
         for measure in known

@@ -6,16 +6,27 @@ from itertools import groupby
 
 import jinja2
 
-from analyses.tables.table import UNDEFINED, Cell, Table
+from gradelake.analyses.tables.table import UNDEFINED, Cell, Table
 
 ROWS_ON_A_PAGE = 45  # a longer table goes over pages
 COLUMNS_ABREAST = 10  # a wider one is set smaller
 
 _SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
 _SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$"}
 _NEGATIVE = re.compile(r"-(?=[0-9])")
 
@@ -76,10 +87,17 @@ def _cell(cell: Cell) -> str:
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         # LaTeX is full of braces and percent signs
-        block_start_string="<%", block_end_string="%>", variable_start_string="<<",
-        variable_end_string=">>", comment_start_string="<#", comment_end_string="#>",
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined, autoescape=False,
-        loader=jinja2.PackageLoader("analyses.tables", "."),
-    )  # fmt: skip
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        loader=jinja2.PackageLoader("gradelake.analyses.tables", "."),
+    )
     return environment.get_template("table.tex.jinja")

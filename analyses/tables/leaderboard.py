@@ -1,9 +1,9 @@
 """A leaderboard: systems, their scores by several measures, and their official ranks."""
 
-from analyses.choosing import official_ranks
-from analyses.qrels_export import require_label_set
-from analyses.stats.boards import default_level
-from analyses.tables.table import (
+from gradelake.analyses.choosing import official_ranks
+from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats.boards import default_level
+from gradelake.analyses.tables.table import (
     Block,
     Column,
     Table,
@@ -13,9 +13,9 @@ from analyses.tables.table import (
     text,
     with_best_bold,
 )
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 SCORES = """
     select system, measure, score_4dp, rank from lake.marts.leaderboard
@@ -24,9 +24,13 @@ SCORES = """
 
 
 def leaderboard_table(
-    lake: Lake, collection: str, label_set: str, measures: tuple[str, ...],
-    level: int | None = None, with_ranks: bool = False,
-) -> Table:  # fmt: skip
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    measures: tuple[str, ...],
+    level: int | None = None,
+    with_ranks: bool = False,
+) -> Table:
     """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
 
     Without `measures` all but `Judged@k`, nDCG first. `level` is the relevance level (see

@@ -1,4 +1,4 @@
-{# Seeds are read from the folder that sql/seeds.py gathers, $GRADELAKE_SEEDS, as they are written
+{# Seeds are read from the folder that sql/build/seeds.py gathers, $GRADELAKE_SEEDS, as they are written
    there: nothing about quotes is guessed. Their place is no setting of the project, so that dbt need
    not parse everything anew for each lake. Columns are those of seeds.yml, in the file's order. #}
 {% materialization seed, adapter='duckdb' %}

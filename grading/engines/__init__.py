@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from grading.grader import Grader
-    from grading.prompt import Prompt, Rendered
+    from gradelake.grading.graders.grader import Grader
+    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grading.engines import Response
-from grading.prompt import WRITING
-from grading.written import name_of, schema_of
+from gradelake.grading.engines import Response
+from gradelake.grading.generate.reply_shapes import name_of, schema_of
+from gradelake.grading.prompts.prompt import WRITING
 
 if TYPE_CHECKING:
-    from grading.grader import Grader
+    from gradelake.grading.graders.grader import Grader
 
 CONSTRAINTS = ("choice", "json_schema", "none")
 _TOP_LOGPROBS = 20  # as many as servers give

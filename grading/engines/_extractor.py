@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grading.engines import Response
+from gradelake.grading.engines import Response
 
 if TYPE_CHECKING:
-    from grading.prompt import Rendered
+    from gradelake.grading.prompts.prompt import Rendered
 
 STRIDE = 128  # tokens that two windows on a long passage share
 LONGEST_ANSWER = 30  # tokens
@@ -74,9 +74,13 @@ class Extractor:
                 [],
             )
         encoded = self.tokenizer(
-            question, passage, truncation="only_second", max_length=self.length,
-            stride=min(STRIDE, room // 2), return_overflowing_tokens=True,
-        )  # fmt: skip
+            question,
+            passage,
+            truncation="only_second",
+            max_length=self.length,
+            stride=min(STRIDE, room // 2),
+            return_overflowing_tokens=True,
+        )
         return None, encoded.encodings
 
     def _look(self, windows: "Sequence[tuple[_Span, Any]]") -> None:

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from grading.neutral import neutralise_tokens
+from gradelake.grading.prompts.neutral import neutralise_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-    from grading.prompt import Prompt, Rendered
+    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 # of text beyond this only a first look is saved: hardly any text has longer tokens
 LONGEST_TOKEN = 32  # characters
@@ -129,9 +129,10 @@ class Fitter:
         ids = self._encode([self._text(prompt, "")])[0]
         if len(ids) > self.limit:
             return Fitted(
-                [], error=f"without its passage the prompt has {len(ids)} tokens already; "
-                f"{self.limit} fit"
-            )  # fmt: skip
+                [],
+                error=f"without its passage the prompt has {len(ids)} tokens already; "
+                f"{self.limit} fit",
+            )
         encoded = self.tokenizer(
             passage, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )

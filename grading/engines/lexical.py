@@ -9,11 +9,11 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grading.engines import Engine as Base
-from grading.engines import Response
+from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines import Response
 
 if TYPE_CHECKING:
-    from grading.prompt import Rendered
+    from gradelake.grading.prompts.prompt import Rendered
 
 # Zipf frequency (log10 of occurrences per billion words) of the most frequent words; a word's
 # weight is how far it lies below, so that "the" weighs nothing and a word never seen weighs 8

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
-from grading.engines import Engine as Base
-from grading.engines._chat import (
+from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
+from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._chat import (
     CONSTRAINTS,
     chat_options,
     response_of,
@@ -18,18 +18,25 @@ from grading.engines._chat import (
     told,
     whole_text,
 )
-from grading.prompt import WRITING, Rendered
-from sql.errors import BadInput, how_to_install
+from gradelake.grading.prompts.prompt import WRITING, Rendered
+from gradelake.sql.common.errors import BadInput, how_to_install
 
 if TYPE_CHECKING:
-    from grading.grader import Grader
-    from grading.prompt import Prompt
+    from gradelake.grading.graders.grader import Grader
+    from gradelake.grading.prompts.prompt import Prompt
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _SHORTEST = 200  # characters: a passage is not halved further than this
 _TELLING = 8  # characters of a key; a shorter one may be a word of the scale
-_TOO_LONG = ("context length", "context_length", "maximum model length", "too many tokens",
-             "context size", "context window", "prompt is too long")  # fmt: skip
+_TOO_LONG = (
+    "context length",
+    "context_length",
+    "maximum model length",
+    "too many tokens",
+    "context size",
+    "context window",
+    "prompt is too long",
+)
 _GOES_ON = "What was graded is kept; the same command goes on."
 
 

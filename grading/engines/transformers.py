@@ -5,14 +5,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
-from grading.engines import Engine as Base
-from grading.engines._extractor import Extractor
-from grading.engines._tokens import Fitter
-from sql.errors import BadInput, how_to_install
+from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
+from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._extractor import Extractor
+from gradelake.grading.engines._tokens import Fitter
+from gradelake.sql.common.errors import BadInput, how_to_install
 
 if TYPE_CHECKING:
-    from grading.prompt import Prompt, Rendered
+    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 
 class Engine(Base):
@@ -187,8 +187,12 @@ class Engine(Base):
         options: dict[str, Any] = {"max_new_tokens": decoding["max_tokens"], "num_beams": 1}
         if decoding["temperature"] > 0:
             self.torch.manual_seed(decoding["seed"])
-            options |= {"do_sample": True, "temperature": decoding["temperature"],
-                        "top_p": decoding["top_p"], "top_k": 0}  # fmt: skip
+            options |= {
+                "do_sample": True,
+                "temperature": decoding["temperature"],
+                "top_p": decoding["top_p"],
+                "top_k": 0,
+            }
         else:
             options["do_sample"] = False
         generated = self.model.generate(**inputs, **options)

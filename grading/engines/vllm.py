@@ -5,15 +5,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
-from grading.engines import Engine as Base
-from grading.engines._tokens import Fitted, Fitter
-from grading.prompt import WRITING
-from grading.written import schema_of
-from sql.errors import how_to_install
+from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
+from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._tokens import Fitted, Fitter
+from gradelake.grading.generate.reply_shapes import schema_of
+from gradelake.grading.prompts.prompt import WRITING
+from gradelake.sql.common.errors import how_to_install
 
 if TYPE_CHECKING:
-    from grading.prompt import Prompt, Rendered
+    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 _ENVIRONMENT = {
     # the engine in a process of its own would outlive, or silently block, the worker

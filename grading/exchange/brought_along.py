@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from grading.exchange.workbench import once
-from sql.errors import BadInput
-from sql.project import is_name
-from sql.transaction import utc_now
+from gradelake.grading.exchange.workbench import once
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import is_name
+from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
-    from grading.exchange.grades_import import Import
+    from gradelake.grading.exchange.grades_import import Import
 
 
 class Judgments:
@@ -32,8 +32,10 @@ class Judgments:
             theirs = pl.col("assessor").is_null() | (pl.col("assessor") == self.assessor)
             seen["judgments_of_others"] = found.filter(~theirs).height
             found = found.filter(theirs)
-        once_each = once(found.sort("relevance", descending=True, maintain_order=True),
-                         ["query_id", "passage_id"])  # fmt: skip
+        once_each = once(
+            found.sort("relevance", descending=True, maintain_order=True),
+            ["query_id", "passage_id"],
+        )
         seen["judgments_contradicting"] = found.height - once_each.height
         self.found = once_each.drop("assessor")
 
@@ -112,10 +114,13 @@ class Rankings:
         into.transaction.insert(
             "systems",
             into.own(
-                table, kind="ranking", source_file=self.source, file_sha256=into.file_sha256,
+                table,
+                kind="ranking",
+                source_file=self.source,
+                file_sha256=into.file_sha256,
                 ingested_at=utc_now(),
             ),
-        )  # fmt: skip
+        )
         into.count("systems", len(systems))
         into.count("run_entries", into.transaction.insert("run_entries", into.own(entries)))
         for system, n_rows in table.iter_rows():

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.exchange.criteria import read_criteria
-from grading.exchange.criteria_graders import JudgePerCriterion, OneGrader, read_scale
-from grading.exchange.workbench import Found
-from grading.exchange.workbench_read import read_graded
-from sql import files
-from sql.errors import BadInput
-from sql.project import check_name
+from gradelake.grading.exchange.criteria import read_criteria
+from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader, read_scale
+from gradelake.grading.exchange.workbench import Found
+from gradelake.grading.exchange.workbench_read import read_graded
+from gradelake.sql.common import files
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import check_name
 
 MAX_LINE = 1 << 30  # bytes: a line may hold all passages of a query
 RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}

@@ -5,38 +5,70 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.counted import counted
-from sql.lake import Lake
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.lake import Lake
 
 
 @click.command("grades", short_help="Store a FILE of grades that others made.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--rater", type=click.Choice(["published", "paper", "both"]), default="published",
-              show_default=True, help="Take the file's ratings, read its replies anew by the "
-              "papers' rule, or keep both as graders side by side.")  # fmt: skip
+@click.option(
+    "--rater",
+    type=click.Choice(["published", "paper", "both"]),
+    default="published",
+    show_default=True,
+    help="Take the file's ratings, read its replies anew by the "
+    "papers' rule, or keep both as graders side by side.",
+)
 @click.option(
     "--assessor", metavar="NAME", help="Take the file's judgments in, as this assessor's."
 )
 @click.option("--systems", is_flag=True, help="Take the file's rankings in, as systems.")
-@click.option("--name", metavar="PREFIX", help="First part of the graders' names; keeps them "
-              "apart from others of the same model and prompt.")  # fmt: skip
-@click.option("--grader", metavar="NAME", help="Of grades per criterion: one grader, whose "
-              "rubric are the criteria. With --name, each is a judge of its own.")  # fmt: skip
+@click.option(
+    "--name",
+    metavar="PREFIX",
+    help="First part of the graders' names; keeps them "
+    "apart from others of the same model and prompt.",
+)
+@click.option(
+    "--grader",
+    metavar="NAME",
+    help="Of grades per criterion: one grader, whose "
+    "rubric are the criteria. With --name, each is a judge of its own.",
+)
 @click.option("--model", metavar="NAME", help="The model that graded criteria, for the record.")
-@click.option("--kind", type=click.Choice(["question", "nugget"]), help="With --grader: what the "
-              "criteria are as rubric items (default: question).")  # fmt: skip
-@click.option("--scale", metavar="LEAST-GREATEST", help="With --grader: of its grades "
-              "(default: 0-3).")  # fmt: skip
-@click.option("--format", "format_", type=click.Choice(["workbench", "criteria"]),
-              help="The file's format (default: seen from the file).")  # fmt: skip
+@click.option(
+    "--kind",
+    type=click.Choice(["question", "nugget"]),
+    help="With --grader: what the criteria are as rubric items (default: question).",
+)
+@click.option(
+    "--scale", metavar="LEAST-GREATEST", help="With --grader: of its grades (default: 0-3)."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["workbench", "criteria"]),
+    help="The file's format (default: seen from the file).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def import_grades(
-    project, collection, file, rater, assessor, systems, name, grader, model, kind, scale,
-    format_, as_json,
-):  # fmt: skip
+    project,
+    collection,
+    file,
+    rater,
+    assessor,
+    systems,
+    name,
+    grader,
+    model,
+    kind,
+    scale,
+    format_,
+    as_json,
+):
     """Store the grades of FILE: the RUBRIC workbench's graded JSONL, or grades per criterion.
 
     A file that changed, or is imported with another choice, replaces what it brought. Exit code 3
@@ -51,19 +83,26 @@ def import_grades(
     The second takes grades per criterion as one grader's, whose rubric are the criteria; the last
     as those of a judge per criterion.
     """
-    from grading.exchange.choices import Choices
+    from gradelake.grading.exchange.choices import Choices
 
     choices = Choices(rater, assessor, name, systems, format_, grader, model, kind, scale)
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from grading.exchange.grades_import import import_grades as run_import
+        from gradelake.grading.exchange.grades_import import import_grades as run_import
 
         done = run_import(lake, collection, file, choices, sys.argv[1:])
     if as_json:
         console.print_json(
-            {"collection": collection, "file": done.file, "snapshot": done.snapshot,
-             "written": done.counts, "graders": done.graders, "seen": done.seen,
-             "unknown_queries": done.unknown_queries, "warnings": done.notes()}
-        )  # fmt: skip
+            {
+                "collection": collection,
+                "file": done.file,
+                "snapshot": done.snapshot,
+                "written": done.counts,
+                "graders": done.graders,
+                "seen": done.seen,
+                "unknown_queries": done.unknown_queries,
+                "warnings": done.notes(),
+            }
+        )
     else:
         _print(done)
     sys.exit(done.exit_code)
@@ -79,11 +118,15 @@ def _print(done) -> None:
     console.print_table(
         ("grader", "target", "grades", *statuses),
         [
-            (grader["name"], grader["target"], grader["grades"],
-             *(grader.get(status, 0) for status in statuses))
+            (
+                grader["name"],
+                grader["target"],
+                grader["grades"],
+                *(grader.get(status, 0) for status in statuses),
+            )
             for grader in done.graders
         ],
-    )  # fmt: skip
+    )
     what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in done.counts.items())
     console.say(f"{done.collection}: wrote {what or 'nothing that was not there'}")
 
@@ -101,10 +144,19 @@ def export():
 
 @export.command("grades", short_help="Write a COLLECTION's grades as the workbench's JSONL.")
 @click.argument("collection")
-@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path),
-              help="The file; zipped when its name ends in .gz.")  # fmt: skip
-@click.option("--grader", "graders", multiple=True, metavar="NAME",
-              help="A grader's name or id; may be repeated (default: all).")  # fmt: skip
+@click.option(
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file; zipped when its name ends in .gz.",
+)
+@click.option(
+    "--grader",
+    "graders",
+    multiple=True,
+    metavar="NAME",
+    help="A grader's name or id; may be repeated (default: all).",
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -118,7 +170,7 @@ def export_grades(project, collection, output, graders, release, live, as_json):
     Examples:
       gradelake export grades dl19 --output dl19-graded.jsonl.gz --grader flan
     """
-    from grading.exchange.grades_export import export_grades as run_export
+    from gradelake.grading.exchange.grades_export import export_grades as run_export
 
     project = project()
     with console.working("reading the lake"), Lake.reading(project, release, live) as lake:

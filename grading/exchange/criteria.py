@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
-from grading.exchange.workbench import GRADES, Found, with_scales
-from grading.exchange.workbench_values import Fault, short, text_of, whole
-from sql import files
-from sql.problems import Problems, reject
-from sql.transaction import utc_now
+from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
+from gradelake.grading.exchange.workbench import GRADES, Found, with_scales
+from gradelake.grading.exchange.workbench_values import Fault, short, text_of, whole
+from gradelake.sql.common import files
+from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.lake.transaction import utc_now
 
 JUDGED_TO = 3  # top of the scale where nobody says which it is
 HINT = (
@@ -72,24 +72,29 @@ def read_criteria(
     problems.raise_if_any()
     if unknown and not counts["pairs"]:
         raise reject(
-            shown, None,
+            shown,
+            None,
             f"none of its queries is in the collection ({', '.join(list(unknown)[:5])} ...)",
             "Is this the collection that was graded? Ingest its topics first.",
-        )  # fmt: skip
+        )
     columns = ("grader_id", "query_id", "passage_id", "item_id", "grade", "status", "error")
     grades = pl.DataFrame(
-        [(*key, *row) for key, row in rows.items()], orient="row",
+        [(*key, *row) for key, row in rows.items()],
+        orient="row",
         schema={name: GRADES[name] for name in columns},
-    ).with_columns(pl.lit(now, GRADES["graded_at"]).alias("graded_at"))  # fmt: skip
+    ).with_columns(pl.lit(now, GRADES["graded_at"]).alias("graded_at"))
     absent = [name for name in GRADES if name not in grades.columns]
     grades = grades.with_columns(pl.lit(None, GRADES[name]).alias(name) for name in absent)
     rows_of_graders = graders.rows(now)
     if graders.scale is None:
         with_scales(rows_of_graders, grades, {"direct": JUDGED_TO})
     return Found(
-        rows_of_graders, grades.select(*GRADES), items=graders.items(query_ids),
-        counts=dict(counts), unknown_queries=[*unknown],
-    )  # fmt: skip
+        rows_of_graders,
+        grades.select(*GRADES),
+        items=graders.items(query_ids),
+        counts=dict(counts),
+        unknown_queries=[*unknown],
+    )
 
 
 def _parse(text: str, shown: str) -> _Pairs:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sql.errors import BadInput
-from sql.transaction import utc_now
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
-    from grading.exchange.grades_import import Import
+    from gradelake.grading.exchange.grades_import import Import
 
 
 class CriteriaBank:
@@ -34,8 +34,9 @@ class CriteriaBank:
         banks = into.lake.rows(
             "select distinct bank from lake.raw.rubric_items where collection = ? and kind = ? "
             "order by bank",
-            into.collection, kind,
-        )  # fmt: skip
+            into.collection,
+            kind,
+        )
         ours = into.transaction.recorded
         foreign = [
             f"the bank {bank!r}"
@@ -51,10 +52,11 @@ class CriteriaBank:
                 "where grades.collection = ? and graders.target = ? "
                 "and not (graders.engine = 'imported' and graders.prompt = 'criteria') "
                 "order by name",
-                into.collection, kind,
+                into.collection,
+                kind,
             )
             if not banks
-        ]  # fmt: skip
+        ]
         if foreign:
             other = "nugget" if kind == "question" else "question"
             raise BadInput(
@@ -74,9 +76,13 @@ class CriteriaBank:
             return
         self._refuse_another_bank_of_this_name()
         rows = into.own(
-            self.items, bank=self.bank, facet_id="", weight=1.0, origin="imported",
+            self.items,
+            bank=self.bank,
+            facet_id="",
+            weight=1.0,
+            origin="imported",
             created_at=utc_now(),
-        ).with_columns(pl.lit(None, pl.List(pl.String)).alias("gold_answers"))  # fmt: skip
+        ).with_columns(pl.lit(None, pl.List(pl.String)).alias("gold_answers"))
         n_rows = into.transaction.insert("rubric_items", rows)
         into.transaction.record(self.mark, into.file_sha256, n_rows)
         into.count("rubric_items", n_rows)
@@ -84,8 +90,9 @@ class CriteriaBank:
     def _refuse_another_bank_of_this_name(self) -> None:
         if self.into.lake.value(
             "select count(*) from lake.raw.rubric_items where collection = ? and bank = ?",
-            self.into.collection, self.bank,
-        ):  # fmt: skip
+            self.into.collection,
+            self.bank,
+        ):
             raise BadInput(
                 f"{self.into.collection} has a bank {self.bank!r} from another source",
                 "The criteria become a bank named after the grader. Choose another --grader.",

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.workbench import ITEMS, imported_grader
-from sql.errors import BadInput
-from sql.rubric_items import item_id_of
+from gradelake.grading.exchange.workbench import ITEMS, imported_grader
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.rubric_items import item_id_of
 
 _SCALE = re.compile(r"([0-9]+)-([0-9]+)")
 
@@ -30,11 +30,14 @@ class JudgePerCriterion:
         """(grader_id, item_id) of a grade."""
         if criterion not in self._judges:
             self._judges[criterion] = imported_grader(
-                model=self.model, prompt=criterion.strip(), target="direct", parser="published",
+                model=self.model,
+                prompt=criterion.strip(),
+                target="direct",
+                parser="published",
                 decoding={"criterion": criterion},
                 prefix=None if self.model == self.prefix else self.prefix,
                 created_at=datetime.min,
-            )  # fmt: skip
+            )
         return self._judges[criterion]["grader_id"], ""
 
     def rows(self, now: datetime) -> dict[str, dict[str, Any]]:
@@ -56,10 +59,14 @@ class OneGrader:
         self.name, self.kind, self.scale = name, kind, scale
         self._criteria: dict[str, None] = {}
         self._row = imported_grader(
-            model=model or name, prompt="criteria", target=kind, parser="published",
-            decoding={"criteria": name, "scale": list(scale)}, prefix=None,
+            model=model or name,
+            prompt="criteria",
+            target=kind,
+            parser="published",
+            decoding={"criteria": name, "scale": list(scale)},
+            prefix=None,
             created_at=datetime.min,
-        ) | {"name": name, "scale_min": scale[0], "scale_max": scale[1]}  # fmt: skip
+        ) | {"name": name, "scale_min": scale[0], "scale_max": scale[1]}
 
     def place(self, criterion: str, query_id: str) -> tuple[str, str]:
         """(grader_id, item_id) of a grade."""
@@ -79,8 +86,9 @@ class OneGrader:
         }
         return pl.DataFrame(
             [(query_id, item_id, kind, text) for item_id, (query_id, kind, text) in rows.items()],
-            schema=ITEMS, orient="row",
-        )  # fmt: skip
+            schema=ITEMS,
+            orient="row",
+        )
 
 
 def read_scale(text: str) -> tuple[int, int]:

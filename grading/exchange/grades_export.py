@@ -8,11 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from grading.exchange.workbench_write import GraderEntry, paragraph
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
-from sql.whole_file import whole_file
+from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
 
 # a run's passages down to the pool's depth, ranked as trec_eval does; rankings that came from a
 # graded file have gaps, and keep the ranks they had
@@ -139,9 +139,13 @@ def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, G
 
 
 def _paragraphs(
-    lake: Lake, of_query: dict[str, str], query_text: str, depth: int,
-    graders: dict[str, GraderEntry], counts: Counter,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+    lake: Lake,
+    of_query: dict[str, str],
+    query_text: str,
+    depth: int,
+    graders: dict[str, GraderEntry],
+    counts: Counter,
+) -> Iterator[dict[str, Any]]:
     """A query's paragraphs, sorted by id. Those that nobody graded need a text to be there."""
     query_id = of_query["query_id"]
     grades = _by_passage(lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
@@ -156,15 +160,25 @@ def _paragraphs(
             if not graded:
                 continue
         judged = [
-            {"paragraphId": passage_id, "query": query_id, "relevance": row["relevance"],
-             "titleQuery": query_text, "assessor": row["assessor"]}
+            {
+                "paragraphId": passage_id,
+                "query": query_id,
+                "relevance": row["relevance"],
+                "titleQuery": query_text,
+                "assessor": row["assessor"],
+            }
             for row in judgments.get(passage_id, [])
-        ]  # fmt: skip
+        ]
         ranked = [
-            {"method": row["system"], "paragraphId": passage_id, "queryId": query_id,
-             "rank": row["rank"], "score": row["score"]}
+            {
+                "method": row["system"],
+                "paragraphId": passage_id,
+                "queryId": query_id,
+                "rank": row["rank"],
+                "score": row["score"],
+            }
             for row in rankings.get(passage_id, [])
-        ]  # fmt: skip
+        ]
         counts["grades"] += len(graded)
         counts["judgments"] += len(judged)
         counts["rankings"] += len(ranked)

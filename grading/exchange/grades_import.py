@@ -7,16 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.brought_along import Judgments, Rankings
-from grading.exchange.choices import Choices, read_grades
-from grading.exchange.criteria_bank import CriteriaBank
-from grading.exchange.imported import Imported
-from grading.exchange.workbench import Found
-from sql import files
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
-from sql.transaction import Transaction
+from gradelake.grading.exchange.brought_along import Judgments, Rankings
+from gradelake.grading.exchange.choices import Choices, read_grades
+from gradelake.grading.exchange.criteria_bank import CriteriaBank
+from gradelake.grading.exchange.imported import Imported
+from gradelake.grading.exchange.workbench import Found
+from gradelake.sql.common import files
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import Transaction
 
 
 def import_grades(
@@ -53,9 +53,13 @@ class Import:
     """Writes one file's grades and what comes with them, within one transaction."""
 
     def __init__(
-        self, transaction: Transaction, collection: str, path: Path, choices: Choices,
+        self,
+        transaction: Transaction,
+        collection: str,
+        path: Path,
+        choices: Choices,
         done: Imported,
-    ):  # fmt: skip
+    ):
         self.transaction, self.lake = transaction, transaction.lake
         self.collection, self.choices, self.done = collection, choices, done
         self.name = path.name
@@ -101,10 +105,10 @@ class Import:
         if run_id is None:
             return set()
         rows = self.lake.rows(
-            "select distinct grader_id from lake.raw.grades "
-            "where collection = ? and batch_id = ?",
-            self.collection, run_id,
-        )  # fmt: skip
+            "select distinct grader_id from lake.raw.grades where collection = ? and batch_id = ?",
+            self.collection,
+            run_id,
+        )
         self.transaction.delete("grades", collection=self.collection, batch_id=run_id)
         return {grader_id for (grader_id,) in rows}
 
@@ -135,8 +139,9 @@ class Import:
         known = self.lake.frame(
             f"select {', '.join(key)} from lake.raw.grades "
             "where collection = ? and grader_id in (select unnest(?))",
-            self.collection, ids,
-        )  # fmt: skip
+            self.collection,
+            ids,
+        )
         new = found.grades
         if known.height:
             new = new.join(known, on=key, how="anti", nulls_equal=True, maintain_order="left")
@@ -172,8 +177,9 @@ class Import:
                 low = min(known["scale_min"], grader["scale_min"])
                 high = max(known["scale_max"], grader["scale_max"])
                 if known["engine"] != "imported" or (low, high) == (
-                    known["scale_min"], known["scale_max"],
-                ):  # fmt: skip
+                    known["scale_min"],
+                    known["scale_max"],
+                ):
                     continue
                 self.transaction.delete("graders", grader_id=grader_id)
                 grader = known | {"scale_min": low, "scale_max": high}
@@ -202,9 +208,14 @@ class Import:
             by_status.setdefault(grader_id, {})[status] = n
         self.done.graders = sorted(
             (
-                {"name": found.graders[i]["name"], "grader_id": i,
-                 "target": found.graders[i]["target"], "grades": sum(n.values()), **n}
+                {
+                    "name": found.graders[i]["name"],
+                    "grader_id": i,
+                    "target": found.graders[i]["target"],
+                    "grades": sum(n.values()),
+                    **n,
+                }
                 for i, n in by_status.items()
             ),
             key=lambda grader: grader["name"],
-        )  # fmt: skip
+        )

@@ -3,14 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from sql.counted import counted
+from gradelake.sql.common.counted import counted
 
 # what the file held -> (of what, verb, what else is said)
 NOTES = {
     "query_ids_converted": ("query ids", "are", "given as a number; taken as text"),
     "replies_no_bare_digit": ("replies", "are", "no bare digit 0-5 where a rating is asked for"),
-    "marked_unlike_rated": ("items", "are", "marked correct but rated 0, or wrong but rated "
-                            "higher; the rating counts"),
+    "marked_unlike_rated": (
+        "items",
+        "are",
+        "marked correct but rated 0, or wrong but rated higher; the rating counts",
+    ),
     "errors_without_item": ("errors", "name", "no item; left out"),
     "repeated_grades": ("grades", "are", "there twice; the first was kept"),
     "grades_in_lake_already": ("grades", "are", "in the lake from elsewhere; not replaced"),
@@ -25,7 +28,7 @@ NOTES = {
     "systems_in_lake_already": ("systems of the file", "are", "in the lake; not replaced"),
     "systems_with_unusable_names": ("systems", "have", "a name that cannot be used; left out"),
     "pairs_without_criterion": ("pairs", "have", "no criterion"),
-}  # fmt: skip
+}
 
 
 @dataclass

@@ -21,26 +21,59 @@ RATING_MAX = 5  # questions and nuggets are rated 0 to 5
 
 # columns of raw.graders; created_at travels as ISO text
 GRADER_COLUMNS = (
-    "grader_id", "name", "engine", "model", "model_revision", "target", "prompt", "prompt_sha256",
-    "prompt_text", "scale_min", "scale_max", "decoding", "parser", "created_at",
-)  # fmt: skip
+    "grader_id",
+    "name",
+    "engine",
+    "model",
+    "model_revision",
+    "target",
+    "prompt",
+    "prompt_sha256",
+    "prompt_text",
+    "scale_min",
+    "scale_max",
+    "decoding",
+    "parser",
+    "created_at",
+)
 # columns of raw.grades that a file can bring; collection and batch_id belong to the lake
 GRADES = {
-    "grader_id": pl.String, "query_id": pl.String, "passage_id": pl.String, "item_id": pl.String,
-    "grade": pl.Int64, "status": pl.String, "answer": pl.String, "response": pl.String,
-    "error": pl.String, "passage_sha256": pl.String, "expected_grade": pl.Float64,
-    "scale_mass": pl.Float64, "prompt_tokens": pl.Int64, "cached_tokens": pl.Int64,
-    "completion_tokens": pl.Int64, "cut_characters": pl.Int64, "query_sha256": pl.String,
+    "grader_id": pl.String,
+    "query_id": pl.String,
+    "passage_id": pl.String,
+    "item_id": pl.String,
+    "grade": pl.Int64,
+    "status": pl.String,
+    "answer": pl.String,
+    "response": pl.String,
+    "error": pl.String,
+    "passage_sha256": pl.String,
+    "expected_grade": pl.Float64,
+    "scale_mass": pl.Float64,
+    "prompt_tokens": pl.Int64,
+    "cached_tokens": pl.Int64,
+    "completion_tokens": pl.Int64,
+    "cut_characters": pl.Int64,
+    "query_sha256": pl.String,
     "graded_at": pl.Datetime("us"),
-}  # fmt: skip
+}
 # those that every grade of a file has; the others come from an entry's `gradelake` object
 COMMON = tuple(GRADES)[:10]
 OF_ITEM = tuple(GRADES)[3:]  # what a `gradelake` object holds of a grade
 PASSAGES = {"passage_id": pl.String, "text": pl.String, "text_sha256": pl.String}
-JUDGMENTS = {"query_id": pl.String, "passage_id": pl.String, "assessor": pl.String,
-             "relevance": pl.Int64}  # fmt: skip
-RANKINGS = {"system": pl.String, "query_id": pl.String, "passage_id": pl.String,
-            "rank": pl.Int32, "score": pl.Float64}  # fmt: skip
+JUDGMENTS = {
+    "query_id": pl.String,
+    "passage_id": pl.String,
+    "assessor": pl.String,
+    "relevance": pl.Int64,
+}
+RANKINGS = {
+    "system": pl.String,
+    "query_id": pl.String,
+    "passage_id": pl.String,
+    "rank": pl.Int32,
+    "score": pl.Float64,
+}
 
 ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text": pl.String}
 
@@ -70,9 +103,16 @@ def sha256(text: str) -> str:
 
 
 def imported_grader(
-    *, model: str, prompt: str, target: str, parser: str, decoding: dict[str, Any],
-    prefix: str | None, created_at: datetime, prompt_text: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    *,
+    model: str,
+    prompt: str,
+    target: str,
+    parser: str,
+    decoding: dict[str, Any],
+    prefix: str | None,
+    created_at: datetime,
+    prompt_text: str | None = None,
+) -> dict[str, Any]:
     """A row of raw.graders for a grader that others ran; its id hashes all that is known of it.
 
     Its name is the model's last path part and the prompt's name; `prefix` stands for the former
@@ -87,16 +127,24 @@ def imported_grader(
         name += f".{parser}"
     return {
         "grader_id": hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16],
-        "name": as_name(name), "engine": "imported", "model": model, "model_revision": "",
-        "target": target, "prompt": prompt,
-        "prompt_sha256": sha256(prompt_text) if prompt_text else "", "prompt_text": prompt_text,
-        "scale_min": 0, "scale_max": 0, "decoding": json.dumps(decoding, sort_keys=True),
-        "parser": parser, "created_at": created_at,
-    }  # fmt: skip
+        "name": as_name(name),
+        "engine": "imported",
+        "model": model,
+        "model_revision": "",
+        "target": target,
+        "prompt": prompt,
+        "prompt_sha256": sha256(prompt_text) if prompt_text else "",
+        "prompt_text": prompt_text,
+        "scale_min": 0,
+        "scale_max": 0,
+        "decoding": json.dumps(decoding, sort_keys=True),
+        "parser": parser,
+        "created_at": created_at,
+    }
 
 
 def as_name(text: str) -> str:
-    """The nearest text that `sql.project.is_name` accepts."""
+    """The nearest text that `gradelake.sql.common.project.is_name` accepts."""
     safe = re.sub(r"[^A-Za-z0-9_.+=@-]+", "-", text)
     return re.sub(r"\.{2,}", ".", safe).lstrip("_.+=@-").rstrip(".-") or "unknown"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.workbench import (
+from gradelake.grading.exchange.workbench import (
     COMMON,
     GRADES,
     RATING_MAX,
@@ -16,7 +16,7 @@ from grading.exchange.workbench import (
     is_bare_digit,
     published_status,
 )
-from grading.exchange.workbench_values import (
+from gradelake.grading.exchange.workbench_values import (
     answers_of,
     error_of,
     errors_of,
@@ -28,9 +28,9 @@ from grading.exchange.workbench_values import (
     the,
     whole,
 )
-from grading.parsers import PARSERS
-from grading.reply import Reading
-from grading.scale import Scale
+from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.reply import Reading
+from gradelake.grading.prompts.scale import Scale
 
 _COMMON_SCHEMA = {column: GRADES[column] for column in COMMON}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.workbench import (
+from gradelake.grading.exchange.workbench import (
     GRADES,
     JUDGMENTS,
     PASSAGES,
@@ -18,11 +18,11 @@ from grading.exchange.workbench import (
     sha256,
     with_scales,
 )
-from grading.exchange.workbench_entry import Entries
-from grading.exchange.workbench_values import Fault, short, text_of, the, whole
-from sql import files
-from sql.problems import Problems, reject
-from sql.transaction import utc_now
+from gradelake.grading.exchange.workbench_entry import Entries
+from gradelake.grading.exchange.workbench_values import Fault, short, text_of, the, whole
+from gradelake.sql.common import files
+from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.lake.transaction import utc_now
 
 HINT = "A line is [query_id, [paragraph, ...]]; mend these lines and import again."
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
@@ -48,10 +48,11 @@ def read_graded(
     problems.raise_if_any()
     if reader.unknown and not reader.n_queries:
         raise reject(
-            shown, None,
+            shown,
+            None,
             f"none of its queries is in the collection ({', '.join(reader.unknown[:5])} ...)",
             "Is this the collection that was graded? Ingest its topics first.",
-        )  # fmt: skip
+        )
     return reader.found()
 
 
@@ -66,8 +67,11 @@ class _Reader:
         self.entries = Entries(raters, prefix, self.counts, utc_now())
         self.text_hashes: dict[str, str] = {}  # passage_id -> hash of its first text
         self.frames: dict[str, list[pl.DataFrame]] = {
-            "passages": [], "judgments": [], "rankings": [], "grades": [],
-        }  # fmt: skip
+            "passages": [],
+            "judgments": [],
+            "rankings": [],
+            "grades": [],
+        }
 
     def line(self, line: bytes) -> None:
         """Read one query's line. Raises `Fault` saying what is wrong with it."""

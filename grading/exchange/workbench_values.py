@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
-from sql import files
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
+from gradelake.sql.common import files
 
 _INT32 = 1 << 31
 

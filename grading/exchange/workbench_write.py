@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
 
 Row = dict[str, Any]
 
@@ -92,9 +92,13 @@ class GraderEntry:
 
 
 def paragraph(
-    passage_id: str, text: str, judgments: list[Row], rankings: list[Row], grades: Iterable[Row],
+    passage_id: str,
+    text: str,
+    judgments: list[Row],
+    rankings: list[Row],
+    grades: Iterable[Row],
     graders: dict[str, GraderEntry],
-) -> Row:  # fmt: skip
+) -> Row:
     """A paragraph of the file. `grades` are the lake's, sorted by grader and item."""
     text_hash = sha256(text) if text.strip() else None
     by_grader = {

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from grading.planner import check_queries
-from grading.review.reviewable import Reviewable
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.grading.plan.planner import check_queries
+from gradelake.grading.review.reviewable import Reviewable
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 # dbt's views that a review reads; they are always as new as the raw tables
 VIEWS = (
@@ -215,5 +215,8 @@ def passage_text(lake: Lake, collection: str, card: Card) -> str | None:
     return lake.value(
         "select text from lake.raw.passages where collection = ? and passage_id = ? "
         "and (? is null or text_sha256 = ?)",
-        collection, card.passage_id, card.passage_sha256, card.passage_sha256,
-    )  # fmt: skip
+        collection,
+        card.passage_id,
+        card.passage_sha256,
+        card.passage_sha256,
+    )

@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from sql import console
-from sql.lake import Lake
-from sql.project import check_name
+from gradelake.sql.common import console
+from gradelake.sql.common.project import check_name
+from gradelake.sql.lake.lake import Lake
 
 
 @click.command(short_help="Look at grades one at a time, and say whether they are right.")
@@ -14,22 +14,50 @@ from sql.project import check_name
 @click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
 @click.option("--assessor", required=True, metavar="NAME", help="Who reviews.")
 @click.option("--query", "query_id", metavar="ID", help="Only of this query.")
-@click.option("--item", "item_id", metavar="ID",
-              help="Only on this rubric item: its id, or how its hash begins.")  # fmt: skip
+@click.option(
+    "--item",
+    "item_id",
+    metavar="ID",
+    help="Only on this rubric item: its id, or how its hash begins.",
+)
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N of these grades.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
-              help="Another seed, another order and sample.")  # fmt: skip
-@click.option("--tau", type=click.IntRange(min=1), metavar="T", help="The grade from which an item "
-              "counts as answered. Default: 4, or the top of a shorter scale.")  # fmt: skip
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Another seed, another order and sample.",
+)
+@click.option(
+    "--tau",
+    type=click.IntRange(min=1),
+    metavar="T",
+    help="The grade from which an item "
+    "counts as answered. Default: 4, or the top of a shorter scale.",
+)
 @click.option("--only-answered", is_flag=True, help="Only grades of tau or more.")
 @click.option("--again", is_flag=True, help="Also what the assessor has reviewed, to revise it.")
-@click.option("--json", "as_json", is_flag=True,
-              help="Print the summary as one JSON object; cards go to standard error.")  # fmt: skip
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the summary as one JSON object; cards go to standard error.",
+)
 @click.pass_obj
 def review(
-    project, collection, grader_name, assessor, query_id, item_id, sample, seed, tau,
-    only_answered, again, as_json,
-):  # fmt: skip
+    project,
+    collection,
+    grader_name,
+    assessor,
+    query_id,
+    item_id,
+    sample,
+    seed,
+    tau,
+    only_answered,
+    again,
+    as_json,
+):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
@@ -44,14 +72,14 @@ def review(
       gradelake review dl19 --grader flan --assessor ann --item 79d1ecce \\
           --only-answered
     """
-    from grading.planner import ensure_views
-    from grading.review.cards import VIEWS, Wish, deal
-    from grading.review.keys import Lines, Terminal
-    from grading.review.reviewable import choose_tau, find_grader
-    from grading.review.screen import Screen
-    from grading.review.session import Session
-    from grading.review.summary import print_summary, summary
-    from grading.review.verdicts import Verdicts
+    from gradelake.grading.plan.planner import ensure_views
+    from gradelake.grading.review.cards import VIEWS, Wish, deal
+    from gradelake.grading.review.keys import Lines, Terminal
+    from gradelake.grading.review.reviewable import choose_tau, find_grader
+    from gradelake.grading.review.screen import Screen
+    from gradelake.grading.review.session import Session
+    from gradelake.grading.review.summary import print_summary, summary
+    from gradelake.grading.review.verdicts import Verdicts
 
     check_name(assessor, "--assessor")
     project = project()
@@ -60,9 +88,17 @@ def review(
             ensure_views(project, lake, console.tell, VIEWS)
             grader = find_grader(lake, grader_name)
             wish = Wish(
-                collection, grader, assessor, choose_tau(lake, grader, tau), only_answered,
-                query_id, item_id, sample, seed, again,
-            )  # fmt: skip
+                collection,
+                grader,
+                assessor,
+                choose_tau(lake, grader, tau),
+                only_answered,
+                query_id,
+                item_id,
+                sample,
+                seed,
+                again,
+            )
             deck = deal(lake, wish)
         screen = Screen(grader, to_stderr=as_json)
         at_terminal = sys.stdin.isatty()

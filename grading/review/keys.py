@@ -6,7 +6,7 @@ from typing import TextIO
 
 import click
 
-from sql.errors import BadInput
+from gradelake.sql.common.errors import BadInput
 
 ENTER = ""
 _WORDS = {"\r": ENTER, "\n": ENTER}

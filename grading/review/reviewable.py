@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import did_you_mean
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 ANSWERED = 4  # the grade from which an item counts as answered, unless another is asked for
 

@@ -4,9 +4,9 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from grading.review.cards import Card, Reviewed
-from grading.review.reviewable import Reviewable
-from sql.console import printable
+from gradelake.grading.review.cards import Card, Reviewed
+from gradelake.grading.review.reviewable import Reviewable
+from gradelake.sql.common.console import printable
 
 WIDTH = 80
 _LABEL = 10  # columns

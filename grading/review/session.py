@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from grading.review.cards import Card, Deck, Reviewed, passage_text
-from grading.review.keys import ENTER, Lines, Terminal
-from grading.review.reviewable import Reviewable
-from grading.review.screen import Screen
-from grading.review.verdicts import Verdicts
+from gradelake.grading.review.cards import Card, Deck, Reviewed, passage_text
+from gradelake.grading.review.keys import ENTER, Lines, Terminal
+from gradelake.grading.review.reviewable import Reviewable
+from gradelake.grading.review.screen import Screen
+from gradelake.grading.review.verdicts import Verdicts
 
 ASK = "[a]gree [d]isagree [s]kip [n]ote [u]ndo [q]uit: "
 _BACK = "b"
@@ -29,9 +29,7 @@ class Sitting:
 class Session:
     """Shows a deck and commits each verdict at once. `sitting` tells what was said."""
 
-    def __init__(
-        self, deck: Deck, verdicts: Verdicts, keys: Terminal | Lines, screen: Screen
-    ):  # fmt: skip
+    def __init__(self, deck: Deck, verdicts: Verdicts, keys: Terminal | Lines, screen: Screen):
         self.deck = deck
         self.verdicts = verdicts
         self.keys = keys

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from grading.review.cards import Deck, Wish
-from grading.review.session import Sitting
-from sql import console
-from sql.lake import Lake
+from gradelake.grading.review.cards import Deck, Wish
+from gradelake.grading.review.session import Sitting
+from gradelake.sql.common import console
+from gradelake.sql.lake.lake import Lake
 
 
 def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, Any]:
@@ -13,8 +13,11 @@ def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, A
     frame = lake.frame(
         "select * from lake.marts.review_agreement "
         "where collection = ? and grader = ? and assessor = ? and tau = ?",
-        wish.collection, wish.grader.name, wish.assessor, wish.tau,
-    )  # fmt: skip
+        wish.collection,
+        wish.grader.name,
+        wish.assessor,
+        wish.tau,
+    )
     first_verdicts = sum(
         1 for at, said in sitting.said.items() if said and not deck.cards[at].before
     )

@@ -8,16 +8,22 @@ outside the lake, and a killed session loses the card in work at most.
 import uuid
 from typing import TYPE_CHECKING
 
-from grading.review.cards import Card, Reviewed, Wish
-from sql.transaction import utc_now
+from gradelake.grading.review.cards import Card, Reviewed, Wish
+from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
-    from sql.lake import Lake
+    from gradelake.sql.lake.lake import Lake
 
 _KEY = (
-    "collection", "grader_id", "query_id", "passage_id", "item_id", "passage_sha256",
-    "query_sha256", "assessor",
-)  # fmt: skip
+    "collection",
+    "grader_id",
+    "query_id",
+    "passage_id",
+    "item_id",
+    "passage_sha256",
+    "query_sha256",
+    "assessor",
+)
 
 
 class Verdicts:
@@ -38,10 +44,22 @@ class Verdicts:
         """
         import polars as pl
 
-        key = dict(zip(_KEY, (
-            self.wish.collection, self.wish.grader.grader_id, card.query_id, card.passage_id,
-            card.item_id, card.passage_sha256, card.query_sha256, self.wish.assessor,
-        ), strict=True))  # fmt: skip
+        key = dict(
+            zip(
+                _KEY,
+                (
+                    self.wish.collection,
+                    self.wish.grader.grader_id,
+                    card.query_id,
+                    card.passage_id,
+                    card.item_id,
+                    card.passage_sha256,
+                    card.query_sha256,
+                    self.wish.assessor,
+                ),
+                strict=True,
+            )
+        )
         same = " and ".join(f"{column} is not distinct from ?" for column in key)
         with self.lake.transaction(self.command) as transaction:
             transaction.extra |= {"invocation_id": self.session}

@@ -1,0 +1,1 @@
+"""The demo collection: eight queries, small enough to read."""

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ingest.rubric.items import RubricItem, Section, tail_of, tail_of_text
-from ingest.rubric.line import Fields, read_fields, take_token
-from ingest.rubric.sheet import HINT, Part, Sheet
-from sql.problems import Problems
+from gradelake.ingest.rubric.items import RubricItem, Section, tail_of, tail_of_text
+from gradelake.ingest.rubric.line import Fields, read_fields, take_token
+from gradelake.ingest.rubric.sheet import HINT, Part, Sheet
+from gradelake.sql.common.problems import Problems
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,13 @@ class _Comparison:
                 "add another item"
             )
         return self._make(
-            "reword", item, line_number,
-            text=fields.text, gold_answers=answers or (), weight=weight,
-        )  # fmt: skip
+            "reword",
+            item,
+            line_number,
+            text=fields.text,
+            gold_answers=answers or (),
+            weight=weight,
+        )
 
     def _refuse_repeats(self, found: list[Edit]) -> None:
         """No two items of a query and bank have one text, whatever became of the others."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from sql import console
-from sql.errors import BadInput
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
 
 _collection = click.option(
     "--collection", help="The collection (default: the only one of gradelake.toml or the lake)."
@@ -41,16 +41,16 @@ def show(project, query, collection, version, as_json):
     Examples:
       gradelake rubric show volcano-prediction --version 1
     """
-    from ingest.rubric import report
+    from gradelake.ingest.rubric import rubric_text
 
     _, found, _ = _open(project(), collection, (query,))
     version = found.newest if version is None else version
     found.check_version(version)
-    shown = report.query_as_object(found, query, version)
+    shown = rubric_text.query_as_object(found, query, version)
     if as_json:
         console.print_json(shown)
     else:
-        report.print_query(shown)
+        rubric_text.print_query(shown)
 
 
 @rubric.command(short_help="Open the items of QUERIES in your editor; keep the changes.")
@@ -58,10 +58,18 @@ def show(project, query, collection, version, as_json):
 @_collection
 @click.option("--bank", help="Only the items of this bank.")
 @click.option("--reason", help="Why; kept beside the edits.")
-@click.option("--version", type=click.IntRange(min=1),
-              help="Add to this version, if it is the newest; default: a new one.")  # fmt: skip
-@click.option("--from", "source", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
-              help="Take a saved sheet, - from standard input, instead of an editor.")  # fmt: skip
+@click.option(
+    "--version",
+    type=click.IntRange(min=1),
+    help="Add to this version, if it is the newest; default: a new one.",
+)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Take a saved sheet, - from standard input, instead of an editor.",
+)
 @click.option("--print", "print_sheet", is_flag=True, help="Print the sheet and change nothing.")
 @_json
 @click.pass_obj
@@ -78,8 +86,8 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
       gradelake rubric edit q1 q2 --print > sheet.txt
       gradelake rubric edit --from sheet.txt
     """
-    from ingest.rubric import editor
-    from ingest.rubric.save import Session
+    from gradelake.ingest.rubric import editor
+    from gradelake.ingest.rubric.save import Session
 
     if source and print_sheet:
         raise BadInput("--from and --print exclude each other")
@@ -121,26 +129,30 @@ def diff(project, first, second, collection, query, as_json):
     Examples:
       gradelake rubric diff 0 2
     """
-    from ingest.rubric import report
-    from ingest.rubric.differences import KINDS, differences
+    from gradelake.ingest.rubric import rubric_text
+    from gradelake.ingest.rubric.differences import KINDS, differences
 
     collection, found, _ = _open(project(), collection, (query,) if query is not None else None)
     changed = differences(found, first, second)
     if as_json:
-        console.print_json({
-            "collection": collection, "from": first, "to": second,
-            "counts": {kind: sum(d.kind == kind for d in changed) for kind in KINDS},
-            "differences": [d.as_object() for d in changed],
-        })  # fmt: skip
+        console.print_json(
+            {
+                "collection": collection,
+                "from": first,
+                "to": second,
+                "counts": {kind: sum(d.kind == kind for d in changed) for kind in KINDS},
+                "differences": [d.as_object() for d in changed],
+            }
+        )
     else:
-        report.print_differences(found, first, second, changed)
+        rubric_text.print_differences(found, first, second, changed)
 
 
 def _open(project, collection: str | None, queries):
     """(collection, its rubric with every edit of the file, the file's rows)."""
     with console.working("reading the rubric"):
-        from ingest.rubric.rubric import Rubric, choose_collection
-        from ingest.rubric.up_to_date import open_up_to_date
+        from gradelake.ingest.rubric.rubric import Rubric, choose_collection
+        from gradelake.ingest.rubric.up_to_date import open_up_to_date
 
         lake, rows = open_up_to_date(project, console.tell)
         with lake:
@@ -150,7 +162,7 @@ def _open(project, collection: str | None, queries):
 
 def _read_sheet(source: Path) -> tuple[str, str]:
     """A saved sheet's text and what it is called."""
-    from sql import files
+    from gradelake.sql.common import files
 
     if str(source) != "-":
         if source.is_file() and not source.read_bytes().strip():
@@ -163,7 +175,7 @@ def _read_sheet(source: Path) -> tuple[str, str]:
 
 
 def _collection_of(text: str, shown: str) -> str | None:
-    from ingest.rubric import sheet
+    from gradelake.ingest.rubric import sheet
 
     return sheet.read(text, shown).collection or None
 
@@ -172,14 +184,18 @@ def _tell(project, collection: str, saved, as_json: bool) -> None:
     """What was saved, and what to do next."""
     import os
 
-    from ingest.rubric import edits_file, report
+    from gradelake.ingest.rubric import edits_file, rubric_text
 
     file = os.path.relpath(edits_file.path_of(project))
     if as_json:
-        console.print_json({
-            "collection": collection, "version": saved.version, "file": file,
-            "edits": report.edits_as_objects(saved.edits),
-        })  # fmt: skip
+        console.print_json(
+            {
+                "collection": collection,
+                "version": saved.version,
+                "file": file,
+                "edits": rubric_text.edits_as_objects(saved.edits),
+            }
+        )
         return
     for query in saved.untouched:
         console.warn(f"note: query {query} has no heading in the sheet any more: left as it is")
@@ -188,7 +204,7 @@ def _tell(project, collection: str, saved, as_json: bool) -> None:
         return
     if saved.copied:
         console.warn(f"note: the edits that come with the package were copied to {file} first")
-    report.print_edits(saved.edits)
+    rubric_text.print_edits(saved.edits)
     console.say(f"saved as version {saved.version} of {collection}'s rubric in {file}")
     console.hint("next: gradelake build")
     new = sum(edit.action in ("add", "reword") for edit in saved.edits)

@@ -5,8 +5,8 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ingest.rubric.items import RubricItem
-from ingest.rubric.rubric import Rubric
+from gradelake.ingest.rubric.items import RubricItem
+from gradelake.ingest.rubric.rubric import Rubric
 
 KINDS = ("dropped", "added", "reworded", "reweighted", "restored")
 
@@ -72,9 +72,13 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
     return sorted(
         found,
         key=lambda d: (
-            d.item.query_id, d.item.bank, KINDS.index(d.kind), d.item.text, d.item.item_id
+            d.item.query_id,
+            d.item.bank,
+            KINDS.index(d.kind),
+            d.item.text,
+            d.item.item_id,
         ),
-    )  # fmt: skip
+    )
 
 
 def _key(item: RubricItem) -> tuple:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from sql import console
-from sql.errors import BadInput, GradelakeError, WorkFailed
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput, GradelakeError, WorkFailed
 
 T = TypeVar("T")
 

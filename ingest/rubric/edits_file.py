@@ -9,18 +9,29 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sql import files, seeds
-from sql.counted import counted
-from sql.errors import WorkFailed
-from sql.lock import file_lock
-from sql.problems import Problems, reject
-from sql.project import Project
+from gradelake.sql.build import seeds
+from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lock import file_lock
 
 NAME = "rubric_edits.csv"
 COLUMNS = (
-    "rubric_version", "collection", "bank", "item_id", "action", "query_id", "kind", "text",
-    "gold_answer", "weight", "editor", "reason",
-)  # fmt: skip
+    "rubric_version",
+    "collection",
+    "bank",
+    "item_id",
+    "action",
+    "query_id",
+    "kind",
+    "text",
+    "gold_answer",
+    "weight",
+    "editor",
+    "reason",
+)
 _HEADER = ",".join(COLUMNS)
 
 

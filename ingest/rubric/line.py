@@ -10,9 +10,9 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from ingest.bank_csv import join_answers, split_answers
-from ingest.bank_items import KINDS
-from ingest.rubric.items import cleaned, number
+from gradelake.ingest.banks.bank_csv import join_answers, split_answers
+from gradelake.ingest.banks.bank_items import KINDS
+from gradelake.ingest.rubric.items import cleaned, number
 
 _ANSWERS = " [answers: "
 _JOINERS = "\u200c\u200d"  # invisible, but part of how words and emoji are written
@@ -130,7 +130,7 @@ def _is_plain(text: str) -> bool:
     return all(
         char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
         for char in text
-    )  # fmt: skip
+    )
 
 
 def _quoted(text: str) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest.rubric.items import RubricItem, Section, cleaned
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import Project, did_you_mean
+from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake.lake import Lake
 
 EDITS = (
     "select rubric_version, collection, bank, item_id, action, query_id, facet_id, kind, "
@@ -38,9 +38,14 @@ class AppliedEdit:
     def of_row(cls, row: tuple) -> "AppliedEdit":
         *first, text, answers, weight, new_item_id, editor, reason = row
         return cls(
-            *first, text or "", cleaned(answers or ()), weight, new_item_id, editor or "",
+            *first,
+            text or "",
+            cleaned(answers or ()),
+            weight,
+            new_item_id,
+            editor or "",
             reason or "",
-        )  # fmt: skip
+        )
 
 
 class Rubric:
@@ -65,8 +70,9 @@ class Rubric:
                 )
         known = lake.rows(
             "select distinct rubric_version, bank from lake.intermediate.int_rubric_items "
-            "where collection = ?", collection,
-        )  # fmt: skip
+            "where collection = ?",
+            collection,
+        )
         if not known:
             raise BadInput(
                 f"{collection} has no rubric",
@@ -82,14 +88,17 @@ class Rubric:
             "gold_answers, weight, origin, origin_item_id "
             f"from rubric_items {where} "
             "order by rubric_version, query_id, bank, kind desc, facet_id, item_text, item_id",
-            c=collection, q=wanted,
-        )  # fmt: skip
+            c=collection,
+            q=wanted,
+        )
         all_versions = {version for version, _ in known} | {
-            version for (version,) in lake.rows(
+            version
+            for (version,) in lake.rows(
                 "select distinct rubric_version from lake.intermediate.int_rubric_edits "
-                "where collection = ?", collection,
+                "where collection = ?",
+                collection,
             )
-        }  # fmt: skip
+        }
         self._items: dict[int, list[RubricItem]] = {version: [] for version in sorted(all_versions)}
         for version, *first, text, answers, weight, origin, origin_item_id in rows:
             self._items[version].append(
@@ -132,9 +141,10 @@ class Rubric:
         here = {(i.query_id, i.bank, i.facet_id, i.item_id) for i in self._items[version]}
         last = {
             (i.query_id, i.bank, i.facet_id, i.item_id): i
-            for earlier, items in self._items.items() if earlier < version
+            for earlier, items in self._items.items()
+            if earlier < version
             for i in items
-        }  # fmt: skip
+        }
         return [item for key, item in last.items() if key not in here]
 
     def section(self, version: int, query_id: str, bank: str) -> Section:
@@ -143,15 +153,17 @@ class Rubric:
         def here(items: Sequence[RubricItem]) -> dict[str, RubricItem]:
             return {
                 item.item_id: item
-                for item in reversed(items) if (item.query_id, item.bank) == (query_id, bank)
-            }  # fmt: skip
+                for item in reversed(items)
+                if (item.query_id, item.bank) == (query_id, bank)
+            }
 
         in_force, dropped = here(self.items(version)), here(self.dropped(version))
         return Section(
-            query_id, bank,
+            query_id,
+            bank,
             tuple(reversed(in_force.values())),
             tuple(reversed([item for key, item in dropped.items() if key not in in_force])),
-        )  # fmt: skip
+        )
 
     def sections(self, version: int, query_id: str, bank: str | None = None) -> list[Section]:
         """A query's sections: of this bank, else of each that knows it, else of all."""

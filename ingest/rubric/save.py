@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest.bank_csv import join_answers
-from ingest.rubric import changes, edits_file, sheet
-from ingest.rubric.changes import Edit
-from ingest.rubric.edits_file import Row
-from ingest.rubric.items import number, tail_of, tail_of_text
-from ingest.rubric.rubric import Rubric
-from ingest.rubric.sheet import Part
-from sql.errors import BadInput
-from sql.problems import Problems
-from sql.project import Project
-from sql.transaction import author
+from gradelake.ingest.banks.bank_csv import join_answers
+from gradelake.ingest.rubric import changes, edits_file, sheet
+from gradelake.ingest.rubric.changes import Edit
+from gradelake.ingest.rubric.edits_file import Row
+from gradelake.ingest.rubric.items import number, tail_of, tail_of_text
+from gradelake.ingest.rubric.rubric import Rubric
+from gradelake.ingest.rubric.sheet import Part
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.transaction import author
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ingest.rubric.items import Section, number
-from ingest.rubric.line import (
+from gradelake.ingest.rubric.items import Section, number
+from gradelake.ingest.rubric.line import (
     Fields,
     read_text,
     take_token,
@@ -12,7 +12,7 @@ from ingest.rubric.line import (
     write_text,
     write_token,
 )
-from sql.problems import Problems
+from gradelake.sql.common.problems import Problems
 
 HINT = "Mend these lines of the sheet. Nothing was written."
 _HELP = """\

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.boards import UNIT, Board
 
 
 def board(values, label_set: str = "judge:x", queries=None) -> Board:
@@ -10,11 +10,14 @@ def board(values, label_set: str = "judge:x", queries=None) -> Board:
     values = np.asarray(values, dtype=float)
     means = np.floor(values.mean(axis=0) * 1e4 + 0.5)
     return Board(
-        label_set, 1, "P@10",
+        label_set,
+        1,
+        "P@10",
         tuple(queries or (f"q{n}" for n in range(1, values.shape[0] + 1))),
         tuple(f"s{n}" for n in range(1, values.shape[1] + 1)),
-        np.rint(values * UNIT), means,
-    )  # fmt: skip
+        np.rint(values * UNIT),
+        means,
+    )
 
 
 def random_board(n_queries: int, n_systems: int, seed: int, label_set: str = "judge:x") -> Board:

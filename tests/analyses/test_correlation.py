@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analyses.stats.boards import OfficialRanks
-from analyses.stats.correlation import RESAMPLED, agreement
-from analyses.stats.rank_correlation import STATISTICS
-from analyses.stats.resample import resampled
-from sql.errors import BadInput
+from gradelake.analyses.stats.boards import OfficialRanks
+from gradelake.analyses.stats.correlation import RESAMPLED, agreement
+from gradelake.analyses.stats.rank_correlation import STATISTICS
+from gradelake.analyses.stats.resample import resampled
+from gradelake.sql.common.errors import BadInput
 from tests.analyses.boards import board, random_board
 from tests.analyses.test_rank_correlation import plain_tau_ap
 
@@ -114,9 +114,12 @@ def test_the_p_value_is_that_of_scipys_permutation_test(name):
     theirs = -np.array([ranks.ranks[s] for s in ours.systems])
     function = {"spearman": stats.spearmanr, "kendall": stats.kendalltau}[name]
     exact = stats.permutation_test(
-        (ours.printed,), lambda x: function(x, theirs)[0], permutation_type="pairings",
-        alternative="greater", n_resamples=np.inf,
-    )  # fmt: skip
+        (ours.printed,),
+        lambda x: function(x, theirs)[0],
+        permutation_type="pairings",
+        alternative="greater",
+        n_resamples=np.inf,
+    )
     one = statistic(found, name)
     assert one.value == pytest.approx(exact.statistic)
     assert 0.001 < exact.pvalue < 0.5

@@ -34,8 +34,18 @@ def folder(tmp_path_factory):
 
 
 def filled(folder, judge, *options, code=0):
-    return gradelake(folder, "export", "qrels", "small", "--label-set", "assessor:me",
-                     "--fill-holes", f"judge:{judge}", *options, code=code)  # fmt: skip
+    return gradelake(
+        folder,
+        "export",
+        "qrels",
+        "small",
+        "--label-set",
+        "assessor:me",
+        "--fill-holes",
+        f"judge:{judge}",
+        *options,
+        code=code,
+    )
 
 
 def test_the_judge_speaks_only_where_the_assessor_does_not_and_is_named_there(folder):
@@ -72,10 +82,16 @@ def test_counts_and_the_file_are_in_the_json_object(folder):
     assert json.loads(done.stdout) == {
         "collection": "small",
         "written": [
-            {"label_set": "assessor:me", "fill_holes": "judge:eager", "file": "filled.qrels.gz",
-             "labels": 3, "filled": 3, "queries_of_fill_only": 1}
+            {
+                "label_set": "assessor:me",
+                "fill_holes": "judge:eager",
+                "file": "filled.qrels.gz",
+                "labels": 3,
+                "filled": 3,
+                "queries_of_fill_only": 1,
+            }
         ],
-    }  # fmt: skip
+    }
     lines = gzip.decompress((folder / "filled.qrels.gz").read_bytes()).decode()
     assert lines == filled(folder, "eager").stdout
 
@@ -90,8 +106,18 @@ def test_trec_eval_scores_a_run_as_with_a_plain_merge_of_both_files(demo, tmp_pa
     holes = sum(map(len, merged.values())) - sum(map(len, human.values()))
     assert holes > 0
     file = tmp_path / "filled.qrels"
-    done = gradelake(demo, "export", "qrels", "demo", "--label-set", "assessor:human",
-                     "--fill-holes", "judge:overlap", "-o", str(file))  # fmt: skip
+    done = gradelake(
+        demo,
+        "export",
+        "qrels",
+        "demo",
+        "--label-set",
+        "assessor:human",
+        "--fill-holes",
+        "judge:overlap",
+        "-o",
+        str(file),
+    )
     assert f"and {holes} of judge:overlap" in done.stdout
     with file.open() as stream:
         qrels = pytrec_eval.parse_qrel(stream)
@@ -108,18 +134,28 @@ def test_trec_eval_scores_a_run_as_with_a_plain_merge_of_both_files(demo, tmp_pa
         (("--label-set", "assessor:me", "--fill-holes", "judge:eagr"), "Did you mean"),
         (("--all", "x", "--fill-holes", "judge:eager"), "--all DIR and --fill-holes NAME exclude"),
         (("--label-set", "assessor:me", "--map", "1:3"), "--map is for the labels of --fill-holes"),
-        (("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1:4"),
-         "4 is off the scale of assessor:me, 0-3"),
-        (("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "2:3"),
-         "2 is off the scale of judge:coarse, 0-1"),
-        (("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1-3"),
-         "'1-3' is no new LABEL:LABEL"),
-        (("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1:3,1:2"),
-         "'1:2' is no new LABEL:LABEL"),
-        (("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", ""),
-         "it names no label"),
+        (
+            ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1:4"),
+            "4 is off the scale of assessor:me, 0-3",
+        ),
+        (
+            ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "2:3"),
+            "2 is off the scale of judge:coarse, 0-1",
+        ),
+        (
+            ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1-3"),
+            "'1-3' is no new LABEL:LABEL",
+        ),
+        (
+            ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1:3,1:2"),
+            "'1:2' is no new LABEL:LABEL",
+        ),
+        (
+            ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", ""),
+            "it names no label",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_said_and_nothing_written(folder, options, said):
     done = gradelake(folder, "export", "qrels", "small", *options, code=2)
     assert said in done.stderr

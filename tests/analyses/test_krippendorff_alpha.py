@@ -4,8 +4,13 @@ import krippendorff
 import numpy as np
 import pytest
 
-from analyses.stats.krippendorff_alpha import METRICS, alpha, bootstrap_alpha, coincidences
-from analyses.stats.resample import resampled
+from gradelake.analyses.stats.krippendorff_alpha import (
+    METRICS,
+    alpha,
+    bootstrap_alpha,
+    coincidences,
+)
+from gradelake.analyses.stats.resample import resampled
 
 
 def counted(matrix, queries=None):
@@ -42,12 +47,14 @@ def test_alpha_is_that_of_the_package(metric, seed):
 def test_krippendorffs_own_example():
     """Krippendorff (2011), section C: four observers, 12 units; nominal 0.743, ordinal 0.815."""
     n = np.nan
-    labels = np.array([
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, n, n, n],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, n, 3],
-        [n, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, n],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, n],
-    ])  # fmt: skip
+    labels = np.array(
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, n, n, n],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, n, 3],
+            [n, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, n],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, n],
+        ]
+    )
     figures = {metric: round(ours(labels, metric), 3) for metric in METRICS}
     assert figures == {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}
 

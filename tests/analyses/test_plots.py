@@ -9,10 +9,11 @@ from matplotlib.image import imread
 from matplotlib.path import Path as Line
 from scipy import stats
 
-from analyses.plots.label_places import place_labels
-from analyses.plots.scatter import find_outliers
-from analyses.plots.style import figure, shortened
-from sql import Lake, Project
+from gradelake.analyses.plots.label_places import place_labels
+from gradelake.analyses.plots.scatter import find_outliers
+from gradelake.analyses.plots.style import figure, shortened
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 
@@ -47,14 +48,33 @@ def test_on_a_common_scale_the_confusion_picture_names_kappa(demo, tmp_path):
 
 def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(demo, tmp_path):
     file = tmp_path / "s.svg"
-    done = gradelake(demo, "plot", "scatter", "demo", "--label-set", "judge:overlap", "--measure",
-                     "AP", "--level", "1", "-o", str(file), "--json")  # fmt: skip
+    done = gradelake(
+        demo,
+        "plot",
+        "scatter",
+        "demo",
+        "--label-set",
+        "judge:overlap",
+        "--measure",
+        "AP",
+        "--level",
+        "1",
+        "-o",
+        str(file),
+        "--json",
+    )
     with Lake.published(Project.find(demo)) as lake:
         boards = [
-            dict(lake.rows("select system, score_4dp from lake.marts.leaderboard "
-                           "where measure = 'AP' and label_set = ? and level = ?", name, level))
+            dict(
+                lake.rows(
+                    "select system, score_4dp from lake.marts.leaderboard "
+                    "where measure = 'AP' and label_set = ? and level = ?",
+                    name,
+                    level,
+                )
+            )
             for name, level in (("assessor:human", 2), ("judge:overlap", 1))
-        ]  # fmt: skip
+        ]
     systems = sorted(boards[0])
     x, y = ([board[system] for system in systems] for board in boards)
     tau = stats.kendalltau(x, y).statistic
@@ -142,13 +162,17 @@ def test_a_long_name_loses_its_middle():
         (("confusion", "--label-set", "judge:five", "-o", "x.jpg"), "written as svg, png, pdf"),
         (("confusion", "--label-set", "judge:fve", "-o", "x.svg"), "Did you mean 'judge:five'?"),
         (("confusion", "--label-set", "judge:elsewhere", "-o", "x.svg"), "is not compared with"),
-        (("confusion", "--label-set", "judge:five", "--reference", "me", "-o", "x.svg"),
-         "has no label set 'me' here"),
-        (("scatter", "--label-set", "judge:five", "--measure", "AP", "-o", "x.svg"),
-         "has no systems"),
+        (
+            ("confusion", "--label-set", "judge:five", "--reference", "me", "-o", "x.svg"),
+            "has no label set 'me' here",
+        ),
+        (
+            ("scatter", "--label-set", "judge:five", "--measure", "AP", "-o", "x.svg"),
+            "has no systems",
+        ),
         (("confusion", "--label-set", "judge:five", "-o", "no/x.svg"), "there is no folder no"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_drawn_is_said_and_nothing_written(small, arguments, said):
     command, *options = arguments
     done = gradelake(small, "plot", command, "small", *options, code=2)

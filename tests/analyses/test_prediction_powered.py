@@ -9,7 +9,12 @@ from scipy.stats import norm
 with warnings.catch_warnings():  # it silences all warnings of the process
     from ppi_py import classical_mean_ci, ppi_mean_ci
 
-from analyses.stats.prediction_powered import Stratum, classical, prediction_powered, stratified
+from gradelake.analyses.stats.prediction_powered import (
+    Stratum,
+    classical,
+    prediction_powered,
+    stratified,
+)
 
 
 def population(generator, n_units, n_systems=1, correlation=0.8):
@@ -131,9 +136,10 @@ def test_95_percent_of_intervals_over_pairs_hold_the_total_of_1000_draws(judge_i
         for units in of_label.values():
             drawn = generator.choice(units, max(2, len(units) // 15), replace=False)
             strata.append(
-                Stratum(len(units), share[drawn] * human[drawn, None],
-                        share[drawn] * judge[drawn, None])
-            )  # fmt: skip
+                Stratum(
+                    len(units), share[drawn] * human[drawn, None], share[drawn] * judge[drawn, None]
+                )
+            )
         for name, total in (("both", judge_total), ("alone", None)):
             low, high = stratified(strata, total).interval(0.95)
             held[name].append((low <= truth) & (truth <= high))

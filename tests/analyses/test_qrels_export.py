@@ -8,11 +8,19 @@ import polars as pl
 import pytest
 import pytrec_eval
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
-JUDGED = {("q1", "10"): 3, ("q1", "9"): 0, ("q1", "Z"): 1, ("q1", "a"): -2, ("q1", "é"): 2,
-          ("q10", "a"): 1, ("q2", "a"): 0}  # fmt: skip
+JUDGED = {
+    ("q1", "10"): 3,
+    ("q1", "9"): 0,
+    ("q1", "Z"): 1,
+    ("q1", "a"): -2,
+    ("q1", "é"): 2,
+    ("q10", "a"): 1,
+    ("q2", "a"): 0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +80,17 @@ def test_every_label_set_goes_out_as_relevance_labels_has_it_without_duplicates(
     assert {row[0] for row in rows} == {"assessor:me", "words/v0/best", "words/v0/second_best"}
     files = {path.name: path.read_bytes() for path in (graded / "all").iterdir()}
     assert files.keys() == {
-        "assessor:me.qrels", "words.v0.best.qrels", "words.v0.second_best.qrels",
-    }  # fmt: skip
+        "assessor:me.qrels",
+        "words.v0.best.qrels",
+        "words.v0.second_best.qrels",
+    }
     for label_set in {row[0] for row in rows}:
         lines = files[label_set.replace("/", ".") + ".qrels"].splitlines()
         expected = [
-            f"{query} 0 {passage} {label}".encode() for of, query, passage, label in rows
+            f"{query} 0 {passage} {label}".encode()
+            for of, query, passage, label in rows
             if of == label_set
-        ]  # fmt: skip
+        ]
         assert sorted(lines) == sorted(expected)
         keys = [tuple(line.split()[:3]) for line in lines]
         assert keys == sorted(set(keys))
@@ -134,8 +145,17 @@ def test_equal_labels_are_equal_bytes_zipped_too(graded):
 
 
 def test_one_json_object_says_what_was_written_where(graded):
-    done = gradelake(graded, "export", "qrels", "small", "--label-set", "words/v0/best",
-                     "--output", "best.qrels", "--json")  # fmt: skip
+    done = gradelake(
+        graded,
+        "export",
+        "qrels",
+        "small",
+        "--label-set",
+        "words/v0/best",
+        "--output",
+        "best.qrels",
+        "--json",
+    )
     assert json.loads(done.stdout) == {
         "collection": "small",
         "written": [{"label_set": "words/v0/best", "file": "best.qrels", "labels": 6}],
@@ -172,10 +192,15 @@ def test_an_id_that_cannot_stand_in_a_column_is_refused_and_the_old_file_stays(g
     shutil.copytree(graded, folder)
     bad = {"space": "two words", "tab": "a\ttab", "thin": "thin\u2009space", "empty": ""}
     judged = [
-        {"collection": "small", "assessor": assessor, "query_id": "q1", "passage_id": passage,
-         "relevance": 1}
+        {
+            "collection": "small",
+            "assessor": assessor,
+            "query_id": "q1",
+            "passage_id": passage,
+            "relevance": 1,
+        }
         for assessor, passage in bad.items()
-    ]  # fmt: skip
+    ]
     with Lake.writer(Project.find(folder)) as lake:
         lake.connection.register("judged", pl.DataFrame(judged))
         with lake.transaction("test") as transaction:
@@ -183,8 +208,18 @@ def test_an_id_that_cannot_stand_in_a_column_is_refused_and_the_old_file_stays(g
     gradelake(folder, "build", "--select", "int_labels")
     (folder / "old.qrels").write_text("old")
     for assessor, passage in bad.items():
-        done = gradelake(folder, "export", "qrels", "small", "--live", "--label-set",
-                         f"assessor:{assessor}", "--output", "old.qrels", code=2)  # fmt: skip
+        done = gradelake(
+            folder,
+            "export",
+            "qrels",
+            "small",
+            "--live",
+            "--label-set",
+            f"assessor:{assessor}",
+            "--output",
+            "old.qrels",
+            code=2,
+        )
         assert f"passage id {passage!r} cannot stand in TREC qrels" in done.stderr
     assert (folder / "old.qrels").read_text() == "old"
     gradelake(folder, "export", "qrels", "small", "--live", "--all", "all_of_it", code=2)

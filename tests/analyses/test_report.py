@@ -6,7 +6,8 @@ import shutil
 import pytest
 from markupsafe import escape
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, made_once
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, edit
@@ -57,8 +58,10 @@ def test_every_board_of_every_label_set_is_the_leaderboard(page, lake):
                 for at, system in enumerate(board["systems"]):
                     if columns["score"][at] is not None:
                         ours[label_set, int(level), measure, system] = (
-                            columns["score"][at], columns["stderr"][at], columns["rank"][at],
-                        )  # fmt: skip
+                            columns["score"][at],
+                            columns["stderr"][at],
+                            columns["rank"][at],
+                        )
     assert ours == theirs
     assert len(ours) > 1000
 
@@ -122,9 +125,13 @@ def test_tables_have_the_counts_that_the_query_book_gives(page, folder):
         rows = ask(f"@{question}", "--grader", "lexical", "--tau", "4")
         assert f"{title} ({len(rows)})" in text
         assert f"sql @{question} --collection demo --grader lexical --tau 4" in text
-    best = max(row["kappa"] for row in ask("@kappa", "--label_set", "judge:lexical_direct",
-                                           "--reference", "assessor:human")
-               if row["cut"].endswith("|>=2"))  # fmt: skip
+    best = max(
+        row["kappa"]
+        for row in ask(
+            "@kappa", "--label_set", "judge:lexical_direct", "--reference", "assessor:human"
+        )
+        if row["cut"].endswith("|>=2")
+    )
     card = text[text.index("judge:lexical_direct 193 pairs") :][:80]
     assert f"κ = {best:.3f}" in card
     assert "No pair failed." in text
@@ -156,8 +163,18 @@ def test_the_same_release_gives_the_same_bytes(folder, tmp_path):
 
 def test_an_earlier_release_is_compared_with_none_and_a_small_grid_keeps_the_best(folder, tmp_path):
     output = tmp_path / "first.html"
-    done = gradelake(folder, "report", "demo", "--release", "r1", "--grid-passages", "3",
-                     "-o", str(output), "--json")  # fmt: skip
+    done = gradelake(
+        folder,
+        "report",
+        "demo",
+        "--release",
+        "r1",
+        "--grid-passages",
+        "3",
+        "-o",
+        str(output),
+        "--json",
+    )
     (told,) = json.loads(done.stdout)["reports"]
     page = Page(output)
     assert (told["release"], told["bytes"]) == ("r1", output.stat().st_size)
@@ -274,9 +291,11 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path):
 
 def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path):
     a_collection(
-        tmp_path, settings='official_ranks = { board = "ranks.json" }\n',
-        ranks_json='{"somebody": 1, "else": 2}', labels_qrels="q1 0 p3 1\n",
-    )  # fmt: skip
+        tmp_path,
+        settings='official_ranks = { board = "ranks.json" }\n',
+        ranks_json='{"somebody": 1, "else": 2}',
+        labels_qrels="q1 0 p3 1\n",
+    )
     gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
     gradelake(tmp_path, "build")
     gradelake(tmp_path, "report")

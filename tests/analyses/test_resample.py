@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analyses.stats.resample import ELEMENTS, in_blocks, percentile_interval, resampled
+from gradelake.analyses.stats.resample import ELEMENTS, in_blocks, percentile_interval, resampled
 
 
 def draw(generator, n):

@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analyses.stats.estimate import estimate_board
-from analyses.stats.review_sample import COLUMNS, draw_sample
-from sql import Lake, Project
-from sql.errors import BadInput
+from gradelake.analyses.stats.estimate import estimate_board
+from gradelake.analyses.stats.review_sample import COLUMNS, draw_sample
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 JUDGE = "judge:overlap"
@@ -206,8 +207,10 @@ def scores(lake, label_set, measure, level) -> dict[str, float]:
     rows = lake.rows(
         "select system, score from lake.marts.leaderboard "
         "where label_set = ? and measure = ? and level = ?",
-        label_set, measure, level,
-    )  # fmt: skip
+        label_set,
+        measure,
+        level,
+    )
     return dict(rows)
 
 
@@ -215,8 +218,10 @@ def topic_scores(lake, label_set, measure, level) -> dict[tuple[str, str], float
     rows = lake.rows(
         "select system, query_id, value from lake.marts.topic_scores "
         "where label_set = ? and measure = ? and level = ?",
-        label_set, measure, level,
-    )  # fmt: skip
+        label_set,
+        measure,
+        level,
+    )
     return {tuple(row[:2]): row[2] for row in rows}
 
 
@@ -305,8 +310,17 @@ def test_a_measure_without_a_cutoff_notes_what_was_not_judged(lake):
 
 
 def test_the_command_prints_estimates_best_first(judged):
-    command = ("stats", "estimate", "demo", "--measure", "nDCG@10", "--label-set", JUDGE,
-               "--assessor", "ann")  # fmt: skip
+    command = (
+        "stats",
+        "estimate",
+        "demo",
+        "--measure",
+        "nDCG@10",
+        "--label-set",
+        JUDGE,
+        "--assessor",
+        "ann",
+    )
     found = json.loads(gradelake(judged, *command, "--json").stdout)
     estimates = [system["estimate"] for system in found["systems"]]
     assert estimates == sorted(estimates, reverse=True)
@@ -317,8 +331,8 @@ def test_the_command_prints_estimates_best_first(judged):
 
 
 def test_a_passage_with_any_line_ending_comes_back_whole(tmp_path):
-    from analyses.stats.review_sample import COLUMNS, Sample, as_csv
-    from ingest.judgments_csv import read_judgments
+    from gradelake.analyses.stats.review_sample import COLUMNS, Sample, as_csv
+    from gradelake.ingest.collections.judgments_csv import read_judgments
 
     text = 'one\rtwo\nthree\r\nfour, "five"'
     row = ("q1", "sky\r", "p1", text, "2", "pair-1", "judge:Sun", "pair", "s1", 6, 0.5, 10)

@@ -7,14 +7,14 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analyses.stats.significance import (
+from gradelake.analyses.stats.significance import (
     agreement_on_pairs,
     compare_pairs,
     holm,
     randomisation_test,
     tukey_hsd,
 )
-from sql.errors import BadInput
+from gradelake.sql.common.errors import BadInput
 from tests.analyses.boards import board, random_board
 
 
@@ -24,8 +24,10 @@ def test_up_to_14_queries_the_p_is_exact_as_scipys():
     for first, second, p in zip(pairs.first, pairs.second, pairs.p, strict=True):
         exact = stats.permutation_test(
             (pairs.board.values[:, first], pairs.board.values[:, second]),
-            lambda a, b: (a - b).sum(), permutation_type="samples", n_resamples=np.inf,
-        )  # fmt: skip
+            lambda a, b: (a - b).sum(),
+            permutation_type="samples",
+            n_resamples=np.inf,
+        )
         assert p == pytest.approx(exact.pvalue, abs=1e-12)
 
 
@@ -95,8 +97,12 @@ def test_agreement_on_pairs_counts_directions():
     theirs = compare_pairs(board([[0.5, 0.1, 0.9, 0.8]] * 8))
     # (1,2): opposite; (1,3), (1,4), (2,3), (2,4): both; (3,4): equal here, significant there
     assert agreement_on_pairs(ours, theirs, "p", 0.05) == {
-        "both": 4, "opposite": 1, "only": 0, "only_reference": 1, "neither": 0,
-    }  # fmt: skip
+        "both": 4,
+        "opposite": 1,
+        "only": 0,
+        "only_reference": 1,
+        "neither": 0,
+    }
     assert agreement_on_pairs(theirs, ours, "p", 0.05)["only"] == 1
     assert agreement_on_pairs(ours, theirs, "p", 0.001)["neither"] == 6
 

@@ -7,12 +7,13 @@ import krippendorff
 import numpy as np
 import pytest
 
-from analyses.stats.boards import read_board, read_official_ranks
-from analyses.stats.correlation import agreement
-from analyses.stats.labels import compare_labels
-from analyses.stats.rank_correlation import STATISTICS
-from sql import Lake, Project
-from sql.errors import BadInput
+from gradelake.analyses.stats.boards import read_board, read_official_ranks
+from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.labels import compare_labels
+from gradelake.analyses.stats.rank_correlation import STATISTICS
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 
@@ -90,14 +91,25 @@ def test_the_level_is_min_relevant_unless_the_labels_end_below_it(lake):
 
 
 def test_correlation_answers_in_json_and_again_the_same(demo):
-    command = ("correlation", "demo", "--measure", "nDCG@10", "--against", "judge:overlap",
-               "--replicates", "500", "--json")  # fmt: skip
+    command = (
+        "correlation",
+        "demo",
+        "--measure",
+        "nDCG@10",
+        "--against",
+        "judge:overlap",
+        "--replicates",
+        "500",
+        "--json",
+    )
     first, again = stats(demo, *command).stdout, stats(demo, *command).stdout
     assert first == again
     found = json.loads(first)
     assert [one["label_set"] for one in found["label_sets"]] == [
-        "assessor:human", "judge:overlap", "judge:rubric_overlap",
-    ]  # fmt: skip
+        "assessor:human",
+        "judge:overlap",
+        "judge:rubric_overlap",
+    ]
     human, overlap, _ = found["label_sets"]
     assert [one["statistic"] for one in human["correlations"]] == list(STATISTICS)
     assert human["correlations"][0]["spread"].keys() == {"queries", "systems", "both"}
@@ -106,24 +118,47 @@ def test_correlation_answers_in_json_and_again_the_same(demo):
 
 
 def test_correlation_prints_a_row_per_statistic_and_says_what_is_undefined(demo):
-    done = stats(demo, "correlation", "demo", "--measure", "AP", "--reference", "assessor:human",
-                 "--label-set", "judge:overlap", "--replicates", "300")  # fmt: skip
+    done = stats(
+        demo,
+        "correlation",
+        "demo",
+        "--measure",
+        "AP",
+        "--reference",
+        "assessor:human",
+        "--label-set",
+        "judge:overlap",
+        "--replicates",
+        "300",
+    )
     rows = done.stdout.splitlines()
     assert [row.split()[2] for row in rows[1:]] == list(STATISTICS)
     assert " to " in rows[1]
 
 
 def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
-    command = ("significance", "demo", "--measure", "P@10", "--label-set", "judge:overlap",
-               "--reference", "assessor:human", "--replicates", "2000")  # fmt: skip
+    command = (
+        "significance",
+        "demo",
+        "--measure",
+        "P@10",
+        "--label-set",
+        "judge:overlap",
+        "--reference",
+        "assessor:human",
+        "--replicates",
+        "2000",
+    )
     found = json.loads(stats(demo, *command, "--json").stdout)
     assert found["is_exact"]  # 8 queries
     n_systems = 11
     assert found["n_pairs"] == len(found["pairs"]) == n_systems * (n_systems - 1) / 2
     for row in found["counts"]:
         assert row["both"] + row["opposite"] + row["only"] == row["significant"]
-        assert sum(row[name] for name in ("both", "opposite", "only", "only_reference",
-                                          "neither")) == found["n_pairs"]  # fmt: skip
+        assert (
+            sum(row[name] for name in ("both", "opposite", "only", "only_reference", "neither"))
+            == found["n_pairs"]
+        )
     done = stats(demo, *command, "-o", str(tmp_path / "pairs.csv"))
     assert "55 pairs of 11 systems over 8 queries (all sign patterns)" in done.stdout
     assert "no p can be below 0.0078 here, so with 55 pairs Holm's" in done.stderr
@@ -162,16 +197,31 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
         (["correlation", "demo", "--measure", "nDCG@1"], "has no measure 'nDCG@1'"),
         (["correlation", "dmo", "--measure", "AP"], "there are no labels of a collection 'dmo'"),
         (["correlation", "demo", "--measure", "AP", "--level", "7"], "has no relevance level 7"),
-        (["correlation", "demo", "--measure", "AP", "--label-set", "judge:overlab"],
-         "has no label set 'judge:overlab' here\n  Did you mean 'judge:overlap'?"),
-        (["correlation", "demo", "--measure", "AP", "--leaderboard", "x"],
-         "has no official leaderboard 'x'"),
-        (["correlation", "demo", "--measure", "AP", "--leaderboard", "official", "--reference",
-          "assessor:human"], "--leaderboard and --reference exclude each other"),
+        (
+            ["correlation", "demo", "--measure", "AP", "--label-set", "judge:overlab"],
+            "has no label set 'judge:overlab' here\n  Did you mean 'judge:overlap'?",
+        ),
+        (
+            ["correlation", "demo", "--measure", "AP", "--leaderboard", "x"],
+            "has no official leaderboard 'x'",
+        ),
+        (
+            [
+                "correlation",
+                "demo",
+                "--measure",
+                "AP",
+                "--leaderboard",
+                "official",
+                "--reference",
+                "assessor:human",
+            ],
+            "--leaderboard and --reference exclude each other",
+        ),
         (["alpha", "demo", "--label-set", "judge:overlap"], "'judge:overlap' alone cannot agree"),
         (["alpha", "demo", "--live", "--release", "r1"], "--live and --release exclude each oth"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_there_is_refused_with_a_hint(demo, arguments, wrong):
     assert wrong in stats(demo, *arguments, code=2).stderr
 

@@ -8,10 +8,11 @@ import re
 import pytest
 from scipy import stats
 
-from analyses.tables.agreement import boxed_judgment
-from analyses.tables.latex import escape, render
-from analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
-from sql import Lake, Project
+from gradelake.analyses.tables.agreement import boxed_judgment
+from gradelake.analyses.tables.latex import escape, render
+from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 
@@ -82,8 +83,17 @@ def test_merged_rows_and_columns_are_cut_where_asked(small):
     ]
     assert r"Label & 2--3 & 0--1 & Total & Cohen's kappa \\" in document
     assert_holds_together(document)
-    rows = csv_rows(small, "agreement", "small", "--label-set", "judge:five", "--cut", "1",
-                    "--judgment-cut", "3")  # fmt: skip
+    rows = csv_rows(
+        small,
+        "agreement",
+        "small",
+        "--label-set",
+        "judge:five",
+        "--cut",
+        "1",
+        "--judgment-cut",
+        "3",
+    )
     assert [list(row.values())[2:5] for row in rows] == [["1-5", "2", "3"], ["0", "0", "3"]]
 
 
@@ -111,15 +121,28 @@ def test_several_label_sets_stand_one_above_the_other(demo):
     assert_holds_together(document)
     rows = csv_rows(demo, "agreement", "demo")
     with Lake.published(Project.find(demo)) as lake:
-        n_pairs = dict(lake.rows("select label_set, sum(n)::int from lake.marts.confusion "
-                                 "where reference = 'assessor:human' group by all"))  # fmt: skip
+        n_pairs = dict(
+            lake.rows(
+                "select label_set, sum(n)::int from lake.marts.confusion "
+                "where reference = 'assessor:human' group by all"
+            )
+        )
     for name, n in n_pairs.items():
         assert sum(int(row["total"]) for row in rows if row["label_set"] == name) == n
 
 
 def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(demo):
-    arguments = ("leaderboard", "demo", "--label-set", "assessor:human", "--measure", "nDCG@10",
-                 "--measure", "AP", "--ranks")  # fmt: skip
+    arguments = (
+        "leaderboard",
+        "demo",
+        "--label-set",
+        "assessor:human",
+        "--measure",
+        "nDCG@10",
+        "--measure",
+        "AP",
+        "--ranks",
+    )
     document = latex(demo, *arguments)
     assert_holds_together(document)
     assert document.count(r"\textbf") == 2
@@ -129,8 +152,10 @@ def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(
             "select system, rank, score_4dp from lake.marts.leaderboard where level = 2 "
             "and label_set = 'assessor:human' and measure = 'nDCG@10' order by rank, system"
         )
-        above = lake.rows("select system, rank from lake.marts.leaderboard where level = 2 "
-                          "and label_set = 'assessor:human' and measure = 'AP'")  # fmt: skip
+        above = lake.rows(
+            "select system, rank from lake.marts.leaderboard where level = 2 "
+            "and label_set = 'assessor:human' and measure = 'AP'"
+        )
     assert [(r["system"], int(r["rank"]), float(r["nDCG@10"])) for r in rows] == board
     assert {r["system"]: int(r["AP_rank"]) for r in rows} == dict(above)
     official = json.loads((demo / "official_ranks.json").read_text())
@@ -145,8 +170,9 @@ def test_correlations_are_scipys_on_printed_scores(demo):
     official = json.loads((demo / "official_ranks.json").read_text())
     assert {(r["label_set"], r["level"]) for r in rows} >= {("judge:overlap", "1")}
     for row in rows:
-        board = csv_rows(demo, "leaderboard", "demo", "--label-set", row["label_set"],
-                         "--level", row["level"])  # fmt: skip
+        board = csv_rows(
+            demo, "leaderboard", "demo", "--label-set", row["label_set"], "--level", row["level"]
+        )
         board = [system for system in board if system["official_rank"]]
         ranks = [-official[system["system"]] for system in board]
         for measure in ("nDCG@10", "P@10"):
@@ -160,8 +186,19 @@ def test_correlations_are_scipys_on_printed_scores(demo):
 
 
 def test_correlations_have_three_decimals_and_each_columns_best_is_bold(demo):
-    document = latex(demo, "correlation", "demo", "--label-set", "assessor:human", "--label-set",
-                     "judge:overlap", "--level", "2", "--measure", "nDCG@10")  # fmt: skip
+    document = latex(
+        demo,
+        "correlation",
+        "demo",
+        "--label-set",
+        "assessor:human",
+        "--label-set",
+        "judge:overlap",
+        "--level",
+        "2",
+        "--measure",
+        "nDCG@10",
+    )
     assert_holds_together(document)
     rows = [line.removesuffix(r" \\").split(" & ") for line in body(document) if "&" in line]
     assert [row[:2] for row in rows] == [["assessor:human", "2"], ["judge:overlap", "2"]]
@@ -175,13 +212,26 @@ def test_correlations_have_three_decimals_and_each_columns_best_is_bold(demo):
 
 
 def test_another_label_sets_leaderboard_can_be_the_reference(demo):
-    (row,) = csv_rows(demo, "correlation", "demo", "--label-set", "judge:overlap", "--level", "1",
-                      "--reference", "assessor:human", "--measure", "AP")  # fmt: skip
+    (row,) = csv_rows(
+        demo,
+        "correlation",
+        "demo",
+        "--label-set",
+        "judge:overlap",
+        "--level",
+        "1",
+        "--reference",
+        "assessor:human",
+        "--measure",
+        "AP",
+    )
     boards = [
-        {r["system"]: float(r["AP"]) for r in
-         csv_rows(demo, "leaderboard", "demo", "--label-set", name, "--level", level)}
+        {
+            r["system"]: float(r["AP"])
+            for r in csv_rows(demo, "leaderboard", "demo", "--label-set", name, "--level", level)
+        }
         for name, level in (("judge:overlap", "1"), ("assessor:human", "2"))
-    ]  # fmt: skip
+    ]
     systems = sorted(boards[0])
     theirs = stats.kendalltau(*([board[system] for system in systems] for board in boards))
     assert float(row["AP kendall"]) == pytest.approx(theirs.statistic, abs=1e-9)
@@ -191,8 +241,10 @@ def test_json_has_what_csv_has_unrounded_and_null_where_undefined(small):
     text = latex(small, "agreement", "small", "--label-set", "judge:five", "--format", "json")
     table = json.loads(text)
     assert {key: table[key] for key in ("table", "collection", "reference")} == {
-        "table": "agreement", "collection": "small", "reference": "assessor:me",
-    }  # fmt: skip
+        "table": "agreement",
+        "collection": "small",
+        "reference": "assessor:me",
+    }
     assert [row["label"] for row in table["rows"]] == ["5", "4", "3", "2", "1", "0"]
     assert [row["kappa"] for row in table["rows"]] == pytest.approx(
         [0.6, 1 / 3, 0.6, None, -0.2, 14 / 30], abs=1e-9
@@ -200,8 +252,18 @@ def test_json_has_what_csv_has_unrounded_and_null_where_undefined(small):
 
 
 def test_a_file_is_written_whole_and_a_standalone_document_compiles_by_its_shape(small):
-    done = gradelake(small, "export", "latex", "agreement", "small", "--label-set", "judge:five",
-                     "--standalone", "-o", "table.tex")  # fmt: skip
+    done = gradelake(
+        small,
+        "export",
+        "latex",
+        "agreement",
+        "small",
+        "--label-set",
+        "judge:five",
+        "--standalone",
+        "-o",
+        "table.tex",
+    )
     assert done.stdout == "table.tex: wrote 6 rows\n"
     document = (small / "table.tex").read_text()
     assert document.startswith(r"\documentclass{article}")
@@ -226,11 +288,15 @@ def test_what_latex_would_take_for_a_command_is_escaped():
 
 
 def test_the_best_is_bold_as_printed_ties_too():
-    rows = with_best_bold([[number(0.50004, 3)], [number(0.49996, 3)], [number(None, 3)],
-                           [number(-0.0001, 3)]], [0])  # fmt: skip
+    rows = with_best_bold(
+        [[number(0.50004, 3)], [number(0.49996, 3)], [number(None, 3)], [number(-0.0001, 3)]], [0]
+    )
     assert [(row[0].text, row[0].is_bold) for row in rows] == [
-        ("0.500", True), ("0.500", True), ("--", False), ("0.000", False),
-    ]  # fmt: skip
+        ("0.500", True),
+        ("0.500", True),
+        ("--", False),
+        ("0.000", False),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from rich.table import Table
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.leaderboards import command, console
 from tests.end_to_end.test_readers import AGREEMENT
 from tests.postgres_server import new_database, postgres_server
@@ -148,10 +149,13 @@ def run(catalog: str, folder: Path, seconds: float) -> tuple[str, ...]:
         console.print(f"lost: {missing[:5]}")
     opening, asking = zip(*(times for kind, times in found if kind == "read"), strict=True)
     return (
-        "PostgreSQL" if catalog else "SQLite", f"{len(asking):,}", str(len(written)),
-        str(len(bad)), str(len(missing)),
+        "PostgreSQL" if catalog else "SQLite",
+        f"{len(asking):,}",
+        str(len(written)),
+        str(len(bad)),
+        str(len(missing)),
         *(f"{1000 * value:.0f}" for value in (*slowest(opening), *slowest(asking))),
-    )  # fmt: skip
+    )
 
 
 def slowest(seconds: tuple[float, ...]) -> tuple[float, float]:
@@ -164,9 +168,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5)
     seconds = 60 * parser.parse_args().minutes
-    table = Table("catalog", "reads", "writes", "failed", "lost", "open: p50 ms", "p99 ms",
-                  "leaderboard: p50 ms", "p99 ms",
-                  title=f"{READERS} readers and 3 writers, {seconds / 60:g} minutes")  # fmt: skip
+    table = Table(
+        "catalog",
+        "reads",
+        "writes",
+        "failed",
+        "lost",
+        "open: p50 ms",
+        "p99 ms",
+        "leaderboard: p50 ms",
+        "p99 ms",
+        title=f"{READERS} readers and 3 writers, {seconds / 60:g} minutes",
+    )
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         table.add_row(*run("", Path(place) / "sqlite", seconds))
         server = stack.enter_context(postgres_server())

@@ -28,10 +28,14 @@ def main() -> None:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="gradelake-faults-") as folder:
         tally = campaign(
-            Path(folder), options.faults, options.seed,
+            Path(folder),
+            options.faults,
+            options.seed,
             lambda text: print(text, file=sys.stderr, flush=True),
-            options.lock_seconds, options.lake, options.minutes,
-        )  # fmt: skip
+            options.lock_seconds,
+            options.lake,
+            options.minutes,
+        )
     console.print(tally.table())
     console.print(
         f"{tally.nights} nights with {tally.total} faults in "

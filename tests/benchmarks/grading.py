@@ -14,9 +14,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from grading.grader import Grader
-from grading.planner import ensure_views
-from sql import Lake, Project
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.leaderboards import command
 from tests.grading import smollm
 from tests.grading.dl19_sample import make_sample
@@ -25,7 +26,7 @@ from tests.places import missing_dl19
 QUERIES, PASSAGES, ITEMS = 1_000, 100, 110  # of each query; 11 million pairs
 ITEMS_GRADED = 100  # of each query: 10 million grades
 NOTHING = """
-from grading.engines import Engine as Base, Response
+from gradelake.grading.engines import Engine as Base, Response
 
 class Engine(Base):
     '''Answers at once.'''

@@ -45,8 +45,11 @@ def command(folder: Path, *arguments: str) -> str:
     """One command line in a process of its own, start-up included."""
     done = subprocess.run(
         [sys.executable, "-m", "gradelake", *arguments],
-        cwd=folder, check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return done.stdout
 
 
@@ -88,9 +91,12 @@ def pytrec(run_files: list[Path]) -> tuple[int, float, float]:
     qrels = [DL19 / "qrels.txt", *(DL19 / "labels" / f"{f}.qrels" for f in DL19_JUDGES.values())]
     work = [[str(file) for file in qrels], [str(file) for file in run_files], sorted(MEASURES)]
     done = subprocess.run(
-        [sys.executable, "-c", PYTREC], input=json.dumps(work), check=True, capture_output=True,
+        [sys.executable, "-c", PYTREC],
+        input=json.dumps(work),
+        check=True,
+        capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
     return tuple(json.loads(done.stdout))
 
 
@@ -121,11 +127,18 @@ def compare(times: int) -> dict:
         ingest_wall, ingest_cpu, _ = timed(lambda: command(folder, "ingest", "dl19"))
         labels_wall, labels_cpu, _ = timed(
             lambda: [
-                command(folder, "import", "labels", "dl19", str(DL19 / "labels" / f"{file}.qrels"),
-                        "--judge", judge)
+                command(
+                    folder,
+                    "import",
+                    "labels",
+                    "dl19",
+                    str(DL19 / "labels" / f"{file}.qrels"),
+                    "--judge",
+                    judge,
+                )
                 for judge, file in DL19_JUDGES.items()
             ]
-        )  # fmt: skip
+        )
         cold_wall, cold_cpu, _ = timed(lambda: command(folder, "build"))
         build_wall, build_cpu, printed = timed(lambda: command(folder, "build", "--json"))
         seconds = json.loads(printed)["seconds_by_node"]

@@ -111,9 +111,17 @@ def main() -> None:
         return
     originals = sorted((DL19 / "runs").glob("*.run.gz"))
     table = Table(
-        "night", "systems", "pairs graded", "seconds", "CPU s", *STEPS, "data files", "data MB",
-        "catalogs MB", title="Nights on TREC DL 2019",
-    )  # fmt: skip
+        "night",
+        "systems",
+        "pairs graded",
+        "seconds",
+        "CPU s",
+        *STEPS,
+        "data files",
+        "data MB",
+        "catalogs MB",
+        title="Nights on TREC DL 2019",
+    )
     wide = Console(width=140)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "nights"
@@ -130,12 +138,16 @@ def main() -> None:
                 spent[kind] = spent.get(kind, 0) + step["seconds"]
             files, data, catalogs = taken_up(folder / "lake")
             table.add_row(
-                str(night), str(AT_FIRST + night * A_NIGHT),
-                f"{summary['counts']['pairs']:,}", f"{seconds:.1f}",
+                str(night),
+                str(AT_FIRST + night * A_NIGHT),
+                f"{summary['counts']['pairs']:,}",
+                f"{seconds:.1f}",
                 f"{cpu_seconds() - cpu_before:.1f}",
                 *(f"{spent.get(kind, 0):.1f}" for kind in STEPS),
-                str(files), f"{data / 1e6:.1f}", f"{catalogs / 1e6:.1f}",
-            )  # fmt: skip
+                str(files),
+                f"{data / 1e6:.1f}",
+                f"{catalogs / 1e6:.1f}",
+            )
             console.print(f"night {night}: {seconds:.1f} s, {files} files, {data / 1e6:.1f} MB")
     wide.print(table)
 

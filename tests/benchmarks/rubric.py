@@ -40,8 +40,16 @@ def main() -> None:
         item_id = command(
             folder, "sql", "--format", "csv", "select min(item_id) from raw.rubric_items"
         ).split()[1]
-        write_edits(folder, {"rubric_version": 1, "collection": "dl19", "bank": "questions",
-                             "item_id": item_id, "action": "drop"})  # fmt: skip
+        write_edits(
+            folder,
+            {
+                "rubric_version": 1,
+                "collection": "dl19",
+                "bank": "questions",
+                "item_id": item_id,
+                "action": "drop",
+            },
+        )
         anew = Path(place) / "anew"
         shutil.copytree(folder, anew)
         edited, edited_cpu, _ = timed(lambda: command(folder, "build"))

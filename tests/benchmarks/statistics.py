@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 
-from analyses.stats.boards import UNIT, Board, OfficialRanks
-from analyses.stats.correlation import agreement
-from analyses.stats.krippendorff_alpha import bootstrap_alpha, coincidences
-from analyses.stats.significance import compare_pairs
+from gradelake.analyses.stats.boards import UNIT, Board, OfficialRanks
+from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.krippendorff_alpha import bootstrap_alpha, coincidences
+from gradelake.analyses.stats.significance import compare_pairs
 
 QUERIES, SYSTEMS, ONE_BY_ONE = 43, 37, 200
 console = Console(highlight=False, width=100)
@@ -41,9 +41,14 @@ def board() -> tuple[Board, OfficialRanks]:
     )
     names = tuple(f"s{n:02d}" for n in range(SYSTEMS))
     made = Board(
-        "judge:x", 1, "nDCG@10", tuple(f"q{n:02d}" for n in range(QUERIES)), names,
-        np.rint(values * UNIT), np.rint(values.mean(axis=0) * 1e4),
-    )  # fmt: skip
+        "judge:x",
+        1,
+        "nDCG@10",
+        tuple(f"q{n:02d}" for n in range(QUERIES)),
+        names,
+        np.rint(values * UNIT),
+        np.rint(values.mean(axis=0) * 1e4),
+    )
     ranks = dict(zip(names, range(SYSTEMS, 0, -1), strict=True))
     return made, OfficialRanks("official", ranks)
 
@@ -57,9 +62,10 @@ def scipy_one_by_one(made: Board, official: OfficialRanks, n: int) -> None:
         columns = generator.integers(0, SYSTEMS, SYSTEMS)
         scores = made.values[rows].mean(axis=0).round(-6)
         for one, other in (
-            (scores, ranks), (made.printed[columns], ranks[columns]),
+            (scores, ranks),
+            (made.printed[columns], ranks[columns]),
             (scores[columns], ranks[columns]),
-        ):  # fmt: skip
+        ):
             stats.spearmanr(one, other)
             stats.kendalltau(one, other)
 
@@ -76,17 +82,21 @@ def main() -> None:
     found = coincidences((pairs % QUERIES).astype(str), pairs, labels)
     scipy_seconds = timed(lambda: scipy_one_by_one(made, official, ONE_BY_ONE)) * n / ONE_BY_ONE
     rows = [
-        (f"correlations, {workers} thread{'s' if workers > 1 else ''}",
-         timed(lambda: agreement(made, official, n_replicates=n, workers=workers)))  # noqa: B023
+        (
+            f"correlations, {workers} thread{'s' if workers > 1 else ''}",
+            timed(lambda: agreement(made, official, n_replicates=n, workers=workers)),
+        )  # noqa: B023
         for workers in (1, 2)
-    ]  # fmt: skip
+    ]
     rows += [
-        ("the same with a second label set", timed(lambda: agreement(made, official, made,
-                                                                     n_replicates=n))),
+        (
+            "the same with a second label set",
+            timed(lambda: agreement(made, official, made, n_replicates=n)),
+        ),
         ("scipy, one by one (no tau-AP, no test)", scipy_seconds),
         ("significance of 666 pairs", timed(lambda: compare_pairs(made, n_replicates=n))),
         ("Krippendorff's alpha", timed(lambda: bootstrap_alpha(found, "ordinal", n))),
-    ]  # fmt: skip
+    ]
     table = Table(title=f"{n:,} replicates, {SYSTEMS} systems, {QUERIES} queries")
     table.add_column("statistics")
     table.add_column("seconds", justify="right")

@@ -7,18 +7,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from sql import Lake, Project, build, docs, lineage
-from sql.errors import WorkFailed
+from gradelake.sql.build import build, docs
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.browser import Look, chromium
 from tests.conftest import gradelake
 from tests.sql.small_lake import publish
+from tests.tools import lineage
 
 # what Gradelake keeps for itself and models do not read; and the latest version of a model again
 OF_NO_MODEL = {
     ("marts", "leaderboard"),
-    ("raw", "kept_releases"), ("raw", "ledger"), ("raw", "review_samples"),
-    ("raw", "schema_migrations"), ("intermediate", "built_parts"),
-}  # fmt: skip
+    ("raw", "kept_releases"),
+    ("raw", "ledger"),
+    ("raw", "review_samples"),
+    ("raw", "schema_migrations"),
+    ("intermediate", "built_parts"),
+}
 COPIED = {  # raw column -> its name in staging, where it has another one there
     ("queries", "text"): "query_text",
     ("passages", "text"): "passage_text",
@@ -157,7 +163,7 @@ def test_models_that_dbt_cannot_read_are_told_in_its_words(folder, tmp_path, mon
 
 def test_the_picture_in_the_readme_is_of_the_models_as_they_are(manifest):
     assert lineage.picture_of() == lineage.mermaid(manifest), (
-        "models have changed: `python -m sql.lineage` renews dbt_project/README.md"
+        "models have changed: `python -m tests.tools.lineage` renews dbt_project/README.md"
     )
 
 
@@ -175,14 +181,24 @@ def test_arrows_go_by_way_of_inner_models_and_none_repeats_what_others_say():
         "m.board": node("model", "board", "marts", "boards"),
         "t.test": node("test", "test"),
     }
-    picture = lineage.mermaid(SimpleNamespace(
-        nodes=models,
-        sources={"s.runs": node("source", "runs"), "s.qrels": node("source", "qrels"),
-                 "s.idle": node("source", "idle")},
-        exposures={"e.report": node("exposure", "report", label="The report")},
-        parent_map={"m.int": ["s.runs", "s.qrels"], "m.scores": ["m.int"], "t.test": ["m.board"],
-                    "m.board": ["m.scores", "m.int"], "e.report": ["m.scores", "m.board"]},
-    ))  # fmt: skip
+    picture = lineage.mermaid(
+        SimpleNamespace(
+            nodes=models,
+            sources={
+                "s.runs": node("source", "runs"),
+                "s.qrels": node("source", "qrels"),
+                "s.idle": node("source", "idle"),
+            },
+            exposures={"e.report": node("exposure", "report", label="The report")},
+            parent_map={
+                "m.int": ["s.runs", "s.qrels"],
+                "m.scores": ["m.int"],
+                "t.test": ["m.board"],
+                "m.board": ["m.scores", "m.int"],
+                "e.report": ["m.scores", "m.board"],
+            },
+        )
+    )
     lines = [line.strip() for line in picture.splitlines()]
     assert 'source1["idle"]' in lines
     assert 'source2["qrels, runs"]' in lines
@@ -248,8 +264,11 @@ def test_the_lineage_opens_and_shows_what_a_mart_is_made_of_and_who_reads_it(bro
         " const nodes = held?.cy.nodes(':visible').map(node => node.id()) ?? [];"
         " return nodes.length > 3 && nodes; }"
     ).json_value()
-    assert {"model.gradelake.int_confusions", "model.gradelake.kappa",
-            "exposure.gradelake.report"} <= set(shown)  # fmt: skip
+    assert {
+        "model.gradelake.int_confusions",
+        "model.gradelake.kappa",
+        "exposure.gradelake.report",
+    } <= set(shown)
     assert not [name for name in shown if name.startswith(("unit_test.", "test."))]
     assert look.page.locator("text=Lineage Graph").first.is_visible()
     assert look.said == []

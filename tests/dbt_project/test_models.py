@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sql.build import DBT_PROJECT
+from gradelake.sql.build.build import DBT_PROJECT
 
 OF_THE_WHOLE_LAKE = {"nights"}
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
@@ -19,12 +19,23 @@ def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """The dbt command as a developer of models runs it, on a lake of their own."""
     target = folder / "dbt"
     return subprocess.run(
-        [*DBT, *arguments, "--project-dir", str(DBT_PROJECT),
-         "--profiles-dir", str(DBT_PROJECT), "--target-path", str(target)],
-        env=os.environ | {"GRADELAKE_CONFIG": str(folder / "gradelake.toml"),
-                          "DBT_LOG_PATH": str(target)},
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [
+            *DBT,
+            *arguments,
+            "--project-dir",
+            str(DBT_PROJECT),
+            "--profiles-dir",
+            str(DBT_PROJECT),
+            "--target-path",
+            str(target),
+        ],
+        env=os.environ
+        | {"GRADELAKE_CONFIG": str(folder / "gradelake.toml"), "DBT_LOG_PATH": str(target)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +93,31 @@ def test_a_wrong_row_in_a_seed_fails_the_build_and_names_it(lake, tmp_path, seed
         file.write(row + "\n")
     target = tmp_path / "target"
     done = subprocess.run(
-        [*DBT, "build", "--select",
-         "evaluation_grid", "evaluation_levels", "evaluation_grid_is_valid", "--store-failures",
-         "--project-dir", str(project), "--profiles-dir", str(project),
-         "--target-path", str(target)],
-        env=os.environ | {"GRADELAKE_CONFIG": str(lake / "gradelake.toml"),
-                          "DBT_LOG_PATH": str(target)},
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [
+            *DBT,
+            "build",
+            "--select",
+            "evaluation_grid",
+            "evaluation_levels",
+            "evaluation_grid_is_valid",
+            "--store-failures",
+            "--project-dir",
+            str(project),
+            "--profiles-dir",
+            str(project),
+            "--target-path",
+            str(target),
+        ],
+        env=os.environ
+        | {"GRADELAKE_CONFIG": str(lake / "gradelake.toml"), "DBT_LOG_PATH": str(target)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 1
-    from sql import Lake, Project
+    from gradelake.sql.common.project import Project
+    from gradelake.sql.lake.lake import Lake
 
     with Lake.live(Project.find(lake)) as live:
         tables = live.rows(

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 
 POOL_DEPTH = 3  # the demo's rankings are short: most are cut only at a small depth
 MODEL = "lake.intermediate.int_pool"
@@ -60,11 +61,21 @@ def test_the_pool_of_the_demo_is_the_one_worked_out_in_python(folder):
 
 def grader(grader_id: str, created_at: datetime) -> dict:
     return {
-        "grader_id": grader_id, "name": "words", "engine": "lexical", "model": "",
-        "model_revision": "", "target": "direct", "prompt": "", "prompt_sha256": "",
-        "prompt_text": None, "scale_min": 0, "scale_max": 3, "decoding": "{}", "parser": "strict",
+        "grader_id": grader_id,
+        "name": "words",
+        "engine": "lexical",
+        "model": "",
+        "model_revision": "",
+        "target": "direct",
+        "prompt": "",
+        "prompt_sha256": "",
+        "prompt_text": None,
+        "scale_min": 0,
+        "scale_max": 3,
+        "decoding": "{}",
+        "parser": "strict",
         "created_at": created_at,
-    }  # fmt: skip
+    }
 
 
 def grade_everything(transaction, grader_id: str) -> int:

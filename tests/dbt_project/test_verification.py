@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
 PAIR = "collection, grader, rubric_version, query_id, passage_id, item_id"
-LISTS = ["verify_grades", "grade_grid", "uncovered_passages", "spurious_items",
-         "never_covered_items", "missing_grades", "disagreements"]  # fmt: skip
+LISTS = [
+    "verify_grades",
+    "grade_grid",
+    "uncovered_passages",
+    "spurious_items",
+    "never_covered_items",
+    "missing_grades",
+    "disagreements",
+]
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +33,16 @@ def edited(tmp_path_factory, graded_demo) -> tuple[Path, str, str]:
             "select query_id, item_id from lake.marts.spurious_items "
             "where grader = 'lexical' and tau = 2 order by rate desc, item_id limit 1"
         )[0]
-    write_edits(folder, {"rubric_version": 1, "collection": "demo", "bank": "questions",
-                         "item_id": item, "action": "drop"})  # fmt: skip
+    write_edits(
+        folder,
+        {
+            "rubric_version": 1,
+            "collection": "demo",
+            "bank": "questions",
+            "item_id": item,
+            "action": "drop",
+        },
+    )
     gradelake(folder, "build")
     return folder, query, item
 

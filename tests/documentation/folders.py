@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from grading.distil_reply import FEATURES
+from gradelake.grading.distil.distil_reply import FEATURES
 from tests.conftest import gradelake, made_once_in
 from tests.documentation.pages import blocks
 from tests.grading.misbehaving import Server, answer
@@ -25,10 +25,15 @@ def clone(folder: Path) -> None:
         (folder / name).symlink_to(REPOSITORY / name)
     done = subprocess.run(
         # the tests' own .venv is as it should be, whichever file was changed last
-        ["make", "-o", ".venv/.core", "demo"], cwd=folder, text=True, timeout=900, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ["make", "-o", ".venv/.core", "demo"],
+        cwd=folder,
+        text=True,
+        timeout=900,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout
     (folder / "make.out").write_text(done.stdout, encoding="utf-8")
 
@@ -56,12 +61,16 @@ def own(made: Path, folder: Path) -> Iterator[Path]:
     files = folder / "files"
     files.mkdir(parents=True)
     for theirs, ours in {
-        "topics.tsv": "topics.tsv", "judgments.qrels": "qrels.txt",
-        "official_ranks.json": "official_ranks.json", "near_duplicates.tsv": "clusters.tsv",
-        "question_bank.jsonl": "questions.jsonl", "labels/overlap.qrels": "judge.qrels",
-        "passages.jsonl": "passages.jsonl.gz", "responses.jsonl": "responses/answer_writer.jsonl",
+        "topics.tsv": "topics.tsv",
+        "judgments.qrels": "qrels.txt",
+        "official_ranks.json": "official_ranks.json",
+        "near_duplicates.tsv": "clusters.tsv",
+        "question_bank.jsonl": "questions.jsonl",
+        "labels/overlap.qrels": "judge.qrels",
+        "passages.jsonl": "passages.jsonl.gz",
+        "responses.jsonl": "responses/answer_writer.jsonl",
         **{f"runs/{run.name}": f"runs/{run.name}.gz" for run in made.glob("demo/runs/*.run")},
-    }.items():  # fmt: skip
+    }.items():
         text = (made / "demo" / theirs).read_bytes()
         (files / ours).parent.mkdir(exist_ok=True)
         (files / ours).write_bytes(gzip.compress(text) if ours.endswith(".gz") else text)
@@ -102,9 +111,12 @@ def _judge(demo: Path, folder: Path) -> None:
     settings = settings.replace("collections.demo", "collections.dl19").replace("human =", "nist =")
     settings, _, _ = settings.partition("[graders.lexical]")
     with replies() as url:
-        for name, prompt in {"umbrela": "umbrela", "umbrela_few": "umbrela_few",
-                             "explainer": "true_explain",
-                             "writer": "generate_questions_dl"}.items():  # fmt: skip
+        for name, prompt in {
+            "umbrela": "umbrela",
+            "umbrela_few": "umbrela_few",
+            "explainer": "true_explain",
+            "writer": "generate_questions_dl",
+        }.items():
             settings += f'[graders.{name}]\nengine = "openai"\nmodel = "stand-in"\n'
             settings += f'base_url = "{url}"\nprompt = "{prompt}"\n'
         settings += '[graders.flan]\nengine = "lexical"\nprompt = "question_self_rating"\n'
@@ -130,9 +142,18 @@ def replies() -> Iterator[str]:
     server.on("Explain why this passage", answer(explanation))
     server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
     server.on("final score", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
-    server.on("", lambda asked: answer(json.dumps(
-        {"questions": [f"What of {word}?" for word in set(re.findall(r"\w{6,}", asked.text))][:5]}
-    )))  # fmt: skip
+    server.on(
+        "",
+        lambda asked: answer(
+            json.dumps(
+                {
+                    "questions": [
+                        f"What of {word}?" for word in set(re.findall(r"\w{6,}", asked.text))
+                    ][:5]
+                }
+            )
+        ),
+    )
     try:
         yield server.url
     finally:

@@ -7,11 +7,17 @@ from tests.documentation import folders
 from tests.documentation.pages import blocks
 from tests.documentation.shell import Shell, go_through
 
-LAKE_PAGES = ("sql/ASKING.md", "sql/upkeep/README.md", "sql/nightly/README.md")
+LAKE_PAGES = (
+    "sql/ask/README.md",
+    "sql/operations/upkeep/README.md",
+    "sql/operations/nightly/README.md",
+)
 JUDGING_PAGES = (
-    "analyses/README.md", "analyses/report/README.md", "grading/README.md",
+    "analyses/README.md",
+    "analyses/report/README.md",
+    "grading/README.md",
     "ingest/rubric/README.md",
-)  # fmt: skip
+)
 
 
 def run_page(page: str, made: Path, place: Path) -> int:

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from sql.cache import cache_folder
+from gradelake.sql.common.cache import cache_folder
 from tests.documentation.pages import Block, Step
 
 _PATIENCE = 600  # seconds for a command; the longest takes some two minutes on two cores
@@ -46,10 +46,16 @@ class Shell:
         kept |= {"HOME": str(folder.parent), "XDG_CACHE_HOME": str(cache_folder().parent)}
         kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"
         self._bash = subprocess.Popen(
-            ["bash", "--noprofile", "--norc"], cwd=folder, env=kept | environment, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1,
+            ["bash", "--noprofile", "--norc"],
+            cwd=folder,
+            env=kept | environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=1,
             start_new_session=True,
-        )  # fmt: skip
+        )
         self._code = 0
 
     def __enter__(self) -> "Shell":

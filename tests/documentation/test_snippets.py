@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from grading.grader import Grader
-from ingest.collection import Collection
-from sql import Project, extensions
+from gradelake.grading.graders.grader import Grader
+from gradelake.ingest.collections.collection import Collection
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake import extensions
 from tests.conftest import gradelake
 from tests.documentation.pages import Block, blocks, pages
 
@@ -53,9 +54,15 @@ def run(words: list[str], text: str, environment: dict[str, str], folder) -> str
     text = text.replace("/path/to/gradelake.toml", f"{folder}/gradelake.toml")
     text = text.replace("/path/to/lake", f"{folder}/lake")
     done = subprocess.run(
-        [sys.executable, *words], input=text, env=environment, cwd=folder.parent, text=True,
-        capture_output=True, timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, *words],
+        input=text,
+        env=environment,
+        cwd=folder.parent,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, f"{text}\n{done.stderr}"
     return done.stdout
 

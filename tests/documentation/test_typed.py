@@ -24,7 +24,7 @@ def transcript(page: str, command: str) -> Block:
 
 
 def test_the_shells_transcript_is_what_the_shell_answers(demo):
-    (step,) = transcript("sql/ASKING.md", "gradelake sql\n").steps()
+    (step,) = transcript("sql/ask/README.md", "gradelake sql\n").steps()
     typed, answers = [], []
     for line in step.shown:
         if line.startswith(("lake> ", "...> ")):
@@ -58,8 +58,12 @@ def test_the_reviews_transcript_is_what_the_review_shows(demo):
         shown += typed.press(keys, then)
     shown += typed.write(f"{note}\r")
     for keys, then in (
-        ("d", "b]ack: "), ("5", ASKED), ("d", "b]ack: "), ("0", ASKED), ("q", "never"),
-    ):  # fmt: skip
+        ("d", "b]ack: "),
+        ("5", ASKED),
+        ("d", "b]ack: "),
+        ("0", ASKED),
+        ("q", "never"),
+    ):
         shown += typed.press(keys, then)
     shown = shown.replace("\r", "")
     assert not (why := difference(step, shown)), f"{why}\n{shown}"

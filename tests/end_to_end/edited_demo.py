@@ -3,7 +3,8 @@
 from collections import defaultdict
 from pathlib import Path
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests import oracle, rubric_oracle
 from tests.conftest import gradelake
 from tests.edits import write_edits
@@ -22,8 +23,15 @@ LEADERBOARD = "select * from {}leaderboard where measure != 'Judged@10' order by
 
 
 def edit(version: int, action: str, item: str = "", bank: str = "questions", **columns) -> dict:
-    return {"rubric_version": version, "collection": "demo", "bank": bank, "item_id": item,
-            "action": action, "editor": "ann", **columns}  # fmt: skip
+    return {
+        "rubric_version": version,
+        "collection": "demo",
+        "bank": bank,
+        "item_id": item,
+        "action": action,
+        "editor": "ann",
+        **columns,
+    }
 
 
 def some_item(bank: rubric_oracle.Rubric, query: str, nth: int = 0) -> str:
@@ -82,8 +90,9 @@ class Edited:
         self.provisional = ask(folder, "select * from rubric_impact")
         self.shift_missing = self._shift_missing()
         for version in (1, 2):
-            gradelake(folder, "grade", "demo", "--grader", "lexical",
-                      "--rubric-version", str(version))  # fmt: skip
+            gradelake(
+                folder, "grade", "demo", "--grader", "lexical", "--rubric-version", str(version)
+            )
         gradelake(folder, "build")
         self.versions = rubric_oracle.versions(
             banks[0] | banks[1], folder / "seeds" / "rubric_edits.csv"

@@ -6,7 +6,8 @@ import statistics
 from collections import defaultdict
 from pathlib import Path
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests import oracle
 from tests.conftest import gradelake
 

@@ -23,15 +23,19 @@ def kappa(folder, label_set, cut):
         "select round(kappa, 3) as kappa, n_both, n_label_only, n_reference_only, n_neither "
         "from lake.marts.kappa where label_set = ? and assessor = 'nist' and kind = 'binary' "
         "and cut = ?",
-        label_set, cut,
-    )[0]  # fmt: skip
+        label_set,
+        cut,
+    )[0]
 
 
 def test_dl19_kappas_are_the_published_ones(dl19):
     assert kappa(dl19, "judge:Question", ">=4|>=2") == {
-        "kappa": 0.341, "n_both": 2105, "n_label_only": 2712, "n_reference_only": 396,
+        "kappa": 0.341,
+        "n_both": 2105,
+        "n_label_only": 2712,
+        "n_reference_only": 396,
         "n_neither": 4047,
-    }  # fmt: skip
+    }
     assert kappa(dl19, "judge:Thomas", ">=1|>=2")["kappa"] == 0.130
     assert kappa(dl19, "judge:Sun", ">=1|>=2")["kappa"] == 0.371
 
@@ -156,9 +160,10 @@ def test_confusion_counts_labels_as_they_are(strange):
 @pytest.mark.parametrize("mart", ["leaderboard_agreement", "topic_agreement"])
 def test_every_correlation_of_two_boards_equals_the_libraries(strange, mart):
     table, score = (
-        ("leaderboard", "score_4dp") if mart == "leaderboard_agreement"
+        ("leaderboard", "score_4dp")
+        if mart == "leaderboard_agreement"
         else ("topic_scores", "round(value, 4)")
-    )  # fmt: skip
+    )
     query = "query_id" if table == "topic_scores" else "'' as query_id"
     keys = ("label_set", "level", "measure", "query_id")
     cells = rows(

@@ -7,7 +7,8 @@ from collections import defaultdict
 import pytest
 from scipy import stats
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
 

@@ -9,7 +9,8 @@ from datetime import datetime
 import polars as pl
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests import coverage_oracle
 from tests.conftest import gradelake
 
@@ -39,9 +40,14 @@ def edit(lake, seed, bank="questions"):
     for query in queries[1:3]:
         edits.append(
             common
-            | {"action": "add", "query_id": query, "kind": "question", "weight": "2.5",
-               "text": f"What did everybody miss about {query}?"}
-        )  # fmt: skip
+            | {
+                "action": "add",
+                "query_id": query,
+                "kind": "question",
+                "weight": "2.5",
+                "text": f"What did everybody miss about {query}?",
+            }
+        )
     return edits
 
 
@@ -120,26 +126,53 @@ def insert_random_grades(transaction, rng, queries):
         for number in range(rng.randint(2, 9)):
             item = f"{query}/{number}"
             items.append(
-                {"collection": "random", "bank": "questions", "query_id": query, "facet_id": "",
-                 "item_id": item, "kind": "question", "text": f"Question {item}?",
-                 "gold_answers": None, "weight": 1.0, "origin": "manual", "created_at": now}
-            )  # fmt: skip
+                {
+                    "collection": "random",
+                    "bank": "questions",
+                    "query_id": query,
+                    "facet_id": "",
+                    "item_id": item,
+                    "kind": "question",
+                    "text": f"Question {item}?",
+                    "gold_answers": None,
+                    "weight": 1.0,
+                    "origin": "manual",
+                    "created_at": now,
+                }
+            )
             if number == 0 or query == "q1":
                 continue
             for passage in rng.sample(PASSAGES[:60], rng.randint(1, 40)):
                 grade = 0 if query == "q0" else rng.choice([0, 0, 0, 1, 2, 4, 4, 5, None])
                 grades.append(
-                    {"grader_id": "d" * 16, "collection": "random", "query_id": query,
-                     "passage_id": passage, "item_id": item, "grade": grade,
-                     "status": "failed" if grade is None else "ok", "batch_id": "b",
-                     "graded_at": now}
-                )  # fmt: skip
+                    {
+                        "grader_id": "d" * 16,
+                        "collection": "random",
+                        "query_id": query,
+                        "passage_id": passage,
+                        "item_id": item,
+                        "grade": grade,
+                        "status": "failed" if grade is None else "ok",
+                        "batch_id": "b",
+                        "graded_at": now,
+                    }
+                )
     grader = {
-        "grader_id": "d" * 16, "name": "dice", "engine": "lexical", "model": "",
-        "model_revision": "", "target": "question", "prompt": "", "prompt_sha256": "",
-        "prompt_text": None, "scale_min": 0, "scale_max": 5, "decoding": "{}", "parser": "strict",
+        "grader_id": "d" * 16,
+        "name": "dice",
+        "engine": "lexical",
+        "model": "",
+        "model_revision": "",
+        "target": "question",
+        "prompt": "",
+        "prompt_sha256": "",
+        "prompt_text": None,
+        "scale_min": 0,
+        "scale_max": 5,
+        "decoding": "{}",
+        "parser": "strict",
         "created_at": now,
-    }  # fmt: skip
+    }
     transaction.insert(
         "graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String})
     )
@@ -173,8 +206,9 @@ def test_every_cell_of_coverage_equals_plain_python(graded):
             "select tau, k, system, query_id, cover, cover_weighted, cover_normalised, "
             "cover_workbench from lake.marts.rubric_coverage "
             "where grader = ? and rubric_version = ?",
-            grader, version,
-        )  # fmt: skip
+            grader,
+            version,
+        )
         assert len(rows) == len(theirs)
         assert len({values[0] for values in theirs.values()}) > 4, "hardly anything to compare"
         assert_same({row[:4]: row[4:] for row in rows}, theirs, 1e-9)
@@ -206,9 +240,12 @@ def test_cover_on_the_leaderboard_is_the_mean_over_all_queries_with_items(graded
                 values = [cells[tau, 20, system, query][0] for query in found.weights]
                 answered = [cells[tau, 20, system, q][0] for q in found.weights if ranked.get(q)]
                 theirs[tau, system] = (
-                    statistics.mean(values), statistics.stdev(values) / len(values) ** 0.5,
-                    statistics.mean(answered) if answered else None, len(values), len(answered),
-                )  # fmt: skip
+                    statistics.mean(values),
+                    statistics.stdev(values) / len(values) ** 0.5,
+                    statistics.mean(answered) if answered else None,
+                    len(values),
+                    len(answered),
+                )
         for policy in ("best", "second_best"):
             rows = lake.rows(
                 "select level, system, score, stderr, score_answered, n_queries, n_answered "
@@ -240,8 +277,9 @@ def test_every_alpha_ndcg_equals_ndeval(graded):
         rows = lake.rows(
             "select tau, k, system, query_id, alpha_ndcg from lake.marts.alpha_ndcg "
             "where grader = ? and rubric_version = ?",
-            grader, version,
-        )  # fmt: skip
+            grader,
+            version,
+        )
         assert len(rows) == len(theirs)
         assert sum(0 < value < 1 for value in theirs.values()) > 50, "hardly anything to compare"
         assert_same({row[:4]: row[4] for row in rows}, theirs, 1e-6)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests import agreement_oracle, oracle
 from tests.conftest import DL19_JUDGES, gradelake, write_dl19_config
 from tests.places import DL19, missing_dl19
@@ -88,8 +89,10 @@ def test_labels_are_the_best_second_best_and_sum_of_the_criteria(folder, publish
 def test_the_pairs_and_missing_grades_are_those_of_the_files(folder, published):
     """70B has two nulls; sun_then grades two of four criteria, and 123 pairs on none."""
     assert {grader: len(pairs) for grader, pairs in published.items()} == {
-        "llama8b": 9260, "llama70b": 9260, "sun_then": 9137,
-    }  # fmt: skip
+        "llama8b": 9260,
+        "llama70b": 9260,
+        "sun_then": 9137,
+    }
     with Lake.published(Project.find(folder)) as lake:
         rows = lake.rows(
             "select label_set, min(n_items), max(n_items), sum(n_missing) "
@@ -164,8 +167,11 @@ def test_kappa_and_correlation_stand_side_by_side_with_flan_t5s(folder, publishe
         ),
     }
     assert [round(figure, 3) for figure in found["judge:Question", 4]] == [
-        0.341, 9260, 0.961, 0.848,
-    ]  # fmt: skip
+        0.341,
+        9260,
+        0.961,
+        0.848,
+    ]
     official = json.loads((DL19 / "official_ranks.json").read_text())
     runs = oracle.read_runs(DL19 / "runs")
     for grader, pairs in published.items():

@@ -11,7 +11,8 @@ import time
 import psutil
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, write_dl19_config
 from tests.places import DL19, missing_dl19
 
@@ -78,8 +79,11 @@ def test_killed_at_random_moments_it_grades_each_planned_pair_once(whole):
         if process is None or process.poll() is not None:
             process = subprocess.Popen(
                 [sys.executable, "-m", "gradelake", *GRADE],
-                cwd=killed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            )  # fmt: skip
+                cwd=killed,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         deadline = time.monotonic() + 60
         while not workers_of(process) and process.poll() is None:
             assert time.monotonic() < deadline, "no worker was ever started"

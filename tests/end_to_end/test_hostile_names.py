@@ -8,15 +8,35 @@ import pytest
 from click.testing import CliRunner
 
 from gradelake import app
-from sql import BadInput, Lake, Project, book
+from gradelake.sql.ask import book
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 # of queries, passages and assessed texts: they come from other people's files
 NAMES = [
-    "'; drop table lake.raw.grades; --", '"; attach \'/etc/passwd\' as x; --', "../../outside",
-    "/etc/passwd", "..", "--grader", "{lake}", "{{ 7 * 7 }}", "%s", "$1", "q'q", 'q"q', "q\\q",
-    "`touch outside`", "$(touch outside)", "a;b", "null", "*", "<script>x</script>", "=1+1",
-]  # fmt: skip
+    "'; drop table lake.raw.grades; --",
+    "\"; attach '/etc/passwd' as x; --",
+    "../../outside",
+    "/etc/passwd",
+    "..",
+    "--grader",
+    "{lake}",
+    "{{ 7 * 7 }}",
+    "%s",
+    "$1",
+    "q'q",
+    'q"q',
+    "q\\q",
+    "`touch outside`",
+    "$(touch outside)",
+    "a;b",
+    "null",
+    "*",
+    "<script>x</script>",
+    "=1+1",
+]
 IDS = [name.replace(" ", "_") for name in NAMES]  # a run's columns end at spaces
 
 
@@ -31,12 +51,18 @@ def folder(tmp_path_factory) -> Path:
         "nist.qrels": [f"{i} 0 {i} 1" for i in IDS],
         "runs/one.run": [f"{i} Q0 {i} 1 1.5 one" for i in IDS],
         "gradelake.toml": [
-            "[collections.c]", 'queries = "topics.jsonl"', 'passages = "passages.jsonl"',
-            'judgments = { nist = "nist.qrels" }', 'runs = ["runs/*.run"]', "min_relevant = 1",
-            "[graders.words]", 'engine = "lexical"', 'prompt = "question_self_rating"',
+            "[collections.c]",
+            'queries = "topics.jsonl"',
+            'passages = "passages.jsonl"',
+            'judgments = { nist = "nist.qrels" }',
+            'runs = ["runs/*.run"]',
+            "min_relevant = 1",
+            "[graders.words]",
+            'engine = "lexical"',
+            'prompt = "question_self_rating"',
             'parser = "strict"',
         ],
-    }.items():  # fmt: skip
+    }.items():
         (folder / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     with (folder / "bank.csv").open("w", newline="") as file:
         csv.writer(file).writerows(
@@ -59,11 +85,15 @@ def said(folder: Path, *arguments: str) -> str:
 def test_every_name_comes_through_all_rooms_as_it_was_written(folder):
     with Lake.published(Project.find(folder)) as lake:
         for table, column in (
-            ("raw.queries", "query_id"), ("raw.passages", "passage_id"),
-            ("raw.run_entries", "query_id"), ("raw.judgments", "passage_id"),
-            ("raw.rubric_items", "query_id"), ("raw.grades", "query_id"),
-            ("marts.topic_scores", "query_id"), ("marts.verify_grades", "passage_id"),
-        ):  # fmt: skip
+            ("raw.queries", "query_id"),
+            ("raw.passages", "passage_id"),
+            ("raw.run_entries", "query_id"),
+            ("raw.judgments", "passage_id"),
+            ("raw.rubric_items", "query_id"),
+            ("raw.grades", "query_id"),
+            ("marts.topic_scores", "query_id"),
+            ("marts.verify_grades", "passage_id"),
+        ):
             found = {name for (name,) in lake.rows(f"select {column} from lake.{table}")}
             assert found == set(IDS), table
 

@@ -6,16 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
 # kept part by part (dbt_project/macros/parts.sql), and what is made of them
 TABLES = (
-    "intermediate.int_ideal_gains", "intermediate.built_parts", "marts.rubric_coverage",
-    "marts.alpha_ndcg", "marts.topic_scores", "marts.leaderboard", "marts.relevance_labels",
-)  # fmt: skip
+    "intermediate.int_ideal_gains",
+    "intermediate.built_parts",
+    "marts.rubric_coverage",
+    "marts.alpha_ndcg",
+    "marts.topic_scores",
+    "marts.leaderboard",
+    "marts.relevance_labels",
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +50,14 @@ def built_models(folder: Path) -> set[str]:
 
 
 def edit(version: int, item_id: str, action: str, **columns) -> dict:
-    return {"rubric_version": version, "collection": "demo", "bank": "questions",
-            "item_id": item_id, "action": action, **columns}  # fmt: skip
+    return {
+        "rubric_version": version,
+        "collection": "demo",
+        "bank": "questions",
+        "item_id": item_id,
+        "action": action,
+        **columns,
+    }
 
 
 def items(folder: Path) -> list[str]:

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 KILLS = int(os.environ.get("GRADELAKE_KILLS", "5"))
@@ -16,13 +17,19 @@ KILLS = int(os.environ.get("GRADELAKE_KILLS", "5"))
 def content(folder) -> dict[str, list]:
     """Everything of a published lake that does not depend on when it was written."""
     tables = {
-        "raw.queries": "*", "raw.passages": "*", "raw.judgments": "*", "raw.run_entries": "*",
-        "raw.official_ranks": "*", "raw.near_duplicates": "*",
+        "raw.queries": "*",
+        "raw.passages": "*",
+        "raw.judgments": "*",
+        "raw.run_entries": "*",
+        "raw.official_ranks": "*",
+        "raw.near_duplicates": "*",
         "raw.systems": "collection, system, kind, source_file, file_sha256, n_rows",
         "raw.ledger": "target, sha256, n_rows",
-        "marts.topic_scores": "*", "marts.leaderboard": "*", "marts.leaderboard_correlation": "*",
+        "marts.topic_scores": "*",
+        "marts.leaderboard": "*",
+        "marts.leaderboard_correlation": "*",
         "marts.missing_labels": "*",
-    }  # fmt: skip
+    }
     with Lake.published(Project.find(folder)) as lake:
         return {
             table: lake.rows(f"select {columns} from lake.{table} order by all")
@@ -34,8 +41,10 @@ def start_and_kill(folder, arguments, delay) -> bool:
     """Start a command, kill it after `delay` seconds. Returns whether it was still running."""
     process = subprocess.Popen(
         [sys.executable, "-m", "gradelake", *arguments],
-        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     time.sleep(delay)
     running = process.poll() is None
     process.send_signal(signal.SIGKILL)

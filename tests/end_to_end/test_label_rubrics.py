@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.grading.smollm import missing, model_folder
 from tests.places import REPOSITORY
@@ -47,8 +47,21 @@ def judged(demo, tmp_path_factory):
     )
     with (folder / "gradelake.toml").open("a", encoding="utf-8") as config:
         config.write(GRADERS.format(common=common))
-    gradelake(folder, "distil", "demo", "--assessor", "human", "--grader", "explainer",
-              "--name", "demo_labels", "--per-label", "1", "--iterations", "1")  # fmt: skip
+    gradelake(
+        folder,
+        "distil",
+        "demo",
+        "--assessor",
+        "human",
+        "--grader",
+        "explainer",
+        "--name",
+        "demo_labels",
+        "--per-label",
+        "1",
+        "--iterations",
+        "1",
+    )
     query = seen_by(folder)[0][0]
     gradelake(folder, "grade", "demo", "--grader", "true", "--queries", query)
     # a model this small seldom says its label where it is read: those pairs fail
@@ -60,8 +73,12 @@ def judged(demo, tmp_path_factory):
 def _grade_or_fail(folder, *options: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "gradelake", "grade", "demo", *options],
-        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode in (0, 3), f"{done.stdout}{done.stderr}"
 
 
@@ -85,14 +102,23 @@ def test_the_rubric_has_a_text_for_each_label_of_the_collection(judged):
 
 def test_the_labels_of_the_judge_are_in_the_marts(judged):
     query = seen_by(judged)[0][0]
-    labels = dict(rows(judged, "select passage_id, label from lake.marts.relevance_labels "
-                       "where label_set = 'judge:true'"))  # fmt: skip
-    pool = rows(judged, "select passage_id from lake.intermediate.int_pool "
-                f"where query_id = '{query}'")  # fmt: skip
+    labels = dict(
+        rows(
+            judged,
+            "select passage_id, label from lake.marts.relevance_labels "
+            "where label_set = 'judge:true'",
+        )
+    )
+    pool = rows(
+        judged, f"select passage_id from lake.intermediate.int_pool where query_id = '{query}'"
+    )
     assert set(labels) == {passage_id for (passage_id,) in pool}
     assert set(labels.values()) <= {0, 1, 2, 3}
-    measures = rows(judged, "select count(*) from lake.marts.leaderboard_v2 "
-                    "where label_set = 'judge:true' and measure = 'nDCG@10'")  # fmt: skip
+    measures = rows(
+        judged,
+        "select count(*) from lake.marts.leaderboard_v2 "
+        "where label_set = 'judge:true' and measure = 'nDCG@10'",
+    )
     assert measures[0][0] > 0
 
 
@@ -122,8 +148,10 @@ def test_the_statement_of_the_page_leaves_out_what_a_judge_has_seen(judged):
     seen = set(seen_by(judged))
     label_set = "from lake.marts.relevance_labels where label_set = 'judge:true'"
     graded = set(rows(judged, f"select query_id, passage_id {label_set}"))
-    left = rows(judged, f"select query_id, passage_id from ({statement}) as unseen "
-                "where label_set = 'judge:true'")  # fmt: skip
+    left = rows(
+        judged,
+        f"select query_id, passage_id from ({statement}) as unseen where label_set = 'judge:true'",
+    )
     assert set(left) == graded - seen
     assert seen & graded
 

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests import oracle
 from tests.conftest import DL19_JUDGES, gradelake
 from tests.places import DL19
@@ -63,15 +64,27 @@ def test_dl19_arrived_whole(dl19):
     with Lake.published(Project.find(dl19)) as lake:
         counts = {
             table: lake.value(f"select count(*) from lake.raw.{table}")
-            for table in ("queries", "systems", "run_entries", "judgments", "passages", "grades",
-                          "official_ranks")
-        }  # fmt: skip
+            for table in (
+                "queries",
+                "systems",
+                "run_entries",
+                "judgments",
+                "passages",
+                "grades",
+                "official_ranks",
+            )
+        }
         # counting alone reads no data file
         text = lake.value("select sum(length(text)) from lake.raw.passages")
     assert counts == {
-        "queries": 43, "systems": 37, "run_entries": 1_419_989, "judgments": 9_260,
-        "passages": 10_818, "grades": 3 * 11_060, "official_ranks": 36,
-    }  # fmt: skip
+        "queries": 43,
+        "systems": 37,
+        "run_entries": 1_419_989,
+        "judgments": 9_260,
+        "passages": 10_818,
+        "grades": 3 * 11_060,
+        "official_ranks": 36,
+    }
     assert text > 3_000_000
 
 

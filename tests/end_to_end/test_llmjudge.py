@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.end_to_end.llmjudge import (
     JUDGE,
@@ -162,8 +163,9 @@ def test_the_grid_of_a_query_has_a_line_per_passage_and_a_column_per_item(folder
     }
     for row in legend:  # an item's number stands above its column
         end = len(row["grades"])
-        assert all(line["grades"][:end].split() == line["grades"].split()[: end // 3]
-                   for line in grid)  # fmt: skip
+        assert all(
+            line["grades"][:end].split() == line["grades"].split()[: end // 3] for line in grid
+        )
     order = [(max(r.values()), sum(r.values())) for r in (passages[row["id"]] for row in grid)]
     assert order == sorted(order, reverse=True), "best passages first"
 

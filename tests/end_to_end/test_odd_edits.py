@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask
@@ -42,8 +42,13 @@ def folder(demo, tmp_path_factory) -> Path:
 
 
 def edit(version: int, action: str, **columns) -> dict:
-    return {"rubric_version": version, "collection": "demo", "bank": "odd", "action": action,
-            **columns}  # fmt: skip
+    return {
+        "rubric_version": version,
+        "collection": "demo",
+        "bank": "odd",
+        "action": action,
+        **columns,
+    }
 
 
 def rubric(folder: Path, version: int) -> set[tuple]:
@@ -98,8 +103,11 @@ def test_an_id_that_two_queries_have_is_edited_in_one_of_them_or_in_both(edited)
         return {row[0] for row in rubric(edited, version) if row[2] == "X1"}
 
     assert [where(version) for version in range(4)] == [
-        {QUERY, "hash-collisions"}, {"hash-collisions"}, set(), {QUERY, "hash-collisions"}
-    ]  # fmt: skip
+        {QUERY, "hash-collisions"},
+        {"hash-collisions"},
+        set(),
+        {QUERY, "hash-collisions"},
+    ]
 
 
 def test_rows_that_say_two_things_are_refused(edited):

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
 READS = int(os.environ.get("GRADELAKE_READS", "100"))  # 200 take a minute longer
@@ -91,7 +92,7 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
         f"""
         import os, sys
         from sql import Lake, Project
-        from sql.connection import connect
+        from gradelake.sql.lake.connection import connect
         import duckdb, encodings.idna, json
         from sql import extensions, releases
         files = {{name: open(extensions.extension_file(name), "rb").read()
@@ -133,7 +134,7 @@ def test_any_duckdb_client_can_attach_the_published_lake(demo):
     """The statement of the README, with nothing of Gradelake but the extension files."""
     import duckdb
 
-    from sql import extensions
+    from gradelake.sql.lake import extensions
 
     connection = duckdb.connect()
     extensions.load(connection, "ducklake", "sqlite_scanner")

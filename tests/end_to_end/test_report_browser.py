@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.browser import Look, chromium
 from tests.conftest import gradelake, made_once
 from tests.end_to_end.edited_demo import BIRDS
@@ -48,8 +49,9 @@ def keep(look: Look, name: str) -> None:
         look.page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
 
 
-@pytest.mark.parametrize(("device", "width", "scheme"),
-                         [("desk", 1280, "light"), ("phone", 390, "dark")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("device", "width", "scheme"), [("desk", 1280, "light"), ("phone", 390, "dark")]
+)
 def test_every_section_is_drawn_without_a_word_or_a_request(browser, page, device, width, scheme):
     name, file = page
     look = Look(browser, file, width, scheme)
@@ -74,8 +76,11 @@ def leaderboard(folder: Path, collection: str, label_set: str, measure: str, lev
         return lake.rows(
             "select rank, system, score_4dp from lake.marts.leaderboard where collection = ? and "
             "label_set = ? and measure = ? and level = ? order by rank, system",
-            collection, label_set, measure, level,
-        )  # fmt: skip
+            collection,
+            label_set,
+            measure,
+            level,
+        )
 
 
 def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo_page, graded_demo):
@@ -152,8 +157,9 @@ def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo
         ((item, grade),) = lake.rows(
             "select item_text, grade from lake.marts.grade_grid where grader = 'lexical' "
             "and query_id = ? and passage_id = ? order by item_id limit 1 offset 1",
-            BIRDS, passage,
-        )  # fmt: skip
+            BIRDS,
+            passage,
+        )
     detail = look.text("#grid-detail")
     for words in (f"Grade {grade}", item, passage, text):
         assert words in detail

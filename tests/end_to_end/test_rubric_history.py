@@ -83,8 +83,10 @@ def test_a_build_killed_while_it_writes_the_history_is_made_good_by_the_next(fol
         write_edits(folder, drop(folder, f"killed {turn}"), ADD)
         with subprocess.Popen(
             [sys.executable, "-m", "gradelake", "build", "--verbose", *BUILD[1:]],
-            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        ) as process:  # fmt: skip
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ) as process:
             assert any(b"START snapshot" in line for line in process.stdout), "no history begun"
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)

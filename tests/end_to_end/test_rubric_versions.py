@@ -160,8 +160,9 @@ def test_what_a_new_wording_misses_is_its_querys_pool_and_nothing_else(edited):
         },
     }
     assert edited.shift_missing == {
-        1: len(birds) + len(hashes), 2: len(birds) + len(hashes) + len(bread),
-    }  # fmt: skip
+        1: len(birds) + len(hashes),
+        2: len(birds) + len(hashes) + len(bread),
+    }
 
 
 def test_once_graded_nothing_is_missing(edited):
@@ -174,10 +175,13 @@ def test_older_boards_are_as_they_were(edited):
     assert [row for row in now if "/v0/" in row[1] or ":" in row[1]] == edited.board_before
     assert len(now) > len(edited.board_before)
     at = f"from leaderboard_v2 at (version => {edited.version_before})"
-    assert ask(edited.folder, LEADERBOARD.format("").replace("from leaderboard", at)) == \
-        edited.board_before  # fmt: skip
-    released = gradelake(edited.folder, "sql", LEADERBOARD.format(""), "--release", "r1",
-                         "--format", "json")  # fmt: skip
+    assert (
+        ask(edited.folder, LEADERBOARD.format("").replace("from leaderboard", at))
+        == edited.board_before
+    )
+    released = gradelake(
+        edited.folder, "sql", LEADERBOARD.format(""), "--release", "r1", "--format", "json"
+    )
     scores = [row["score"] for row in json.loads(released.stdout)]
     columns = ask(edited.folder, "describe leaderboard")
     score = [name for name, *_ in columns].index("score")
@@ -185,13 +189,16 @@ def test_older_boards_are_as_they_were(edited):
 
 
 def test_the_history_tells_who_edited_what(edited):
-    done = gradelake(edited.folder, "sql", "@rubric_history", "--query_id", BIRDS,
-                     "--format", "json")  # fmt: skip
+    done = gradelake(
+        edited.folder, "sql", "@rubric_history", "--query_id", BIRDS, "--format", "json"
+    )
     rows = json.loads(done.stdout)
     assert {(row["rubric_version"], row["action"], row["text"]) for row in rows} == {
-        (1, "drop", None), (1, "reword", REWORDED),
-        (2, "reword", REWORDED_AGAIN), (2, "restore", None),
-    }  # fmt: skip
+        (1, "drop", None),
+        (1, "reword", REWORDED),
+        (2, "reword", REWORDED_AGAIN),
+        (2, "restore", None),
+    }
     assert [row["rubric_version"] for row in rows] == [1, 1, 2, 2]
     assert {(row["editor"], row["valid_to"]) for row in rows} == {("ann", None)}
 

@@ -6,11 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from analyses.stats.boards import read_board, read_official_ranks
-from analyses.stats.correlation import agreement
-from analyses.stats.prediction_powered import Stratum, prediction_powered, stratified
-from analyses.stats.significance import agreement_on_pairs, compare_pairs
-from sql import Lake, Project
+from gradelake.analyses.stats.boards import read_board, read_official_ranks
+from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.prediction_powered import Stratum, prediction_powered, stratified
+from gradelake.analyses.stats.significance import agreement_on_pairs, compare_pairs
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.analyses.test_stats_commands import assert_correlations_are_the_marts
 from tests.conftest import gradelake
 
@@ -85,8 +86,21 @@ def test_95_percent_of_intervals_hold_nists_board_of_these_queries(lake):
 
 def test_a_sample_goes_out_is_judged_and_comes_back(dl19, tmp_path):
     file = tmp_path / "sample.csv"
-    done = gradelake(dl19, "export", "sample", "dl19", "--label-set", SUN, "--size", "50",
-                     "--depth", "10", "-o", str(file), "--json")  # fmt: skip
+    done = gradelake(
+        dl19,
+        "export",
+        "sample",
+        "dl19",
+        "--label-set",
+        SUN,
+        "--size",
+        "50",
+        "--depth",
+        "10",
+        "-o",
+        str(file),
+        "--json",
+    )
     assert json.loads(done.stdout)["rows"] == 50
     with file.open(newline="") as stream:
         rows = list(csv.DictReader(stream))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS as QUERY

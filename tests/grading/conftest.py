@@ -26,7 +26,12 @@ def two_workers():
     """A Ray of two cores in this process, so that each test need not start one."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
-             object_store_memory=200 << 20)  # fmt: skip
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+        object_store_memory=200 << 20,
+    )
     yield
     ray.shutdown()

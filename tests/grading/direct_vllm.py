@@ -11,12 +11,24 @@ import sys
 
 
 def main(model: str, chunks_file: str, result_file: str) -> None:
-    os.environ |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1",
-                   "VLLM_NO_USAGE_STATS": "1", "OMP_NUM_THREADS": "1"}  # fmt: skip
+    os.environ |= {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
     from vllm import LLM, SamplingParams
 
-    llm = LLM(model=model, dtype="bfloat16", max_model_len=2048, max_num_seqs=64, block_size=32,
-              kv_cache_memory_bytes=256 << 20, enforce_eager=True, seed=0)  # fmt: skip
+    llm = LLM(
+        model=model,
+        dtype="bfloat16",
+        max_model_len=2048,
+        max_num_seqs=64,
+        block_size=32,
+        kv_cache_memory_bytes=256 << 20,
+        enforce_eager=True,
+        seed=0,
+    )
     tokenizer = llm.get_tokenizer()
     digits = [tokenizer.encode(str(grade))[0] for grade in range(6)]
     sampling = SamplingParams(

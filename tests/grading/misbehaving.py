@@ -45,19 +45,41 @@ class Reply:
 Script = Reply | Callable[[Asked], Reply]
 
 
-def answer(content: Any = "3", delay: float = 0.0, usage: Any = None, logprobs: Any = None,
-           finish_reason: str = "stop") -> Reply:  # fmt: skip
+def answer(
+    content: Any = "3",
+    delay: float = 0.0,
+    usage: Any = None,
+    logprobs: Any = None,
+    finish_reason: str = "stop",
+) -> Reply:
     """A chat completion; `logprobs` are (token, logprob) pairs of its first token."""
     if isinstance(logprobs, list):
         top = [{"token": token, "logprob": value, "bytes": None} for token, value in logprobs]
         logprobs = {"content": [{**top[0], "top_logprobs": top}]}
-    choice = {"index": 0, "finish_reason": finish_reason, "logprobs": logprobs,
-              "message": {"role": "assistant", "content": content}}  # fmt: skip
+    choice = {
+        "index": 0,
+        "finish_reason": finish_reason,
+        "logprobs": logprobs,
+        "message": {"role": "assistant", "content": content},
+    }
     if usage is None:
-        usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11,
-                 "prompt_tokens_details": {"cached_tokens": 4}}  # fmt: skip
-    return sent({"id": "1", "object": "chat.completion", "created": 1, "model": "m",
-                 "choices": [choice], "usage": usage}, delay=delay)  # fmt: skip
+        usage = {
+            "prompt_tokens": 10,
+            "completion_tokens": 1,
+            "total_tokens": 11,
+            "prompt_tokens_details": {"cached_tokens": 4},
+        }
+    return sent(
+        {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+            "usage": usage,
+        },
+        delay=delay,
+    )
 
 
 def sent(content: Any, **options: Any) -> Reply:

@@ -3,13 +3,13 @@
 import shutil
 from pathlib import Path
 
-from grading import run as runs
-from grading.grader import Grader
-from grading.planner import Plan
-from grading.work import Request
-from ingest.banks import import_bank
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.planner import Plan
+from gradelake.grading.plan.request import Request
+from gradelake.grading.run import run as runs
+from gradelake.ingest.banks.banks import import_bank
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import Tiny, _toml, write_file
 
 QUESTIONS = {
@@ -37,9 +37,17 @@ class Judged(Tiny):
         self.write("passages.tsv", [f"{key}\t{text}" for key, text in PASSAGES.items()])
         self.write("nist.qrels", ["q1 0 p1 2", "q1 0 p2 0", "q1 0 p5 2", "q2 0 p3 1", "q2 0 p4 0"])
         self.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q2 Q0 p3 2 1.5 good"])
-        self.write("bank.csv", ["query_id,kind,text", *(
-            f"{query_id},question,{text}" for query_id, texts in QUESTIONS.items() for text in texts
-        )])  # fmt: skip
+        self.write(
+            "bank.csv",
+            [
+                "query_id,kind,text",
+                *(
+                    f"{query_id},question,{text}"
+                    for query_id, texts in QUESTIONS.items()
+                    for text in texts
+                ),
+            ],
+        )
 
     @property
     def project(self) -> Project:
@@ -84,9 +92,12 @@ class Judged(Tiny):
         """Grade in this process's Ray; what is told is kept in `told`."""
         self.told: list[str] = []
         return runs.grade(
-            self.project, self.request(name, **options), self.told.append,
-            retry_failed=retry_failed, max_seconds=max_seconds,
-        )  # fmt: skip
+            self.project,
+            self.request(name, **options),
+            self.told.append,
+            retry_failed=retry_failed,
+            max_seconds=max_seconds,
+        )
 
     def grades(self, name: str = "lexical", columns: str = "grade, status") -> dict[tuple, tuple]:
         """(query, passage, item's text) -> columns of its grade, of the newest grader so named."""
@@ -114,7 +125,7 @@ def copy_of(template: Path, folder: Path) -> Judged:
 
 def make_template(folder: Path) -> Path:
     """A lake that holds the collection, its rubric, and dbt's views; made once and copied."""
-    from grading.planner import ensure_views
+    from gradelake.grading.plan.planner import ensure_views
 
     project = Judged(folder)
     Lake.create(project.project).close()

@@ -27,9 +27,10 @@ _UNSHARE = ("unshare", "--mount", "--map-root-user")
 def can_hide() -> bool:
     """Whether this system lets us give a process its own view of the file system."""
     probe = [*_UNSHARE, "mount", "-t", "tmpfs", "none", "/tmp"]
-    return bool(shutil.which("unshare")) and not subprocess.run(
-        probe, capture_output=True, check=False
-    ).returncode  # fmt: skip
+    return (
+        bool(shutil.which("unshare"))
+        and not subprocess.run(probe, capture_output=True, check=False).returncode
+    )
 
 
 @dataclass
@@ -75,19 +76,33 @@ class Cluster:
         if self.machines:
             place = [f"--address={self.address}"]
         else:
-            place = ["--head", f"--port={self.address.rpartition(':')[2]}",
-                     f"--temp-dir={self.folder}/ray", "--include-dashboard=false",
-                     f"--ray-client-server-port={_free_port()}"]  # fmt: skip
-        command = [str(RAY), "start", *place, "--num-cpus=1", "--object-store-memory=100000000",
-                   f"--dashboard-agent-listen-port={_free_port()}", "--block"]  # fmt: skip
+            place = [
+                "--head",
+                f"--port={self.address.rpartition(':')[2]}",
+                f"--temp-dir={self.folder}/ray",
+                "--include-dashboard=false",
+                f"--ray-client-server-port={_free_port()}",
+            ]
+        command = [
+            str(RAY),
+            "start",
+            *place,
+            "--num-cpus=1",
+            "--object-store-memory=100000000",
+            f"--dashboard-agent-listen-port={_free_port()}",
+            "--block",
+        ]
         if hide:
             command = [*_UNSHARE, "sh", "-c", _HIDING, "sh", str(hide), str(instead), *command]
         log = self.folder / f"{len(self.machines)}.log"
         with log.open("w") as out:
             process = subprocess.Popen(
-                command, stdout=out, stderr=out, start_new_session=True,
+                command,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
                 env=os.environ | self.environment,
-            )  # fmt: skip
+            )
         self.machines.append(Machine(process, log))
         deadline = time.monotonic() + 90
         while "Ray runtime started" not in (told := log.read_text()):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grading.answers import is_ill_formed, matches, normalise, stopwords
+from gradelake.grading.prompts.answers import is_ill_formed, matches, normalise, stopwords
 
 
 @pytest.mark.parametrize(

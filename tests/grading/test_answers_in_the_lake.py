@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
-from grading.configured import configured
-from grading.planner import Plan
-from grading.run import grade
-from grading.work import Request
-from sql.errors import BadInput
+from gradelake.grading.graders.configured import configured
+from gradelake.grading.plan.planner import Plan
+from gradelake.grading.plan.request import Request
+from gradelake.grading.run.run import grade
+from gradelake.sql.common.errors import BadInput
 from tests.grading.project import copy_of
 from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph
 
@@ -30,7 +30,7 @@ BANK = [
 
 # An engine that extracts: the passage's last two words, or nothing where it speaks of steel.
 EXTRACTING = """
-from grading.engines import Engine as Base, Response, Setting
+from gradelake.grading.engines import Engine as Base, Response, Setting
 
 class Engine(Base):
     needs_model = False
@@ -49,7 +49,7 @@ class Engine(Base):
 # what it is asked, and fails where the gold answer is in the file `failing`.
 VERIFYING = """
 import json, pathlib
-from grading.engines import Engine as Base, Response
+from gradelake.grading.engines import Engine as Base, Response
 
 HERE = pathlib.Path(__file__).parent
 
@@ -79,8 +79,11 @@ def with_graders(judged):
     judged.engine("verifying", VERIFYING)
     judged.grader("exam", engine="extracting", prompt="question_answer", actors=1)
     judged.graders["verified"] = {
-        "engine": "verifying", "prompt": "verify_answer", "answers_from": "exam", "actors": 1
-    }  # fmt: skip
+        "engine": "verifying",
+        "prompt": "verify_answer",
+        "answers_from": "exam",
+        "actors": 1,
+    }
     return judged
 
 
@@ -142,8 +145,13 @@ def test_an_answer_stands_beside_the_rating_of_its_passage_and_item(exam):
     ratings = exam.grades("lexical", "grade")
     assert {pair: (rating,) for pair, (_, rating) in beside.items()} == ratings
     answers = {passage: answer for (_, passage, _), (answer, _) in beside.items()}
-    assert answers == {"p1": "than red", "p2": "the sun", "p3": "the sun", "p4": "",
-                       "p5": "than red"}  # fmt: skip
+    assert answers == {
+        "p1": "than red",
+        "p2": "the sun",
+        "p3": "the sun",
+        "p4": "",
+        "p5": "than red",
+    }
 
 
 def test_an_answer_is_1_and_none_is_unanswerable(exam):
@@ -153,8 +161,7 @@ def test_an_answer_is_1_and_none_is_unanswerable(exam):
 
 
 def test_an_answer_key_grades_by_rule_where_there_is_one(exam):
-    exam.grader("key", engine="extracting", prompt="question_answer", parser="answer_key",
-                actors=1)  # fmt: skip
+    exam.grader("key", engine="extracting", prompt="question_answer", parser="answer_key", actors=1)
     assert exam.plan("key").totals.wanted == 3 * 1 + 2 * 2  # q1's light; q2's home and sun
     exam.grade("key")
     grades = exam.grades("key", "grade, status, answer")
@@ -204,15 +211,22 @@ def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
     assert (run.counts["pairs"], run.counts["ok"], run.counts["unanswerable"]) == (7, 5, 2)
 
     def question(item, gold, answer):
-        return (f'For the question "{item}" the correct answer is "{gold}". Is "{answer}" an '
-                "equally correct response to this question? Answer yes or no.")  # fmt: skip
+        return (
+            f'For the question "{item}" the correct answer is "{gold}". Is "{answer}" an '
+            "equally correct response to this question? Answer yes or no."
+        )
 
-    assert sorted(asked(exam)) == sorted([
-        *(question(LIGHT, gold, answer) for gold in ("the air", "dust")
-          for answer in ("more than red", "see the sun")),
-        question(HOME, "by the sun", "by the sun"),
-        *(question(SUN, gold, "by the sun") for gold in ("yes", "they see it", "true")),
-    ])  # fmt: skip
+    assert sorted(asked(exam)) == sorted(
+        [
+            *(
+                question(LIGHT, gold, answer)
+                for gold in ("the air", "dust")
+                for answer in ("more than red", "see the sun")
+            ),
+            question(HOME, "by the sun", "by the sun"),
+            *(question(SUN, gold, "by the sun") for gold in ("yes", "they see it", "true")),
+        ]
+    )
     assert exam.grades("verified", "grade, status, answer, response, error") == {
         ("q1", "p1", LIGHT): (0, "ok", "more than red", "no", None),
         ("q1", "p2", LIGHT): (0, "ok", "see the sun", "no", None),
@@ -279,11 +293,16 @@ def test_another_extracting_grader_makes_another_verifying_one(exam):
 
 
 def test_answers_of_a_text_that_is_gone_are_not_verified(exam):
-    exam.write("passages.tsv", [
-        "p1\tThe sky is green.", "p2\tBees remember landmarks and see the sun.",
-        "p3\tBees find their way home by the sun.", "p4\tCars are made of steel.",
-        "p5\tThe sky is blue because air scatters blue light more than red.",
-    ])  # fmt: skip
+    exam.write(
+        "passages.tsv",
+        [
+            "p1\tThe sky is green.",
+            "p2\tBees remember landmarks and see the sun.",
+            "p3\tBees find their way home by the sun.",
+            "p4\tCars are made of steel.",
+            "p5\tThe sky is blue because air scatters blue light more than red.",
+        ],
+    )
     exam.ingest()
     assert plan_of(exam).totals.wanted == 6
     exam.grade("exam")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.planner import ensure_views
+from gradelake.grading.plan.planner import ensure_views
 from tests.grading.project import Judged, copy_of
 from tests.grading.ray_machines import Cluster, can_hide, require_linux
 
@@ -20,7 +20,7 @@ N_BEES = 40
 SLOW = """
 import os, pathlib, time
 import ray
-from grading.engines.lexical import Engine as Lexical
+from gradelake.grading.engines.lexical import Engine as Lexical
 
 HERE = pathlib.Path(__file__).parent
 
@@ -50,9 +50,12 @@ class Place:
         assert project.project  # writes its gradelake.toml
         return subprocess.Popen(
             [sys.executable, "-m", "gradelake", "grade", "tiny", "--grader", "slow", "--json"],
-            cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=project.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             env=os.environ | self.cluster.environment | environment,
-        )  # fmt: skip
+        )
 
     def n_asked(self) -> dict[str, int]:
         """node -> prompts it was asked, of all runs so far."""
@@ -88,8 +91,9 @@ def place(tmp_path_factory, judged_lake) -> Iterator[Place]:
 
 def ready(project: Judged, engines: Path) -> None:
     """Ingest the bees, and choose the slow engine."""
-    bees = [f"b{n}\tThe bees of hive {n} see the sun and remember {n} landmarks."
-            for n in range(N_BEES)]  # fmt: skip
+    bees = [
+        f"b{n}\tThe bees of hive {n} see the sun and remember {n} landmarks." for n in range(N_BEES)
+    ]
     project.write("passages.tsv", bees)
     project.write("runs/bees.run", [f"q2 Q0 b{n} 1 {n} bees" for n in range(N_BEES)])
     project.configure(default_pool_depth=N_BEES)

@@ -10,12 +10,12 @@ from contextlib import closing
 
 import pytest
 
-from ingest.banks import import_bank
-from ingest.collection import Collection
-from ingest.labels import import_labels
-from ingest.pipeline import ingest
-from sql.errors import BadInput
-from sql.problems import Rejected
+from gradelake.ingest.banks.banks import import_bank
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.labels import import_labels
+from gradelake.ingest.collections.pipeline import ingest
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.grading.workbench_files import bring, brought, grades, paragraph, rated
 from tests.ingest.conftest import new_tiny
 from tests.places import DL19, missing_dl19
@@ -63,17 +63,21 @@ def test_the_same_file_again_writes_nothing_and_a_changed_one_replaces(ingested)
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("{\n\"('q1', 'p1')\": {\"A\": 1},\n\"q1 p1\": {\"A\": 1}}",
-         ":3: 'q1 p1' is no pair (QUERY, PASSAGE)"),
+        (
+            '{\n"(\'q1\', \'p1\')": {"A": 1},\n"q1 p1": {"A": 1}}',
+            ":3: 'q1 p1' is no pair (QUERY, PASSAGE)",
+        ),
         ("{\"('q1', '')\": {\"A\": 1}}", ":1: \"('q1', '')\" has an empty id"),
-        ("{\n\"('q1', 'p1')\": {\"A\": \"x\"}}",
-         ":2: A of ('q1', 'p1') is \"x\", not a whole number"),
+        (
+            '{\n"(\'q1\', \'p1\')": {"A": "x"}}',
+            ":2: A of ('q1', 'p1') is \"x\", not a whole number",
+        ),
         ("{\n\"('q1', 'p1')\": 3}", ":2: what ('q1', 'p1') has is 3, not an object"),
         ("{\n\"('q1', 'p1')\": }", ":2: not JSON: Expecting value at column 17"),
         ("{}", ":1: not a JSON object with pairs"),
         ("{\"('q8', 'p1')\": {\"A\": 1}}", ": none of its queries is in the collection (q8 ...)"),
     ],
-)  # fmt: skip
+)
 def test_a_faulty_file_is_rejected_whole(ingested, text, wrong):
     before = ingested.snapshot()
     with pytest.raises(Rejected) as caught:
@@ -127,8 +131,13 @@ def test_of_one_grader_the_criteria_are_the_rubric_of_every_query_of_the_file(in
 def test_a_changed_file_replaces_the_graders_grades_and_rubric(ingested):
     brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama")
     assert bring(ingested, "scores.json", grader="llama").snapshot is None
-    brought(ingested, "{\"('q1', 'p1')\": {\"Coverage\": 2}}", "scores.json", grader="llama",
-            model="other")  # fmt: skip
+    brought(
+        ingested,
+        "{\"('q1', 'p1')\": {\"Coverage\": 2}}",
+        "scores.json",
+        grader="llama",
+        model="other",
+    )
     assert grades(ingested, "name, model, grade") == [("llama", "other", 2)]
     assert ingested.rows("select name, model from lake.raw.graders") == [("llama", "other")]
     assert items(ingested, "bank, query_id, text") == [("llama", "q1", "Coverage")]

@@ -8,13 +8,13 @@ from contextlib import closing
 
 import pytest
 
-from grading import distil as distilling
-from grading import run as runs
-from grading.configured import configured, explaining
-from grading.distil_reply import FEATURES, LONGEST_REASON, LONGEST_RUBRIC
-from grading.distil_store import DistilRequest
-from grading.prompt import find_prompt
-from grading.work import Request
+from gradelake.grading.distil import distil as distilling
+from gradelake.grading.distil.distil_reply import FEATURES, LONGEST_REASON, LONGEST_RUBRIC
+from gradelake.grading.distil.distil_store import DistilRequest
+from gradelake.grading.graders.configured import configured, explaining
+from gradelake.grading.plan.request import Request
+from gradelake.grading.prompts.prompt import find_prompt
+from gradelake.grading.run import run as runs
 from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder
 
@@ -64,15 +64,21 @@ def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judg
 
 def test_true_explains_distils_and_judges(judged):
     judged.graders["explainer"] = SMOL | {
-        "model": str(model_folder()), "prompt": "true_explain",
+        "model": str(model_folder()),
+        "prompt": "true_explain",
         # greedy, or without a penalty, a model this small repeats itself for ever
         "decoding": {"temperature": 0.7, "frequency_penalty": 1.0, "max_tokens": 900},
-    }  # fmt: skip
+    }
     project = judged.project
     request = DistilRequest(
-        judged.name, "nist", explaining(project, "explainer"), "smol",
-        find_prompt(project, "true_distil"), per_label=1, iterations=2,
-    )  # fmt: skip
+        judged.name,
+        "nist",
+        explaining(project, "explainer"),
+        "smol",
+        find_prompt(project, "true_distil"),
+        per_label=1,
+        iterations=2,
+    )
     outcome = distilling.distil(project, request, [], lambda line: None)
     assert (outcome.exit_code, outcome.explained, outcome.iterations) == (0, 3, 2)
     rows = judged.lake.rows("select label, explanation from lake.raw.label_rubric_pairs")
@@ -89,9 +95,15 @@ def test_true_explains_distils_and_judges(judged):
     direct = grades_of(judged, "direct", prompt="true_direct", label_rubrics="smol")
     assert {row[2] for row in direct} == {"ok"}
     assert {row[1] for row in direct} <= {0, 1, 2}
-    reasoned = grades_of(judged, "reasoned", prompt="true_reasoning", label_rubrics="smol",
-                         decoding={"max_tokens": 120})  # fmt: skip
+    reasoned = grades_of(
+        judged,
+        "reasoned",
+        prompt="true_reasoning",
+        label_rubrics="smol",
+        decoding={"max_tokens": 120},
+    )
     assert all(is_graded_or_says_why(row, 2) for row in reasoned), reasoned
-    ids = judged.lake.rows("select distinct label_rubric_id from lake.raw.graders "
-                           "where name in ('direct', 'reasoned')")  # fmt: skip
+    ids = judged.lake.rows(
+        "select distinct label_rubric_id from lake.raw.graders where name in ('direct', 'reasoned')"
+    )
     assert ids == [(outcome.rubric_id,)]

@@ -10,13 +10,13 @@ import sys
 
 import pytest
 
-from grading import distil as distilling
-from grading.configured import configured, explaining, judges
-from grading.distil_reply import FEATURES
-from grading.distil_store import DistilRequest
-from grading.label_rubrics import find_label_rubric
-from grading.prompt import find_prompt
-from sql.errors import BadInput, WorkFailed
+from gradelake.grading.distil import distil as distilling
+from gradelake.grading.distil.distil_reply import FEATURES
+from gradelake.grading.distil.distil_store import DistilRequest
+from gradelake.grading.distil.label_rubrics import find_label_rubric
+from gradelake.grading.graders.configured import configured, explaining, judges
+from gradelake.grading.prompts.prompt import find_prompt
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.grading.misbehaving import Server, answer, refuse
 from tests.grading.test_generate import extra
 
@@ -46,8 +46,9 @@ def server():
     """Explains with the passage's first word; numbers the rubrics it writes."""
     server = Server()
     server.on(DISTIL, a_rubric)
-    server.on("", lambda asked: answer(explanation(
-        re.search(r"Passage: (\w+ \w+ \w+)", asked.text)[1])))  # fmt: skip
+    server.on(
+        "", lambda asked: answer(explanation(re.search(r"Passage: (\w+ \w+ \w+)", asked.text)[1]))
+    )
     yield server
     server.stop()
 
@@ -55,9 +56,13 @@ def server():
 @pytest.fixture
 def judged(judged, server, two_workers):
     judged.graders["explainer"] = {
-        "engine": "openai", "model": "m", "prompt": "true_explain", "base_url": server.url,
-        "pause": 0.01, "timeout": 20.0,
-    }  # fmt: skip
+        "engine": "openai",
+        "model": "m",
+        "prompt": "true_explain",
+        "base_url": server.url,
+        "pause": 0.01,
+        "timeout": 20.0,
+    }
     return judged
 
 
@@ -73,8 +78,12 @@ def distil(judged, name: str = "trec", **options) -> distilling.Outcome:
 
 def judge(judged, prompt: str = "true_direct", **settings):
     """A grader without a model, that judges by the rubric `trec`."""
-    judged.graders["true"] = {"engine": "lexical", "prompt": prompt, "label_rubrics": "trec",
-                              **settings}  # fmt: skip
+    judged.graders["true"] = {
+        "engine": "lexical",
+        "prompt": prompt,
+        "label_rubrics": "trec",
+        **settings,
+    }
     return configured(judged.project, judged.lake, "true")
 
 
@@ -87,13 +96,16 @@ def test_every_pair_is_explained_and_every_label_gets_a_rubric_refined_three_tim
     assert outcome.rubrics == {label: f"version 3 of {label}" for label in range(3)}
     assert len(server.about(EXPLAIN)) == 5
     assert len(server.about(DISTIL)) == 9
-    rows = judged.rows("select iteration, label, text, n_explanations from lake.raw.label_rubrics "
-                       "order by iteration, label")  # fmt: skip
+    rows = judged.rows(
+        "select iteration, label, text, n_explanations from lake.raw.label_rubrics "
+        "order by iteration, label"
+    )
     # labels 0 and 2 have two explanations, label 1 has one: fewer than iterations, so all are read
     assert rows == [
         (iteration, label, f"version {iteration} of {label}", n)
-        for iteration in (1, 2, 3) for label, n in ((0, 2), (1, 1), (2, 2))
-    ]  # fmt: skip
+        for iteration in (1, 2, 3)
+        for label, n in ((0, 2), (1, 1), (2, 2))
+    ]
 
 
 def test_the_explainer_reads_query_passage_and_label_and_is_held_to_the_five_features(
@@ -126,16 +138,20 @@ def test_each_iteration_reads_another_part_of_the_explanations():
     explanations = [{"coverage": str(n)} for n in range(7)]
     parts = [distilling.part_of(explanations, iteration, 3) for iteration in (1, 2, 3)]
     assert [[one["coverage"] for one in part] for part in parts] == [
-        ["0", "3", "6"], ["1", "4"], ["2", "5"],
-    ]  # fmt: skip
+        ["0", "3", "6"],
+        ["1", "4"],
+        ["2", "5"],
+    ]
     assert distilling.part_of(explanations[:2], 3, 3) == explanations[:2]
 
 
 def test_the_pairs_and_who_explained_them_can_be_found(judged):
     outcome = distil(judged)
-    pairs = judged.lake.rows("select query_id, passage_id, label, explanation->>'$.accuracy' from "
-                        "lake.raw.label_rubric_pairs where rubric_id = ? order by passage_id",
-                        outcome.rubric_id)  # fmt: skip
+    pairs = judged.lake.rows(
+        "select query_id, passage_id, label, explanation->>'$.accuracy' from "
+        "lake.raw.label_rubric_pairs where rubric_id = ? order by passage_id",
+        outcome.rubric_id,
+    )
     assert pairs == [
         ("q1", "p1", 2, "The sky is in accuracy"),
         ("q1", "p2", 0, "Bees remember landmarks in accuracy"),
@@ -148,12 +164,28 @@ def test_the_pairs_and_who_explained_them_can_be_found(judged):
         "rubrics.model, graders.name, target, prompt, parser, label_rubric_id "
         "from lake.raw.label_rubrics as rubrics inner join lake.raw.graders using (grader_id)"
     )
-    assert row == ("trec", "tiny", "nist", 1, "true_distil", "openai", "m", "explainer", "explain",
-                   "true_explain", "json", None)  # fmt: skip
-    (run,) = judged.rows("select command, state, counts from lake.raw.pipeline_runs "
-                         "where command like 'distil%'")  # fmt: skip
-    assert run == ("distil tiny trec", "done",
-                   json.dumps({"label_rubrics": 3, "label_rubric_pairs": 5}))  # fmt: skip
+    assert row == (
+        "trec",
+        "tiny",
+        "nist",
+        1,
+        "true_distil",
+        "openai",
+        "m",
+        "explainer",
+        "explain",
+        "true_explain",
+        "json",
+        None,
+    )
+    (run,) = judged.rows(
+        "select command, state, counts from lake.raw.pipeline_runs where command like 'distil%'"
+    )
+    assert run == (
+        "distil tiny trec",
+        "done",
+        json.dumps({"label_rubrics": 3, "label_rubric_pairs": 5}),
+    )
     assert extra(judged)["rubric_id"] == outcome.rubric_id
 
 
@@ -184,11 +216,14 @@ def test_the_very_same_rubric_is_not_stored_twice(judged):
 
 
 def test_an_unreadable_explanation_is_asked_for_again(judged, server):
-    server.on("Cars are made", answer("no idea"), answer('{"coverage": ""}'),
-              answer(explanation("steel")))  # fmt: skip
+    server.on(
+        "Cars are made", answer("no idea"), answer('{"coverage": ""}'), answer(explanation("steel"))
+    )
     assert distil(judged).failed == {}
-    seeds = [(asked.body["temperature"], asked.body.get("seed"))
-             for asked in server.about("Cars are made of")]  # fmt: skip
+    seeds = [
+        (asked.body["temperature"], asked.body.get("seed"))
+        for asked in server.about("Cars are made of")
+    ]
     assert seeds == [(0.0, None), (0.7, 1), (0.7, 2)]
 
 
@@ -197,11 +232,14 @@ def test_a_pair_that_cannot_be_explained_is_reported_and_the_rubric_made_without
     outcome = distil(judged)
     assert outcome.exit_code == 3
     assert outcome.failed == {("q2", "p4"): "coverage is no text: 3"}
-    found = judged.rows("select passage_id, explanation is null from lake.raw.label_rubric_pairs "
-                        "where label = 0 order by passage_id")  # fmt: skip
+    found = judged.rows(
+        "select passage_id, explanation is null from lake.raw.label_rubric_pairs "
+        "where label = 0 order by passage_id"
+    )
     assert found == [("p2", False), ("p4", True)]  # drawn all the same
-    assert judged.rows("select distinct n_explanations from lake.raw.label_rubrics "
-                       "where label = 0") == [(1,)]  # fmt: skip
+    assert judged.rows(
+        "select distinct n_explanations from lake.raw.label_rubrics where label = 0"
+    ) == [(1,)]
 
 
 def test_a_label_without_any_explanation_stops_the_run_and_nothing_is_stored(judged, server):
@@ -288,8 +326,8 @@ def test_what_a_rubric_says_cannot_break_out_of_its_place(judged, server):
 
 
 def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(judged):
-    from grading import run
-    from grading.work import Request
+    from gradelake.grading.plan.request import Request
+    from gradelake.grading.run import run
 
     outcome = distil(judged)
     for prompt in ("true_direct", "true_reasoning"):
@@ -303,8 +341,9 @@ def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(judge
             "on graders.label_rubric_id = pairs.rubric_id and grades.collection = pairs.collection "
             "and grades.query_id = pairs.query_id and grades.passage_id = pairs.passage_id "
             "where grader_id = ? and rubric_id = ?",
-            grader.grader_id, outcome.rubric_id,
-        )  # fmt: skip
+            grader.grader_id,
+            outcome.rubric_id,
+        )
         assert sorted(rows) == [("p1", 2), ("p2", 0), ("p3", 1), ("p4", 0), ("p5", 2)]
 
 
@@ -335,11 +374,14 @@ def test_without_any_rubric_the_way_to_one_is_told(judged):
 
 def test_a_prompt_of_ones_own_in_words_cannot_take_rubrics_of_numbers(judged):
     distil(judged)
-    judged.prompt("wordy", (
-        "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\noutput: scale\n"
-        "scale: {No: 0, Yes: 1}\nparser: strict\n"
-        "template: '{label_rubrics} {query} {passage}'\n"
-    ))  # fmt: skip
+    judged.prompt(
+        "wordy",
+        (
+            "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\noutput: scale\n"
+            "scale: {No: 0, Yes: 1}\nparser: strict\n"
+            "template: '{label_rubrics} {query} {passage}'\n"
+        ),
+    )
     with pytest.raises(BadInput, match="answers in words") as caught:
         judge(judged, "wordy")
     assert "0-2" in caught.value.hint
@@ -375,15 +417,29 @@ def gradelake(judged, *arguments: str, code: int = 0) -> subprocess.CompletedPro
     assert judged.project  # writes the configuration
     done = subprocess.run(
         [sys.executable, "-m", "gradelake", *arguments],
-        cwd=judged.folder, text=True, capture_output=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=judged.folder,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == code, f"{done.stdout}{done.stderr}"
     return done
 
 
 def test_the_command_says_what_it_draws_distils_it_and_shows_it(judged, server):
-    command = ("distil", "tiny", "--assessor", "nist", "--grader", "explainer", "--name", "trec",
-               "--per-label", "2")  # fmt: skip
+    command = (
+        "distil",
+        "tiny",
+        "--assessor",
+        "nist",
+        "--grader",
+        "explainer",
+        "--name",
+        "trec",
+        "--per-label",
+        "2",
+    )
     planned = gradelake(judged, *command, "--dry-run")
     assert planned.stdout == (
         "tiny: 5 of 5 pairs that nist judged, 2 of each label; then 3 x 3 rubrics\n"

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from grading.distil_reply import (
+from gradelake.grading.distil.distil_reply import (
     FEATURES,
     LONGEST_REASON,
     LONGEST_RUBRIC,
     read_explanation,
     read_rubric,
 )
-from grading.generation_reply import Unreadable
-from grading.prompt_file import shipped_prompts
-from grading.written import name_of, schema_of
+from gradelake.grading.generate.generation_reply import Unreadable
+from gradelake.grading.generate.reply_shapes import name_of, schema_of
+from gradelake.grading.prompts.prompt_file import shipped_prompts
 
 WHOLE = dict.fromkeys(FEATURES, "because")
 
@@ -55,11 +55,14 @@ def test_a_reply_that_is_no_explanation_says_why(reply, why):
 
 def test_a_schema_asks_for_the_same_texts_with_bounds_where_an_engine_needs_them():
     prompts = shipped_prompts()
-    for name, keys, longest in (("true_explain", FEATURES, LONGEST_REASON),
-                                ("true_distil", ("rubric",), LONGEST_RUBRIC)):  # fmt: skip
+    for name, keys, longest in (
+        ("true_explain", FEATURES, LONGEST_REASON),
+        ("true_distil", ("rubric",), LONGEST_RUBRIC),
+    ):
         free, bounded = (schema_of(prompts[name], bounded) for bounded in (False, True))
         assert tuple(free["properties"]) == tuple(bounded["required"]) == keys
         assert set(map(str, free["properties"].values())) == {"{'type': 'string'}"}
         assert {text["maxLength"] for text in bounded["properties"].values()} == {longest}
-    assert [name_of(prompts[name]) for name in ("true_explain", "true_distil",
-            "generate_nuggets_dl")] == ["explanation", "rubric", "nuggets"]  # fmt: skip
+    assert [
+        name_of(prompts[name]) for name in ("true_explain", "true_distil", "generate_nuggets_dl")
+    ] == ["explanation", "rubric", "nuggets"]

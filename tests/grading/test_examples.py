@@ -7,10 +7,10 @@ import sys
 import pytest
 import yaml
 
-from grading.examples import read_examples, sample
-from grading.scale import Scale
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.grading.prompts.examples import read_examples, sample
+from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import Tiny
 
 YN = Scale.parse({"No": 0, "Yes": 1})
@@ -90,15 +90,28 @@ def test_too_few_of_a_label_unknown_collections_and_assessors_are_refused(judged
 def gradelake(tiny, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
     done = subprocess.run(
         [sys.executable, "-m", "gradelake", *arguments],
-        cwd=tiny.folder, text=True, capture_output=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=tiny.folder,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == code, f"{done.stdout}{done.stderr}"
     return done
 
 
 def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
-    arguments = ("prompts", "sample", "tiny", "--assessor", "nist", "--per-label", "2",
-                 "--seed", "3")  # fmt: skip
+    arguments = (
+        "prompts",
+        "sample",
+        "tiny",
+        "--assessor",
+        "nist",
+        "--per-label",
+        "2",
+        "--seed",
+        "3",
+    )
     printed = gradelake(judged, *arguments).stdout
     done = gradelake(judged, *arguments, "--output", "few.jsonl")
     assert done.stdout == "few.jsonl: 4 examples from tiny\n"
@@ -144,11 +157,12 @@ def test_render_prints_exactly_what_a_model_would_read(judged):
 
 
 def test_every_slot_of_every_prompt_can_be_filled(judged):
-    from grading.prompt_file import shipped_prompts
+    from gradelake.grading.prompts.prompt_file import shipped_prompts
 
     texts = {slot: f"<<{slot}>>" for p in shipped_prompts().values() for slot in p.slots}
-    options = [word for slot, text in texts.items()
-               for word in (f"--{slot.replace('_', '-')}", text)]  # fmt: skip
+    options = [
+        word for slot, text in texts.items() for word in (f"--{slot.replace('_', '-')}", text)
+    ]
     for name in ("true_explain", "true_distil", "true_direct", "generate_questions_car"):
         shown = gradelake(judged, "prompts", "render", name, *options).stdout
         for slot in shipped_prompts()[name].slots:

@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from grading import generation
-from grading.configured import generating, judges
-from grading.generation_bank import GenerationRequest
-from sql.errors import BadInput
+from gradelake.grading.generate import generation
+from gradelake.grading.generate.generation_bank import GenerationRequest
+from gradelake.grading.graders.configured import generating, judges
+from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer, refuse
 
 QUICK = {"pause": 0.01, "timeout": 20.0}
@@ -38,8 +38,14 @@ def server():
 @pytest.fixture
 def gpt(judged, server, two_workers):
     """The collection with a rubric, and a grader that asks the server for questions."""
-    judged.grader("gpt", engine="openai", model="m", prompt="generate_questions_dl",
-                  base_url=server.url, **QUICK)  # fmt: skip
+    judged.grader(
+        "gpt",
+        engine="openai",
+        model="m",
+        prompt="generate_questions_dl",
+        base_url=server.url,
+        **QUICK,
+    )
     return judged
 
 
@@ -80,10 +86,18 @@ def test_every_query_gets_the_items_that_the_model_wrote(gpt):
         "from lake.raw.rubric_items where bank = 'gpt' order by query_id, text desc"
     )
     assert rows == [
-        (query_id, "", f"{query_id}/{hashlib.md5(text.encode()).hexdigest()}", "question", text,
-         None, 1.0, "generated")
+        (
+            query_id,
+            "",
+            f"{query_id}/{hashlib.md5(text.encode()).hexdigest()}",
+            "question",
+            text,
+            None,
+            1.0,
+            "generated",
+        )
         for query_id, text in (("q1", SKY[0]), ("q1", SKY[1]), ("q2", BEES[0]))
-    ]  # fmt: skip
+    ]
 
 
 def test_the_model_reads_the_published_prompt_and_is_held_to_its_json(gpt, server):
@@ -107,18 +121,29 @@ def test_who_made_the_bank_can_be_found(gpt):
         "on split_part(ledger.target, '/', 4) = graders.grader_id "
         "where ledger.target = 'tiny/bank/gpt/' || graders.grader_id || '/q1'"
     )
-    assert row == ("gpt", "generate", "openai", "m", "generate_questions_dl", "json",
-                   grader.prompt.text, "1024")  # fmt: skip
-    (run,) = gpt.rows("select command, arguments, state, counts, error from lake.raw.pipeline_runs "
-                      "where command like 'generate%'")  # fmt: skip
+    assert row == (
+        "gpt",
+        "generate",
+        "openai",
+        "m",
+        "generate_questions_dl",
+        "json",
+        grader.prompt.text,
+        "1024",
+    )
+    (run,) = gpt.rows(
+        "select command, arguments, state, counts, error from lake.raw.pipeline_runs "
+        "where command like 'generate%'"
+    )
     counts = {"rubric_items": 3, "queries": 2, "failed_queries": 0}
     assert run == ("generate tiny gpt", '["generate"]', "done", json.dumps(counts), None)
     assert (extra(gpt)["bank"], extra(gpt)["grader_id"]) == ("gpt", grader.grader_id)
 
 
 def test_a_prompt_for_nuggets_makes_nuggets_and_points_out_long_ones(gpt, server):
-    server.on("sky", answer(listed("air scatters blue", "air scatters more blue light",
-                                   key="nuggets")))  # fmt: skip
+    server.on(
+        "sky", answer(listed("air scatters blue", "air scatters more blue light", key="nuggets"))
+    )
     gpt.grader("gpt", prompt="generate_nuggets_dl")
     outcome = generate(gpt, query_ids=("q1",))
     (found,) = outcome.remarkable
@@ -129,10 +154,20 @@ def test_a_prompt_for_nuggets_makes_nuggets_and_points_out_long_ones(gpt, server
 
 
 def test_a_prompt_with_a_subtopic_takes_it_from_the_query_s_description(gpt, server):
-    gpt.write("topics.jsonl", [json.dumps(query) for query in (
-        {"query_id": "q1", "text": "why is the sky blue", "description": "molecules of air"},
-        {"query_id": "q2", "text": "how do bees find home"},
-    )])  # fmt: skip
+    gpt.write(
+        "topics.jsonl",
+        [
+            json.dumps(query)
+            for query in (
+                {
+                    "query_id": "q1",
+                    "text": "why is the sky blue",
+                    "description": "molecules of air",
+                },
+                {"query_id": "q2", "text": "how do bees find home"},
+            )
+        ],
+    )
     gpt.configure(queries="topics.jsonl")
     assert gpt.ingest().exit_code == 0
     gpt.grader("gpt", prompt="generate_questions_car")
@@ -175,8 +210,9 @@ def test_a_query_without_a_readable_reply_is_reported_and_the_others_land(gpt, s
     outcome = generate(gpt)
     assert (outcome.failed, outcome.exit_code) == ({"q2": "questions is an empty list"}, 3)
     assert (list(bank(gpt)), len(server.about("bees"))) == (["q1"], 3)
-    (run,) = gpt.rows("select state, error from lake.raw.pipeline_runs where command = "
-                      "'generate tiny gpt'")  # fmt: skip
+    (run,) = gpt.rows(
+        "select state, error from lake.raw.pipeline_runs where command = 'generate tiny gpt'"
+    )
     assert run == ("done", "query q2: questions is an empty list")
     server.on("bees", answer(listed(*BEES)))
     assert generate(gpt).exit_code == 0  # asks about it again, and only about it
@@ -188,8 +224,10 @@ def test_repeated_and_empty_texts_are_dropped_and_told_by_query(gpt, server):
     outcome = generate(gpt)
     (found,) = outcome.remarkable
     assert (found.query_id, found.items.duplicates, found.items.empty) == (
-        "q1", ("why IS  it blue?",), 2,
-    )  # fmt: skip
+        "q1",
+        ("why IS  it blue?",),
+        2,
+    )
     assert (bank(gpt)["q1"], outcome.exit_code) == (sorted(SKY), 0)
 
 
@@ -207,8 +245,12 @@ def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-55e1")
     gpt.grader("gpt", concurrency=1)
-    server.on("sky", only_free(answer("no JSON")), only_free(answer("no JSON")),
-              only_free(answer(listed(*SKY))))  # fmt: skip
+    server.on(
+        "sky",
+        only_free(answer("no JSON")),
+        only_free(answer("no JSON")),
+        only_free(answer(listed(*SKY))),
+    )
     server.on("bees", only_free(answer(listed(*BEES))))
     outcome = generate(gpt)
     assert bank(gpt) == {"q1": sorted(SKY), "q2": BEES}
@@ -231,16 +273,19 @@ def test_a_query_that_the_server_cannot_answer_fails_alone(gpt, server):
 
 
 def test_a_query_that_kills_its_worker_is_found_and_reported(judged, two_workers):
-    judged.engine("dying", (
-        "import os\nfrom grading.engines import Engine as Base, Response\n"
-        "class Engine(Base):\n"
-        "    needs_model = False\n"
-        "    targets = frozenset({'generate'})\n"
-        "    def score(self, prompts):\n"
-        "        if any('bees' in prompt.text for prompt in prompts):\n"
-        "            os._exit(1)\n"
-        "        return [Response('{\"questions\": [\"Why?\"]}') for _ in prompts]\n"
-    ))  # fmt: skip
+    judged.engine(
+        "dying",
+        (
+            "import os\nfrom gradelake.grading.engines import Engine as Base, Response\n"
+            "class Engine(Base):\n"
+            "    needs_model = False\n"
+            "    targets = frozenset({'generate'})\n"
+            "    def score(self, prompts):\n"
+            "        if any('bees' in prompt.text for prompt in prompts):\n"
+            "            os._exit(1)\n"
+            '        return [Response(\'{"questions": ["Why?"]}\') for _ in prompts]\n'
+        ),
+    )
     judged.grader("own", engine="dying", prompt="generate_questions_dl", actors=1)
     outcome = generate(judged, "own")
     assert (bank(judged, "own"), outcome.exit_code) == ({"q1": ["Why?"]}, 3)
@@ -253,8 +298,14 @@ def test_a_query_that_kills_its_worker_is_found_and_reported(judged, two_workers
 @pytest.fixture
 def hundred(gpt, server):
     """The collection with a hundred queries, and a server that takes its time."""
-    gpt.write("topics.tsv", ["q1\twhy is the sky blue", "q2\thow do bees find home",
-                             *(f"x{n}\tquery number {n}" for n in range(98))])  # fmt: skip
+    gpt.write(
+        "topics.tsv",
+        [
+            "q1\twhy is the sky blue",
+            "q2\thow do bees find home",
+            *(f"x{n}\tquery number {n}" for n in range(98)),
+        ],
+    )
     assert gpt.ingest().exit_code == 0
     gpt.grader("gpt", concurrency=4)
     server.on("", lambda asked: answer(listed(asked.text[16:40]), delay=0.2))
@@ -267,9 +318,13 @@ def test_stopped_or_killed_at_any_moment_it_goes_on_where_it_was(hundred):
     for how, code in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
         before = len(bank(hundred))
         process = subprocess.Popen(
-            command, cwd=hundred.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            command,
+            cwd=hundred.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             start_new_session=True,
-        )  # fmt: skip
+        )
         deadline = time.monotonic() + 90
         while len(bank(hundred)) == before:
             assert time.monotonic() < deadline, "waited in vain"
@@ -286,8 +341,9 @@ def test_stopped_or_killed_at_any_moment_it_goes_on_where_it_was(hundred):
         assert found % generation.BATCH == 0  # whole batches, and nothing of the others
     assert "the same command goes on" in err
     assert generate(hundred).planned == 100 - found
-    items = hundred.rows("select query_id, count(*) from lake.raw.rubric_items "
-                         "where bank = 'gpt' group by query_id")  # fmt: skip
+    items = hundred.rows(
+        "select query_id, count(*) from lake.raw.rubric_items where bank = 'gpt' group by query_id"
+    )
     assert len(items) == 100
     assert {n for query_id, n in items if query_id != "q1"} == {1}
     snapshot = hundred.snapshot()
@@ -335,8 +391,9 @@ def test_an_engine_without_a_model_cannot_generate_and_says_which_can(judged):
 
 def test_replies_with_items_have_no_parser(judged, server):
     with pytest.raises(BadInput, match="read as JSON, always"):
-        judged.grader("gpt", engine="openai", model="m", prompt="generate_questions_dl",
-                      parser="lenient")  # fmt: skip
+        judged.grader(
+            "gpt", engine="openai", model="m", prompt="generate_questions_dl", parser="lenient"
+        )
 
 
 # --- the commands ---------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ from contextlib import closing
 
 import pytest
 
-from grading import engine_finder, generation
-from grading.generation_bank import GenerationRequest
-from grading.generation_reply import LONGEST_ITEM, MOST_ITEMS
-from grading.generation_worker import ask
+from gradelake.grading.generate import generation
+from gradelake.grading.generate.generation_bank import GenerationRequest
+from gradelake.grading.generate.generation_reply import LONGEST_ITEM, MOST_ITEMS
+from gradelake.grading.generate.generation_worker import ask
+from gradelake.grading.graders import engine_finder
 from tests.grading import tiny_models
 from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder
@@ -27,22 +28,37 @@ def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(
     judged_lake, tmp_path, two_workers
 ):
     with closing(copy_of(judged_lake, tmp_path / "project")) as project:
-        project.write("topics.jsonl", [json.dumps({"query_id": query_id, "text": text})
-                                       for query_id, text in (
-            ("q1", "why is the sky blue"), ("q2", "how do bees find home"), ("q3", HOSTILE),
-        )])  # fmt: skip
+        project.write(
+            "topics.jsonl",
+            [
+                json.dumps({"query_id": query_id, "text": text})
+                for query_id, text in (
+                    ("q1", "why is the sky blue"),
+                    ("q2", "how do bees find home"),
+                    ("q3", HOSTILE),
+                )
+            ],
+        )
         project.configure(queries="topics.jsonl")
         assert project.ingest().exit_code == 0
         # greedy, or without a penalty, a model this small repeats itself for ever
-        project.grader("smol", engine="vllm", model=str(model_folder()), actors=1,
-                       prompt="generate_questions_dl", max_model_len=1024, kv_cache_mib=128,
-                       decoding={"temperature": 0.7, "frequency_penalty": 1.0,
-                                 "max_tokens": 300})  # fmt: skip
+        project.grader(
+            "smol",
+            engine="vllm",
+            model=str(model_folder()),
+            actors=1,
+            prompt="generate_questions_dl",
+            max_model_len=1024,
+            kv_cache_mib=128,
+            decoding={"temperature": 0.7, "frequency_penalty": 1.0, "max_tokens": 300},
+        )
         request = GenerationRequest("tiny", project.grader("smol"), "smol")
         outcome = generation.generate(project.project, request, [], lambda line: None)
         assert (outcome.failed, outcome.written, outcome.exit_code) == ({}, 3, 0)
-        items = project.rows("select query_id, list(text) from lake.raw.rubric_items "
-                             "where bank = 'smol' group by query_id order by query_id")  # fmt: skip
+        items = project.rows(
+            "select query_id, list(text) from lake.raw.rubric_items "
+            "where bank = 'smol' group by query_id order by query_id"
+        )
         assert [query_id for query_id, _ in items] == ["q1", "q2", "q3"]
         for _, texts in items:
             assert 1 <= len(texts) <= MOST_ITEMS
@@ -53,8 +69,13 @@ def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(
 
 def test_an_engine_that_writes_freely_is_asked_three_times_and_says_what_it_got(judged, tmp_path):
     pytest.importorskip("transformers")
-    grader = judged.grader("t5", engine="transformers", model=str(tiny_models.t5(tmp_path / "t5")),
-                           prompt="generate_questions_dl", decoding={"max_tokens": 8})  # fmt: skip
+    grader = judged.grader(
+        "t5",
+        engine="transformers",
+        model=str(tiny_models.t5(tmp_path / "t5")),
+        prompt="generate_questions_dl",
+        decoding={"max_tokens": 8},
+    )
     engine = engine_finder.started(grader)
     (found,) = ask(grader, engine, (("q1", {"query": "why is the sky blue"}),))
     assert (found.items, found.tries, found.decoding["temperature"]) == (None, 3, 0.7)

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from grading.generation_reply import Items, Unreadable, read_items, reply_schema
-from grading.prompt_file import shipped_prompts
+from gradelake.grading.generate.generation_reply import Items, Unreadable, read_items, reply_schema
+from gradelake.grading.prompts.prompt_file import shipped_prompts
 
 QUESTIONS = shipped_prompts()["generate_questions_dl"]
 NUGGETS = shipped_prompts()["generate_nuggets_dl"]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from grading.staging import Committer
-from grading.worker import died, shared_mark
-from sql.connection import grader_lock
-from sql.errors import WorkFailed
+from gradelake.grading.run.staging import Committer
+from gradelake.grading.run.worker import died, shared_mark
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.lake.connection import grader_lock
 from tests.grading.project import QUESTIONS
 
 # An engine that answers 3, unless the passage holds a word that it stumbles over. Each stumbling
@@ -21,7 +21,7 @@ from tests.grading.project import QUESTIONS
 # the grader's id and may not change.
 STUMBLING = """
 import os, pathlib, time
-from grading.engines import Engine as Base, EngineUnusable, Response
+from gradelake.grading.engines import Engine as Base, EngineUnusable, Response
 
 HERE = pathlib.Path(__file__).parent
 
@@ -70,8 +70,9 @@ class Engine(Base):
 def stumbling(judged, two_workers):
     """The collection with the engine above; its workers read STUMBLE_* when they start."""
     judged.engine("stumbling", STUMBLING)
-    judged.grader("judge", engine="stumbling", prompt="question_self_rating", parser="strict",
-                  actors=1)  # fmt: skip
+    judged.grader(
+        "judge", engine="stumbling", prompt="question_self_rating", parser="strict", actors=1
+    )
     return judged
 
 
@@ -180,8 +181,10 @@ def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
     stumbling.grade("judge")
     grades = stumbling.grades("judge", "grade, status, response")
     assert grades["q1", "p2", "What scatters light?"] == (
-        None, "failed", "as an AI language model",
-    )  # fmt: skip
+        None,
+        "failed",
+        "as an AI language model",
+    )
 
 
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
@@ -207,26 +210,32 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
 
 
 def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
-    judged.engine("broken", (
-        "from grading.engines import Engine as Base, EngineUnusable\n"
-        "class Engine(Base):\n"
-        "    needs_model = False\n"
-        "    def __init__(self, grader):\n"
-        "        raise EngineUnusable('no room for the model', 'Buy a machine.')\n"
-    ))  # fmt: skip
+    judged.engine(
+        "broken",
+        (
+            "from gradelake.grading.engines import Engine as Base, EngineUnusable\n"
+            "class Engine(Base):\n"
+            "    needs_model = False\n"
+            "    def __init__(self, grader):\n"
+            "        raise EngineUnusable('no room for the model', 'Buy a machine.')\n"
+        ),
+    )
     judged.grader("judge", engine="broken", prompt="question_self_rating")
     with pytest.raises(WorkFailed, match="no room for the model"):
         judged.grade("judge")
 
 
 def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, two_workers):
-    judged.engine("dying", (
-        "import os\nfrom grading.engines import Engine as Base\n"
-        "class Engine(Base):\n"
-        "    needs_model = False\n"
-        "    def __init__(self, grader):\n"
-        "        os._exit(1)\n"
-    ))  # fmt: skip
+    judged.engine(
+        "dying",
+        (
+            "import os\nfrom gradelake.grading.engines import Engine as Base\n"
+            "class Engine(Base):\n"
+            "    needs_model = False\n"
+            "    def __init__(self, grader):\n"
+            "        os._exit(1)\n"
+        ),
+    )
     judged.grader("judge", engine="dying", prompt="question_self_rating", actors=1)
     with pytest.raises(WorkFailed, match="3 workers died while loading the engine"):
         judged.grade("judge")
@@ -271,7 +280,9 @@ def test_a_half_written_file_in_staging_is_thrown_away(stumbling):
 def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
     grader = judged.grader()
     holding = (
-        "import time\nfrom sql import Project\nfrom sql.connection import grader_lock\n"
+        "import time\n"
+        "from gradelake.sql.common.project import Project\n"
+        "from gradelake.sql.lake.connection import grader_lock\n"
         f"with grader_lock(Project.find(), '{grader.grader_id}', 'the other one'):\n"
         "    print('held', flush=True)\n    time.sleep(60)\n"
     )
@@ -293,14 +304,19 @@ def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
 def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
     judged.engine("stumbling", STUMBLING)
     stumble(judged, scatters="slow", landmarks="slow", home="slow", steel="slow")
-    judged.grader("judge", engine="stumbling", prompt="question_self_rating", actors=1,
-                  chunk_pairs=1)  # fmt: skip
+    judged.grader(
+        "judge", engine="stumbling", prompt="question_self_rating", actors=1, chunk_pairs=1
+    )
     assert judged.project
     command = [sys.executable, "-m", "gradelake", "grade", judged.name, "--grader", "judge"]
     process = subprocess.Popen(
-        command, cwd=judged.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        command,
+        cwd=judged.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
-    )  # fmt: skip
+    )
     wait_for(lambda: len(asked(judged)) >= 2)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
@@ -352,8 +368,11 @@ def test_the_command_takes_queries_from_a_file(judged):
 
 def test_verbs_without_what_they_need_say_what(judged):
     assert "Missing option '--grader'" in judged.gradelake("grade", "tiny").stderr
-    for command in (("grade", "tin", "--grader", "lexical"), ("plan", "tin"),
-                    ("plan", "tin", "--json")):  # fmt: skip
+    for command in (
+        ("grade", "tin", "--grader", "lexical"),
+        ("plan", "tin"),
+        ("plan", "tin", "--json"),
+    ):
         unknown = judged.gradelake(*command)
         assert (unknown.returncode, unknown.stdout) == (2, ""), command
         assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
@@ -403,22 +422,26 @@ def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_wor
 
 
 def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
-    judged.engine("wide", (
-        "from grading.engines import Engine as Base, Workers\n"
-        "class Engine(Base):\n"
-        "    needs_model = False\n"
-        "    @classmethod\n"
-        "    def workers(cls, cluster, settings):\n"
-        "        return Workers(count=1, cpus=64)\n"
-    ))  # fmt: skip
+    judged.engine(
+        "wide",
+        (
+            "from gradelake.grading.engines import Engine as Base, Workers\n"
+            "class Engine(Base):\n"
+            "    needs_model = False\n"
+            "    @classmethod\n"
+            "    def workers(cls, cluster, settings):\n"
+            "        return Workers(count=1, cpus=64)\n"
+        ),
+    )
     judged.grader("wide", engine="wide", prompt="question_self_rating")
     with pytest.raises(WorkFailed, match="no machine has the 64 cores"):
         judged.grade("wide")
 
 
 def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling):
-    stumble(stumbling, scatters="exception", landmarks="exception", home="exception",
-            steel="exception")  # fmt: skip
+    stumble(
+        stumbling, scatters="exception", landmarks="exception", home="exception", steel="exception"
+    )
     with pytest.raises(WorkFailed, match="8 workers gave up one after the other"):
         stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
@@ -449,9 +472,10 @@ def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
 
 def test_a_limit_counts_what_is_asked_not_what_is_copied(judged, two_workers):
     judged.grade()
-    judged.write("passages.tsv", [
-        "p6\tBees find their way home by the sun.", "p7\tBees dance for each other."
-    ])  # fmt: skip
+    judged.write(
+        "passages.tsv",
+        ["p6\tBees find their way home by the sun.", "p7\tBees dance for each other."],
+    )
     judged.write("nist.qrels", ["q2 0 p6 1", "q2 0 p7 1"])
     judged.ingest()
     run = judged.grade(limit=1)  # p6 has p3's text: three copies

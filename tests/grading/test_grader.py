@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from grading.model_revision import folder_hash
-from sql.errors import BadInput
+from gradelake.grading.graders.model_revision import folder_hash
+from gradelake.sql.common.errors import BadInput
 
 MINE = """
 name: mine
@@ -34,8 +34,12 @@ def test_the_same_settings_make_the_same_grader(judged):
 def test_an_engine_without_a_model_is_the_same_wherever_the_command_is_given(
     judged, tmp_path, monkeypatch
 ):
-    judged.engine("own", "from grading.engines import Engine as Base\n\n\nclass Engine(Base):\n"
-                         "    needs_model = False\n")  # fmt: skip
+    judged.engine(
+        "own",
+        "from gradelake.grading.engines import Engine as Base\n"
+        "\n\nclass Engine(Base):\n"
+        "    needs_model = False\n",
+    )
     own = {"engine": "own", "prompt": "thomas"}
     before = judged.grader("own", **own).grader_id
     (tmp_path / "notes.txt").write_text("nothing to do with it")
@@ -99,8 +103,9 @@ def test_a_hub_model_is_known_by_the_commit_that_is_cached_here(judged, monkeypa
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     judged.write(str(tmp_path / "models--google--flan-t5-large/refs/main"), "0613663d0d48\n")
-    grader = judged.grader("t5", engine="transformers", prompt="question_self_rating",
-                           model="google/flan-t5-large")  # fmt: skip
+    grader = judged.grader(
+        "t5", engine="transformers", prompt="question_self_rating", model="google/flan-t5-large"
+    )
     assert (grader.model, grader.revision) == ("google/flan-t5-large", "0613663d0d48")
 
 
@@ -127,8 +132,11 @@ def test_everything_it_is_made_of_is_recorded(judged):
 def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
     assert judged.grader().decoding == {"max_tokens": 1, "temperature": 0.0, "top_p": 1.0}
     judged.graders["umbrela"] = {
-        "engine": "vllm", "model": "m", "revision": "r", "prompt": "umbrela"
-    }  # fmt: skip
+        "engine": "vllm",
+        "model": "m",
+        "revision": "r",
+        "prompt": "umbrela",
+    }
     decoding = judged.grader("umbrela").decoding
     assert (decoding["frequency_penalty"], decoding["temperature"]) == (0.5, 0.0)
 
@@ -180,19 +188,28 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
 
 
 def test_an_address_with_a_password_is_refused_and_not_repeated(judged):
-    said = refusal(judged, "gpt", engine="openai", model="m", prompt="sun",
-                   base_url="https://me:hunter2@example.org/v1")  # fmt: skip
+    said = refusal(
+        judged,
+        "gpt",
+        engine="openai",
+        model="m",
+        prompt="sun",
+        base_url="https://me:hunter2@example.org/v1",
+    )
     assert "hunter2" not in said
 
 
 def test_an_engine_that_is_not_installed_says_how_to_install_it(judged):
-    judged.engine("rare", (
-        "from grading.engines import Engine as Base\n"
-        "class Engine(Base):\n"
-        "    needs = ('no_such_module',)\n"
-        "    install = \"pip install 'gradelake[rare]'\"\n"
-        "    needs_model = False\n"
-    ))  # fmt: skip
+    judged.engine(
+        "rare",
+        (
+            "from gradelake.grading.engines import Engine as Base\n"
+            "class Engine(Base):\n"
+            "    needs = ('no_such_module',)\n"
+            "    install = \"pip install 'gradelake[rare]'\"\n"
+            "    needs_model = False\n"
+        ),
+    )
     said = refusal(judged, "mine", engine="rare", prompt="sun")
     assert "no_such_module" in said
     assert "pip install 'gradelake[rare]'" in said
@@ -200,7 +217,8 @@ def test_an_engine_that_is_not_installed_says_how_to_install_it(judged):
 
 def test_the_code_of_an_engine_of_ones_own_is_part_of_its_graders(judged):
     code = (
-        "from grading.engines import Engine as Base\nclass Engine(Base):\n    needs_model = False\n"
+        "from gradelake.grading.engines import Engine as Base\n"
+        "class Engine(Base):\n    needs_model = False\n"
     )
     judged.engine("mine", code)
     before = judged.grader("own", engine="mine", prompt="sun").grader_id

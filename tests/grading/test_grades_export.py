@@ -9,9 +9,9 @@ from datetime import datetime
 import polars as pl
 import pytest
 
-from grading.exchange.grades_export import export_grades
-from grading.exchange.workbench import GRADES
-from sql.errors import BadInput
+from gradelake.grading.exchange.grades_export import export_grades
+from gradelake.grading.exchange.workbench import GRADES
+from gradelake.sql.common.errors import BadInput
 from tests.grading.workbench_files import (
     RATED,
     bring,
@@ -79,26 +79,48 @@ FULL = [
         "p1",
         exam=[
             rated({"q1/a": 4, "q1/b": 0}, {"q1/a": "4", "q1/b": "6 months"}, relevance_label=3),
-            rated({"n1": 1, "n2": 5}, prompt_info=RATED | {"prompt_class": "Nugget"},
-                  self_ratings=[{"nugget_id": "n1", "self_rating": 1},
-                                {"nugget_id": "n2", "self_rating": 5}], prompt_type="nugget"),
+            rated(
+                {"n1": 1, "n2": 5},
+                prompt_info=RATED | {"prompt_class": "Nugget"},
+                self_ratings=[
+                    {"nugget_id": "n1", "self_rating": 1},
+                    {"nugget_id": "n2", "self_rating": 5},
+                ],
+                prompt_type="nugget",
+            ),
             extracted({"q1/a": "blue light", "q1/b": "No"}, ["q1/a"]),
-            rated({"q1/a": 2}, llm="other/model", llm_options={"temperature": 0.5},
-                  llm_response_errors={"q1/b": ERROR}),
+            rated(
+                {"q1/a": 2},
+                llm="other/model",
+                llm_options={"temperature": 0.5},
+                llm_response_errors={"q1/b": ERROR},
+            ),
         ],
         grades=[direct(2, "rather"), direct(1, "Yes", llm="b", relevance_label=1)],
         judgments=[judgment("p1", 2)],
         rankings=[ranking("good", "p1", 1, 2.5)],
     ),
-    paragraph("p2", exam=[rated({"q1/a": 0})],
-              grades=[direct(0, "{", llm_response_error="not JSON")],
-              judgments=[judgment("p2", 0)], rankings=[ranking("good", "p2", 2, 1.5)]),
-]  # fmt: skip
+    paragraph(
+        "p2",
+        exam=[rated({"q1/a": 0})],
+        grades=[direct(0, "{", llm_response_error="not JSON")],
+        judgments=[judgment("p2", 0)],
+        rankings=[ranking("good", "p2", 2, 1.5)],
+    ),
+]
 
 
 def test_a_file_comes_out_of_the_lake_as_it_went_in(ingested):
-    given = lines(q1=FULL, q2=[paragraph("p3", exam=[rated({"q2/x": 3})], judgments=[
-        judgment("p3", 1, "q2", "how do bees find home")])])  # fmt: skip
+    given = lines(
+        q1=FULL,
+        q2=[
+            paragraph(
+                "p3",
+                exam=[rated({"q2/x": 3})],
+                judgments=[judgment("p3", 1, "q2", "how do bees find home")],
+            )
+        ],
+    )
     brought(ingested, given)
     assert [normal(line) for line in exported(ingested)] == [normal(line) for line in given]
 
@@ -124,32 +146,55 @@ def test_grades_read_anew_or_under_a_prefix_or_of_another_text_are_restored(inge
 
 def own_grader(target="question", **changes):
     return {
-        "grader_id": "00c0ffee00c0ffee", "name": "tiny-judge", "engine": "vllm",
-        "model": "org/model", "model_revision": "abc", "target": target,
-        "prompt": "question_self_rating", "prompt_sha256": "f" * 64,
-        "prompt_text": "Rate {item} on {passage}", "scale_min": 0, "scale_max": 5,
+        "grader_id": "00c0ffee00c0ffee",
+        "name": "tiny-judge",
+        "engine": "vllm",
+        "model": "org/model",
+        "model_revision": "abc",
+        "target": target,
+        "prompt": "question_self_rating",
+        "prompt_sha256": "f" * 64,
+        "prompt_text": "Rate {item} on {passage}",
+        "scale_min": 0,
+        "scale_max": 5,
         "decoding": json.dumps({"decoding": {"temperature": 0.0}, "context_first": True}),
-        "parser": "lenient", "created_at": datetime(2026, 1, 2, 3, 4, 5, 678901),
-    } | changes  # fmt: skip
+        "parser": "lenient",
+        "created_at": datetime(2026, 1, 2, 3, 4, 5, 678901),
+    } | changes
 
 
 def own_grade(item, grade, status, **changes):
     row = dict.fromkeys(GRADES) | {
-        "grader_id": "00c0ffee00c0ffee", "query_id": "q1", "passage_id": "p1", "item_id": item,
-        "grade": grade, "status": status, "graded_at": datetime(2026, 1, 2, 3, 4, 6, 7),
+        "grader_id": "00c0ffee00c0ffee",
+        "query_id": "q1",
+        "passage_id": "p1",
+        "item_id": item,
+        "grade": grade,
+        "status": status,
+        "graded_at": datetime(2026, 1, 2, 3, 4, 6, 7),
         "passage_sha256": hashlib.sha256(b"Text of passage 1.").hexdigest(),
-    }  # fmt: skip
+    }
     return row | changes
 
 
 OWN_GRADES = [
-    own_grade("a", 4, "ok", response="4", expected_grade=3.7, scale_mass=0.99, prompt_tokens=80,
-              cached_tokens=64, completion_tokens=1, cut_characters=0),
+    own_grade(
+        "a",
+        4,
+        "ok",
+        response="4",
+        expected_grade=3.7,
+        scale_mass=0.99,
+        prompt_tokens=80,
+        cached_tokens=64,
+        completion_tokens=1,
+        cut_characters=0,
+    ),
     own_grade("b", 0, "unanswerable", response="it does not say", answer="nothing"),
     own_grade("c", 1, "defaulted", response="well", cut_characters=12),
     own_grade("d", None, "failed", error="three times no answer"),
     own_grade("a", 2, "ok", passage_sha256="0" * 64),  # of an earlier text
-]  # fmt: skip
+]
 
 
 def insert(tiny, grader, rows):
@@ -192,16 +237,26 @@ def test_the_workbench_can_read_a_grader_of_our_own(ingested):
         "answers": [["a", "4"], ["b", "it does not say"], ["c", "well"]],
         "llm": "org/model",
         "exam_ratio": 0.5,
-        "prompt_info": {"prompt_class": "question_self_rating", "is_self_rated": True,
-                        "context_first": True},
+        "prompt_info": {
+            "prompt_class": "question_self_rating",
+            "is_self_rated": True,
+            "context_first": True,
+        },
         "prompt_type": "question",
-        "self_ratings": [{"question_id": "a", "self_rating": 4},
-                         {"question_id": "b", "self_rating": 0},
-                         {"question_id": "c", "self_rating": 1}],
-        "llm_response_errors": {"d": {"response": "", "prompt": "",
-                                      "failure_reason": "three times no answer",
-                                      "caught_exception": None}},
-    }  # fmt: skip
+        "self_ratings": [
+            {"question_id": "a", "self_rating": 4},
+            {"question_id": "b", "self_rating": 0},
+            {"question_id": "c", "self_rating": 1},
+        ],
+        "llm_response_errors": {
+            "d": {
+                "response": "",
+                "prompt": "",
+                "failure_reason": "three times no answer",
+                "caught_exception": None,
+            }
+        },
+    }
 
 
 def test_without_the_extra_keys_the_ratings_still_come_back_under_their_grader(ingested, another):
@@ -211,9 +266,11 @@ def test_without_the_extra_keys_the_ratings_still_come_back_under_their_grader(i
     del paragraphs[0]["exam_grades"][0]["gradelake"]  # as the workbench would drop it
     brought(another, [json.dumps([query, paragraphs])])
     assert grades(another, "grader_id, item_id, grade") == [
-        ("00c0ffee00c0ffee", "a", 4), ("00c0ffee00c0ffee", "b", 0),
-        ("00c0ffee00c0ffee", "c", 1), ("00c0ffee00c0ffee", "d", None),
-    ]  # fmt: skip
+        ("00c0ffee00c0ffee", "a", 4),
+        ("00c0ffee00c0ffee", "b", 0),
+        ("00c0ffee00c0ffee", "c", 1),
+        ("00c0ffee00c0ffee", "d", None),
+    ]
 
 
 def test_importing_an_export_into_its_own_lake_adds_nothing(ingested):
@@ -228,8 +285,9 @@ def test_importing_an_export_into_its_own_lake_adds_nothing(ingested):
 def test_the_pool_is_written_with_judgments_of_all_assessors_and_ranks_by_score(ingested):
     ingested.configure(default_pool_depth=2, judgments={"nist": "nist.qrels", "ann": "ann.qrels"})
     ingested.write("ann.qrels", ["q1 0 p1 3"])
-    ingested.write("runs/tied.run", ["q1 Q0 p3 1 1 t", "q1 Q0 p4 2 1 t", "q1 Q0 p5 3 0.5 t",
-                                     "q1 Q0 p9 4 7 t"])  # fmt: skip
+    ingested.write(
+        "runs/tied.run", ["q1 Q0 p3 1 1 t", "q1 Q0 p4 2 1 t", "q1 Q0 p5 3 0.5 t", "q1 Q0 p9 4 7 t"]
+    )
     ingested.ingest()
     brought(ingested, [paragraph("p2", exam=[rated({"a": 1})])])
     found = {given["paragraph_id"]: given for given in json.loads(exported(ingested)[0])[1]}
@@ -245,10 +303,14 @@ def test_the_pool_is_written_with_judgments_of_all_assessors_and_ranks_by_score(
 
 def test_assessors_and_ranks_with_gaps_survive(ingested, another):
     given = [
-        paragraph("p1", exam=[rated({"a": 1})], judgments=[judgment("p1", 3)],
-                  rankings=[ranking("new", "p1", 7, 0.5)]),
+        paragraph(
+            "p1",
+            exam=[rated({"a": 1})],
+            judgments=[judgment("p1", 3)],
+            rankings=[ranking("new", "p1", 7, 0.5)],
+        ),
         paragraph("p2", rankings=[ranking("new", "p2", 2, 1.5)]),
-    ]  # fmt: skip
+    ]
     brought(ingested, given, assessor="ann", systems=True)
     done = moved(ingested, another, assessor="ann", systems=True)
     assert done.seen["judgments_of_others"] == 3  # nist's
@@ -272,8 +334,9 @@ def test_graders_are_chosen_by_name_or_id(ingested):
 
     assert graders("tiny-judge") == {("org/model", "question_self_rating")}
     assert graders("00c0ffee00c0ffee", "sun.Sun") == {
-        ("org/model", "question_self_rating"), ("gpt/sun", "Sun"),
-    }  # fmt: skip
+        ("org/model", "question_self_rating"),
+        ("gpt/sun", "Sun"),
+    }
     with pytest.raises(BadInput, match=r"no grader 'tiny-juge' graded tiny\n.*'tiny-judge'"):
         graders("tiny-juge")
 
@@ -310,9 +373,16 @@ def test_the_command_reads_the_working_catalog_with_live(ingested):
     process = ingested.gradelake(*arguments, "--live", "--json", "--grader", "sun.Sun")
     assert (process.returncode, process.stderr) == (0, "")
     assert json.loads(process.stdout) == {
-        "collection": "tiny", "file": "out.jsonl",
-        "written": {"graders": 1, "grades": 2, "judgments": 3, "rankings": 2, "queries": 2,
-                    "passages": 3},
-    }  # fmt: skip
+        "collection": "tiny",
+        "file": "out.jsonl",
+        "written": {
+            "graders": 1,
+            "grades": 2,
+            "judgments": 3,
+            "rankings": 2,
+            "queries": 2,
+            "passages": 3,
+        },
+    }
     process = ingested.gradelake(*arguments, "--live", "--release", "r1")
     assert process.returncode == 2

@@ -2,9 +2,9 @@
 
 import pytest
 
-from grading.judged_pairs import sample_pairs
-from sql.errors import BadInput
-from sql.lake import Lake
+from gradelake.grading.distil.judged_pairs import sample_pairs
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import Tiny
 from tests.places import missing_dl19
 
@@ -30,8 +30,9 @@ def judged(tmp_path_factory):
 
 
 def drawn(tiny, share=0.5, per_label=None, seed=1, **options):
-    return sample_pairs(tiny.lake, "tiny", "nist", share=share, per_label=per_label, seed=seed,
-                        **options)  # fmt: skip
+    return sample_pairs(
+        tiny.lake, "tiny", "nist", share=share, per_label=per_label, seed=seed, **options
+    )
 
 
 def counts(sample) -> dict[int, int]:
@@ -104,7 +105,7 @@ def test_a_tenth_of_trec_dl_2019_is_232_pairs_of_each_label(dl19):
     """9,260 judgments of 4 labels: 926 / 4 = 231.5, and rounding goes to the even number."""
     if reason := missing_dl19():
         pytest.skip(reason)
-    from sql.project import Project
+    from gradelake.sql.common.project import Project
 
     with Lake.live(Project.find(dl19)) as lake:
         sample = sample_pairs(lake, "dl19", "nist", share=0.1, per_label=None, seed=1)

@@ -8,10 +8,10 @@ from email.utils import format_datetime
 
 import pytest
 
-from grading.asking import expectation, score_with_retries
-from grading.engines import EngineUnusable
-from grading.engines.openai import Engine
-from sql.errors import BadInput, WorkFailed
+from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.engines.openai import Engine
+from gradelake.grading.run.attempts import expectation, score_with_retries
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.grading.misbehaving import Reply, Server, answer, refuse, sent
 from tests.grading.project import Judged
 
@@ -192,7 +192,7 @@ def test_a_500_is_forgotten_when_the_next_try_goes_well(server, engine):
         (answer([{"type": "text"}]), "content is no text"),
         (Reply(hang_up=True), "no connection: Server disconnected"),
     ],
-)  # fmt: skip
+)
 def test_a_prompt_at_fault_is_tried_three_times_and_fails_alone(server, engine, reply, why):
     server.on("steel", reply)
     steel, bees = ask(engine(), "steel", "bees", tries=3)
@@ -324,7 +324,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(server, engine, monkeypatch,
         (answer(delay=1.0), "no reply within 0.2 seconds", "Raise timeout"),
         (Reply(b"<html>Sign in</html>", kind="text/html"), "has no choices", "Is it running?"),
     ],
-)  # fmt: skip
+)
 def test_an_endpoint_that_answers_not_even_a_plain_prompt_stops_the_run(
     server, engine, reply, what, hint
 ):
@@ -488,8 +488,15 @@ def test_settings_that_cannot_work_are_refused(engine, settings, why):
 @pytest.fixture
 def gpt(judged, server, two_workers):
     """The collection and a grader that asks the server."""
-    judged.grader("gpt", engine="openai", model="m", prompt="question_self_rating",
-                  parser="strict", base_url=server.url, **QUICK)  # fmt: skip
+    judged.grader(
+        "gpt",
+        engine="openai",
+        model="m",
+        prompt="question_self_rating",
+        parser="strict",
+        base_url=server.url,
+        **QUICK,
+    )
     return judged
 
 
@@ -505,14 +512,22 @@ def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server
     grades = gpt.grades("gpt", columns)
     # 62 characters, cut at 40
     assert grades["q1", "p1", "What scatters light?"] == (
-        3, "ok", pytest.approx(2.7), None, 10, 62 - 40,
-    )  # fmt: skip
+        3,
+        "ok",
+        pytest.approx(2.7),
+        None,
+        10,
+        62 - 40,
+    )
     assert grades["q1", "p5", "What scatters light?"][4] == 0  # the same text, paid for once
     assert grades["q2", "p3", "Do bees see the sun?"] == (5, "ok", None, None, None, 0)
     texts = gpt.grades("gpt", "grade, status, response, error")
     assert texts["q1", "p2", "What scatters light?"] == (
-        None, "failed", "7", "not one word of the scale 0-5",
-    )  # fmt: skip
+        None,
+        "failed",
+        "7",
+        "not one word of the scale 0-5",
+    )
     grade, status, response, error = texts["q2", "p4", "Do bees see the sun?"]
     assert (grade, status, response) == (None, "failed", None)
     assert "out of cheese" in error

@@ -43,8 +43,11 @@ def served(tmp_path_factory):
     with log.open("wb") as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments.split()],
-            env=os.environ | ENVIRONMENT, stdout=stream, stderr=stream, start_new_session=True,
-        )  # fmt: skip
+            env=os.environ | ENVIRONMENT,
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+        )
     try:
         _wait_for(f"http://127.0.0.1:{port}/health", process, log)
         yield f"http://127.0.0.1:{port}/v1"
@@ -77,8 +80,15 @@ def smol(judged, served, two_workers):
     """Grades the collection; gives the named columns of the grades."""
 
     def grade(columns: str, name: str = "smol", **settings) -> dict[tuple, tuple]:
-        judged.grader(name, engine="openai", model="smol", base_url=served,
-                      prompt="question_self_rating", parser="strict", **settings)  # fmt: skip
+        judged.grader(
+            name,
+            engine="openai",
+            model="smol",
+            base_url=served,
+            prompt="question_self_rating",
+            parser="strict",
+            **settings,
+        )
         run = judged.grade(name)
         assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (12, 0, 0)
         return judged.grades(name, columns)
@@ -118,10 +128,13 @@ def test_a_json_schema_gives_grades_on_the_scale_too(smol):
 
 
 def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, served):
-    from grading.engines.openai import Engine
+    from gradelake.grading.engines.openai import Engine
 
-    engine = Engine(judged.grader("smol", engine="openai", model="smol", base_url=served,
-                                  prompt="question_self_rating"))  # fmt: skip
+    engine = Engine(
+        judged.grader(
+            "smol", engine="openai", model="smol", base_url=served, prompt="question_self_rating"
+        )
+    )
     short, long = (
         engine.grader.prompt.render({"item": "Do bees fly?", "passage": "Bees fly. " * n})
         for n in (3, 1800)
@@ -133,8 +146,14 @@ def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, s
 
 
 def test_free_text_is_an_answer(judged, served, two_workers):
-    judged.grader("reader", engine="openai", model="smol", base_url=served,
-                  prompt="question_answer", decoding={"max_tokens": 20})  # fmt: skip
+    judged.grader(
+        "reader",
+        engine="openai",
+        model="smol",
+        base_url=served,
+        prompt="question_answer",
+        decoding={"max_tokens": 20},
+    )
     run = judged.grade("reader")
     assert (run.counts["pairs"], run.counts["failed"]) == (12, 0)
     columns = "answer, response, completion_tokens, expected_grade"
@@ -146,11 +165,14 @@ def test_free_text_is_an_answer(judged, served, two_workers):
 
 
 def test_a_model_that_the_server_does_not_have_stops_the_run(judged, served):
-    from grading.engines import EngineUnusable
-    from grading.engines.openai import Engine
+    from gradelake.grading.engines import EngineUnusable
+    from gradelake.grading.engines.openai import Engine
 
-    engine = Engine(judged.grader("smol", engine="openai", model="smoll", base_url=served,
-                                  prompt="question_self_rating"))  # fmt: skip
+    engine = Engine(
+        judged.grader(
+            "smol", engine="openai", model="smoll", base_url=served, prompt="question_self_rating"
+        )
+    )
     with pytest.raises(EngineUnusable, match="`smoll` does not exist") as caught:
         engine.score([engine.grader.prompt.render({"item": "What?", "passage": "Bees."})])
     assert caught.value.hint == "Check base_url and model."

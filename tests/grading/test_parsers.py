@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from grading.parsers import PARSERS, is_unanswerable
-from grading.scale import Scale
+from gradelake.grading.prompts.parsers import PARSERS, is_unanswerable
+from gradelake.grading.prompts.scale import Scale
 from tests.places import SHARED
 
 N5, N3, N2 = Scale.parse("0-5"), Scale.parse("0-3"), Scale.parse("0-2")
@@ -186,7 +186,7 @@ def test_lenient_finds_a_stated_grade_and_never_a_piece_of_another_number(reply,
         ("", None),
         ("unanswerable", None),
     ],
-)  # fmt: skip
+)
 def test_final_score_reads_the_answer_and_nothing_else(reply, grade):
     reading = PARSERS["final_score"].read(reply, N3)
     assert (reading.grade, reading.status) == (grade, OK if grade is not None else BAD)
@@ -194,8 +194,12 @@ def test_final_score_reads_the_answer_and_nothing_else(reply, grade):
 
 
 def test_final_score_reads_words_too():
-    for reply, grade in (("##final score: Yes", 1), ("final score: Yes or No", None),
-                         ("final score: Nothing", None), ("No", 0)):  # fmt: skip
+    for reply, grade in (
+        ("##final score: Yes", 1),
+        ("final score: Yes or No", None),
+        ("final score: Nothing", None),
+        ("No", 0),
+    ):
         assert PARSERS["final_score"].read(reply, YN).grade == grade
 
 
@@ -259,18 +263,36 @@ def test_a_reply_that_fails_says_why():
 
 @pytest.mark.parametrize(
     "expression",
-    ["unanswerable", "no", "no answer", "not enough information", "unknown",
-     "it is not possible to tell", "it does not say", "no relevant information",
-     "IT DOES NOT SAY", "*unknown*", "it doesn't say"],
-)  # fmt: skip
+    [
+        "unanswerable",
+        "no",
+        "no answer",
+        "not enough information",
+        "unknown",
+        "it is not possible to tell",
+        "it does not say",
+        "no relevant information",
+        "IT DOES NOT SAY",
+        "*unknown*",
+        "it doesn't say",
+    ],
+)
 def test_the_published_expressions_of_unanswerability_are_known(expression):
     assert is_unanswerable(expression)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "answerable", "known", "relevant information", "it is possible to tell", "north",
-             "no" + " " * 1000 + "but yes"]
-)  # fmt: skip
+    "text",
+    [
+        "",
+        "answerable",
+        "known",
+        "relevant information",
+        "it is possible to tell",
+        "north",
+        "no" + " " * 1000 + "but yes",
+    ],
+)
 def test_other_texts_and_their_opposites_are_not_expressions_of_unanswerability(text):
     assert not is_unanswerable(text)
 

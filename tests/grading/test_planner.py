@@ -2,7 +2,7 @@
 
 import pytest
 
-from sql.errors import BadInput
+from gradelake.sql.common.errors import BadInput
 from tests.grading.project import QUESTIONS
 
 
@@ -92,11 +92,16 @@ def test_queries_can_be_chosen(judged):
 
 def test_a_passage_whose_text_changed_is_missing_again(judged, two_workers):
     judged.grade()
-    judged.write("passages.tsv", [
-        "p1\tThe sky is green.", "p2\tBees remember landmarks and see the sun.",
-        "p3\tBees find their way home by the sun.", "p4\tCars are made of steel.",
-        "p5\tThe sky is blue because air scatters blue light more than red.",
-    ])  # fmt: skip
+    judged.write(
+        "passages.tsv",
+        [
+            "p1\tThe sky is green.",
+            "p2\tBees remember landmarks and see the sun.",
+            "p3\tBees find their way home by the sun.",
+            "p4\tCars are made of steel.",
+            "p5\tThe sky is blue because air scatters blue light more than red.",
+        ],
+    )
     judged.ingest()
     plan = judged.plan()
     assert plan.totals.missing == len(QUESTIONS["q1"])
@@ -162,14 +167,18 @@ def test_a_rubric_without_items_of_the_kind_is_named(judged):
 
 
 def test_a_prompt_may_not_show_judgments_of_the_collection_it_grades(judged):
-    judged.write("prompts/shown.jsonl", [
-        '{"passage": "p", "query": "q", "label": "Yes", "collection": "tiny"}'
-    ])  # fmt: skip
-    judged.prompt("shown", (
-        "name: shown\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-        "template: |\n  {examples}\n  {query} {passage}\nscale: {No: 0, Yes: 1}\n"
-        "output: scale\nparser: strict\nexamples: shown.jsonl\n"
-    ))  # fmt: skip
+    judged.write(
+        "prompts/shown.jsonl",
+        ['{"passage": "p", "query": "q", "label": "Yes", "collection": "tiny"}'],
+    )
+    judged.prompt(
+        "shown",
+        (
+            "name: shown\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+            "template: |\n  {examples}\n  {query} {passage}\nscale: {No: 0, Yes: 1}\n"
+            "output: scale\nparser: strict\nexamples: shown.jsonl\n"
+        ),
+    )
     judged.grader("few", engine="lexical", prompt="shown")
     with pytest.raises(BadInput, match="worked examples of the prompt 'shown' come from 'tiny'"):
         judged.plan("few")

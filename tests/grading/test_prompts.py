@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from grading.parsers import PARSERS
-from grading.prompt import Rendered, find_prompt, load_prompts
-from grading.prompt_file import SLOTS
-from sql.errors import BadInput
-from sql.problems import Rejected
-from sql.project import Project
+from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.prompt import Rendered, find_prompt, load_prompts
+from gradelake.grading.prompts.prompt_file import SLOTS
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.common.project import Project
 
 RATING = """Can the question be answered based on the available context? choose one:
 - 5: The answer is highly relevant, complete, and accurate.
@@ -246,9 +246,12 @@ def test_only_the_variants_put_the_passage_first(shipped):
 @pytest.mark.parametrize("name", ["umbrela", "umbrela_few"])
 def test_umbrela_decodes_as_its_paper_says(shipped, name):
     assert shipped[name].decoding == {
-        "temperature": 0, "top_p": 1, "frequency_penalty": 0.5, "presence_penalty": 0,
+        "temperature": 0,
+        "top_p": 1,
+        "frequency_penalty": 0.5,
+        "presence_penalty": 0,
         "max_tokens": 100,
-    }  # fmt: skip
+    }
 
 
 def test_umbrela_with_examples_shows_one_of_each_label_in_the_form_of_its_answer(shipped):
@@ -415,71 +418,137 @@ def test_two_files_cannot_share_a_name(own):
 FAULTS = {
     "not YAML": ("version: 1", "version: [1", "mine.yaml:3: not YAML: "),
     "a tab": ("version: 1", "\tversion: 1", "mine.yaml:2: not YAML: "),
-    "an unknown key": ("parser: strict", "parser: strict\nparsr: x",
-                       "mine.yaml:9: unknown key 'parsr'. Did you mean 'parser'?"),
-    "a key given twice": ("version: 1", "version: 1\nversion: 2",
-                          "mine.yaml:3: 'version' is given twice (first on line 2)"),
+    "an unknown key": (
+        "parser: strict",
+        "parser: strict\nparsr: x",
+        "mine.yaml:9: unknown key 'parsr'. Did you mean 'parser'?",
+    ),
+    "a key given twice": (
+        "version: 1",
+        "version: 1\nversion: 2",
+        "mine.yaml:3: 'version' is given twice (first on line 2)",
+    ),
     "a missing key": ("description: A prompt of my own\n", "", "mine.yaml: description is missing"),
     "an empty value": ("source: myself", "source:", "mine.yaml:4: source: must be a text"),
     "a list for a text": ("source: myself", "source: [a]", "mine.yaml:4: source: must be a text"),
     "a missing slot": ("{item}", "it", "mine.yaml:9: template: the slot {item} is missing"),
-    "an unknown slot": ("Question: {item}", "Question: {item} {itm}",
-                        "mine.yaml:11: template: {itm} is no slot of a prompt with target question."
-                        " Did you mean 'item'?"),
-    "another target's slot": ("{item}", "{item} {gold_answer}",
-                              "mine.yaml:11: template: {gold_answer} is no slot of"),
-    "the passage twice": ("{passage}", "{passage} {passage}",
-                          "mine.yaml:9: template: {passage} may stand there only once"),
-    "an unknown parser": ("parser: strict", "parser: strikt",
-                          "mine.yaml:8: parser: unknown parser 'strikt'. Did you mean 'strict'?"),
-    "an unfit parser": ("parser: strict", "parser: answer_key",
-                        "mine.yaml:8: parser: 'answer_key' cannot read replies to a prompt with "
-                        "target question; these can: strict, lenient, final_score, paper"),
-    "an unknown target": ("target: question", "target: questions",
-                          "mine.yaml:3: target: unknown target 'questions'. "
-                          "Did you mean 'question'?"),
-    "an unknown output": ("output: scale", "output: words",
-                          "mine.yaml:6: output: unknown output 'words'."),
+    "an unknown slot": (
+        "Question: {item}",
+        "Question: {item} {itm}",
+        "mine.yaml:11: template: {itm} is no slot of a prompt with target question."
+        " Did you mean 'item'?",
+    ),
+    "another target's slot": (
+        "{item}",
+        "{item} {gold_answer}",
+        "mine.yaml:11: template: {gold_answer} is no slot of",
+    ),
+    "the passage twice": (
+        "{passage}",
+        "{passage} {passage}",
+        "mine.yaml:9: template: {passage} may stand there only once",
+    ),
+    "an unknown parser": (
+        "parser: strict",
+        "parser: strikt",
+        "mine.yaml:8: parser: unknown parser 'strikt'. Did you mean 'strict'?",
+    ),
+    "an unfit parser": (
+        "parser: strict",
+        "parser: answer_key",
+        "mine.yaml:8: parser: 'answer_key' cannot read replies to a prompt with "
+        "target question; these can: strict, lenient, final_score, paper",
+    ),
+    "an unknown target": (
+        "target: question",
+        "target: questions",
+        "mine.yaml:3: target: unknown target 'questions'. Did you mean 'question'?",
+    ),
+    "an unknown output": (
+        "output: scale",
+        "output: words",
+        "mine.yaml:6: output: unknown output 'words'.",
+    ),
     "no scale": ("scale: 0-3\n", "", "mine.yaml:6: output: scale: which one?"),
     "a bad scale": ("scale: 0-3", "scale: 0-12", "mine.yaml:7: scale: '0-12' is no scale"),
-    "a bad grade": ("scale: 0-3", "scale: {No: 0, Yes: many}",
-                    "mine.yaml:7: scale: the grade of 'Yes' is no whole number"),
-    "a word twice": ("scale: 0-3", "scale: {No: 0, No: 1}",
-                     "mine.yaml:7: scale: 'No' is given twice"),
-    "another name": ("name: mine", "name: yours",
-                     "mine.yaml:1: name: 'yours' is not the file's name, 'mine'"),
+    "a bad grade": (
+        "scale: 0-3",
+        "scale: {No: 0, Yes: many}",
+        "mine.yaml:7: scale: the grade of 'Yes' is no whole number",
+    ),
+    "a word twice": (
+        "scale: 0-3",
+        "scale: {No: 0, No: 1}",
+        "mine.yaml:7: scale: 'No' is given twice",
+    ),
+    "another name": (
+        "name: mine",
+        "name: yours",
+        "mine.yaml:1: name: 'yours' is not the file's name, 'mine'",
+    ),
     "version 0": ("version: 1", "version: 0", "mine.yaml:2: version: '0' is no whole number"),
     "version one": ("version: 1", "version: one", "mine.yaml:2: version: 'one' is no whole"),
-    "a slot in the system message": ("version: 1", "version: 1\nsystem: Rate {item}",
-                                     "mine.yaml:3: system: {item}: slots belong into the template"),
-    "decoding without numbers": ("version: 1", "version: 1\ndecoding: {temperature: cold}",
-                                 "mine.yaml:3: decoding: temperature is no number"),
-    "decoding as a word": ("version: 1", "version: 1\ndecoding: greedy",
-                           "mine.yaml:3: decoding: write it as {temperature: 0"),
-    "context_first, perhaps": ("version: 1", "version: 1\ncontext_first: perhaps",
-                               "mine.yaml:3: context_first: 'perhaps' is neither true nor false"),
-    "context_first, untrue": ("version: 1", "version: 1\ncontext_first: true",
-                              "mine.yaml:3: context_first: the passage stands after {item}: "
-                              "write context_first: false"),
-    "items of another kind": ("version: 1", "version: 1\nitems: nugget",
-                              "mine.yaml:3: items: a prompt with target question asks about "
-                              "questions"),
-    "no examples file": ("version: 1", "version: 1\nexamples: none.jsonl",
-                         "mine.yaml:3: examples: no such file: "),
-    "examples without a slot": ("version: 1", "version: 1\nexamples: mine.yaml",
-                                "mine.yaml:3: examples: the template has no slot {examples}"),
+    "a slot in the system message": (
+        "version: 1",
+        "version: 1\nsystem: Rate {item}",
+        "mine.yaml:3: system: {item}: slots belong into the template",
+    ),
+    "decoding without numbers": (
+        "version: 1",
+        "version: 1\ndecoding: {temperature: cold}",
+        "mine.yaml:3: decoding: temperature is no number",
+    ),
+    "decoding as a word": (
+        "version: 1",
+        "version: 1\ndecoding: greedy",
+        "mine.yaml:3: decoding: write it as {temperature: 0",
+    ),
+    "context_first, perhaps": (
+        "version: 1",
+        "version: 1\ncontext_first: perhaps",
+        "mine.yaml:3: context_first: 'perhaps' is neither true nor false",
+    ),
+    "context_first, untrue": (
+        "version: 1",
+        "version: 1\ncontext_first: true",
+        "mine.yaml:3: context_first: the passage stands after {item}: write context_first: false",
+    ),
+    "items of another kind": (
+        "version: 1",
+        "version: 1\nitems: nugget",
+        "mine.yaml:3: items: a prompt with target question asks about questions",
+    ),
+    "no examples file": (
+        "version: 1",
+        "version: 1\nexamples: none.jsonl",
+        "mine.yaml:3: examples: no such file: ",
+    ),
+    "examples without a slot": (
+        "version: 1",
+        "version: 1\nexamples: mine.yaml",
+        "mine.yaml:3: examples: the template has no slot {examples}",
+    ),
     "an example's form without examples": (
-        "version: 1", "version: 1\nexample: '{query} {passage} {label}'",
-        "mine.yaml:3: example: the template has no slot {examples}"),
+        "version: 1",
+        "version: 1\nexample: '{query} {passage} {label}'",
+        "mine.yaml:3: example: the template has no slot {examples}",
+    ),
     "an example's form without its label": (
-        "version: 1", "version: 1\nexample: '{query} {passage}'",
-        "mine.yaml:3: example: the slot {label} is missing"),
+        "version: 1",
+        "version: 1\nexample: '{query} {passage}'",
+        "mine.yaml:3: example: the slot {label} is missing",
+    ),
     "an example's form with another slot": (
-        "version: 1", "version: 1\nexample: '{query} {passage} {label} {item}'",
-        "mine.yaml:3: example: {item} is no slot of an example"),
-    "a slot without examples": ("Rate", "{examples} Rate",
-                                "mine.yaml:9: template: {examples} needs the key `examples`"),
-}  # fmt: skip
+        "version: 1",
+        "version: 1\nexample: '{query} {passage} {label} {item}'",
+        "mine.yaml:3: example: {item} is no slot of an example",
+    ),
+    "a slot without examples": (
+        "Rate",
+        "{examples} Rate",
+        "mine.yaml:9: template: {examples} needs the key `examples`",
+    ),
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -495,17 +564,34 @@ def test_a_fault_is_reported_with_its_line(own, fault):
     ("target", "keys", "slots", "complaints"),
     [
         ("extract", "", "{item} {passage}", ["items is missing"]),
-        ("verify", "items: question\n", "{item} {passage}",
-         ["slot {gold_answer} is missing", "slot {answer} is missing", "{passage} is no slot"]),
-        ("direct", "items: question\n", "{query}",
-         ["mine.yaml:4: items: a prompt with target direct asks about no items",
-          "slot {passage} is missing"]),
-        ("generate", "items: question\n", "{subtopic}",
-         ["slot {query} is missing", "scale: a prompt with target generate has none",
-          "parser: a prompt with target generate has none", "output: a prompt with target generate "
-          "asks for text"]),
+        (
+            "verify",
+            "items: question\n",
+            "{item} {passage}",
+            ["slot {gold_answer} is missing", "slot {answer} is missing", "{passage} is no slot"],
+        ),
+        (
+            "direct",
+            "items: question\n",
+            "{query}",
+            [
+                "mine.yaml:4: items: a prompt with target direct asks about no items",
+                "slot {passage} is missing",
+            ],
+        ),
+        (
+            "generate",
+            "items: question\n",
+            "{subtopic}",
+            [
+                "slot {query} is missing",
+                "scale: a prompt with target generate has none",
+                "parser: a prompt with target generate has none",
+                "output: a prompt with target generate asks for text",
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_target_has_its_own_needs(own, target, keys, slots, complaints):
     content = MINE.replace("target: question\n", f"target: {target}\n{keys}")
     report = own.report(content[: content.index("  Rate")] + f"  {slots}\n")
@@ -554,12 +640,16 @@ def test_aliases_that_would_grow_without_end_are_not_expanded(own):
         ('{"passage": "p", "query": "q", "label": "Yes"}', "few.jsonl:2: label 'Yes' is no word"),
         ('{"passage": "p", "query": "q", "label": true}', "few.jsonl:2: label True is no word"),
         ('{"passage": "", "query": "q", "label": 2}', "few.jsonl:2: passage must be a text"),
-        ('{"passage": "p", "qry": "q", "label": 2}',
-         "few.jsonl:2: unknown key 'qry'. Did you mean 'query'?"),
-        ('{"passage": "p", "query": "q", "label": 2, "collection": 7}',
-         "few.jsonl:2: collection must be a text"),
+        (
+            '{"passage": "p", "qry": "q", "label": 2}',
+            "few.jsonl:2: unknown key 'qry'. Did you mean 'query'?",
+        ),
+        (
+            '{"passage": "p", "query": "q", "label": 2, "collection": 7}',
+            "few.jsonl:2: collection must be a text",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_bad_worked_example_is_reported_with_its_line(own, line, expected):
     own.write(f"{EXAMPLE}\n{line}\n", "few.jsonl")
     content = MINE.replace("  Rate", "  {examples}\n  Rate") + "examples: few.jsonl\n"

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from ingest.collection import Collection
-from ingest.pipeline import ingest
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.pipeline import ingest
 from tests.grading.workbench_files import bring
 from tests.ingest.conftest import new_tiny
 from tests.places import SHARED

@@ -15,14 +15,17 @@ from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from gradelake import app
-from grading.review.cards import Card, Reviewed, Wish, deal
-from grading.review.reviewable import choose_tau, find_grader
-from grading.review.screen import _lines
-from grading.review.verdicts import Verdicts
-from sql import BadInput, Lake, Project, migrate
-from sql.contracts import KEYS
-from sql.doctor import repeated_keys
-from sql.transaction import utc_now
+from gradelake.grading.review.cards import Card, Reviewed, Wish, deal
+from gradelake.grading.review.reviewable import choose_tau, find_grader
+from gradelake.grading.review.screen import _lines
+from gradelake.grading.review.verdicts import Verdicts
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake import migrate
+from gradelake.sql.lake.contracts import KEYS
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.operations.doctor import repeated_keys
 from tests.conftest import gradelake
 from tests.edits import write_edits
 from tests.grading.typed_review import ASKED, TypedReview
@@ -46,10 +49,20 @@ def review(folder: Path, answers: str, *options: str, assessor: str = "ann") -> 
     lines = "".join(f"{line}\n" for line in answers.split(",")) if answers else ""
     return CliRunner().invoke(
         app,
-        ["--config", str(folder / "gradelake.toml"), "review", "demo", "--grader", "lexical",
-         "--assessor", assessor, *options],
-        input=lines, catch_exceptions=True,
-    )  # fmt: skip
+        [
+            "--config",
+            str(folder / "gradelake.toml"),
+            "review",
+            "demo",
+            "--grader",
+            "lexical",
+            "--assessor",
+            assessor,
+            *options,
+        ],
+        input=lines,
+        catch_exceptions=True,
+    )
 
 
 def done(result: Result) -> str:
@@ -277,8 +290,9 @@ def test_rubric_owners_find_the_verdicts_beside_the_grades(folder):
     assert row == (2, 1, 0, "ann: no word of it"), "of two grades the lower one"
     asked = gradelake(folder, "sql", "--live", "--format", "json", "@review_agreement").stdout
     assert [(row["assessor"], row["n_agreed"]) for row in json.loads(asked)] == [
-        ("ann", 0), ("bob", 1),
-    ]  # fmt: skip
+        ("ann", 0),
+        ("bob", 1),
+    ]
     wrong = gradelake(folder, "sql", "--live", "@review_agreement", "--assessor", "an", code=2)
     assert "Did you mean 'ann'?" in wrong.stderr
 
@@ -326,8 +340,16 @@ def test_the_same_question_graded_by_another_model_is_another_row(folder):
 def test_a_rubric_edit_loses_no_review(folder):
     item = said(folder, Reviewed("agree"), Reviewed("agree"))[0].item_id
     before = mart(folder)
-    write_edits(folder, {"rubric_version": 1, "collection": "demo", "bank": "questions",
-                         "item_id": item, "action": "drop"})  # fmt: skip
+    write_edits(
+        folder,
+        {
+            "rubric_version": 1,
+            "collection": "demo",
+            "bank": "questions",
+            "item_id": item,
+            "action": "drop",
+        },
+    )
     refused = review(folder, "q", "--item", item)
     assert "nothing to review" in str(refused.exception), "a dropped item needs none any more"
     assert mart(folder) == before
@@ -393,14 +415,31 @@ def test_killed_in_the_middle_it_keeps_what_was_said(folder):
 
 
 def rows_of_reviews() -> pl.DataFrame:
-    texts = ["grader_id", "collection", "query_id", "passage_id", "item_id", "passage_sha256",
-             "query_sha256", "assessor", "verdict", "note"]  # fmt: skip
+    texts = [
+        "grader_id",
+        "collection",
+        "query_id",
+        "passage_id",
+        "item_id",
+        "passage_sha256",
+        "query_sha256",
+        "assessor",
+        "verdict",
+        "note",
+    ]
     row = dict.fromkeys(texts, "x") | {"grade": 4, "reviewed_at": utc_now()}
     rows = [
         row | {"verdict": "agree", "own_grade": None, "note": None},
-        row | {"verdict": "disagree", "own_grade": 0, "note": "it's \"ü\"\n\\", "item_id": "y",
-               "passage_sha256": None, "query_sha256": None},
-    ]  # fmt: skip
+        row
+        | {
+            "verdict": "disagree",
+            "own_grade": 0,
+            "note": 'it\'s "ü"\n\\',
+            "item_id": "y",
+            "passage_sha256": None,
+            "query_sha256": None,
+        },
+    ]
     return pl.DataFrame(rows, schema_overrides={"own_grade": pl.Int64})
 
 
@@ -424,10 +463,10 @@ def test_a_lake_from_before_there_were_reviews_gets_the_table_and_keeps_its_grad
 
 def test_copies_and_backups_carry_reviews(tmp_path):
     """To PostgreSQL, whose catalog holds the rows itself, and back as a restored backup."""
-    from sql.upkeep.backup import backup
-    from sql.upkeep.lake_copy import copy
-    from sql.upkeep.restore import restore
-    from sql.upkeep.verify import verify
+    from gradelake.sql.operations.upkeep.backup import backup
+    from gradelake.sql.operations.upkeep.lake_copy import copy
+    from gradelake.sql.operations.upkeep.restore import restore
+    from gradelake.sql.operations.upkeep.verify import verify
     from tests.postgres_server import postgres_server
     from tests.sql.small_lake import small_lake
 

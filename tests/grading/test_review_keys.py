@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from grading.review.keys import Lines
-from sql.errors import BadInput
+from gradelake.grading.review.keys import Lines
+from gradelake.sql.common.errors import BadInput
 
 
 def test_a_line_is_a_key_or_a_text_and_what_is_neither_is_named():

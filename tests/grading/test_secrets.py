@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sql.errors import BadInput
+from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Reply, Server, answer, echo
 from tests.search import texts
 
@@ -33,9 +33,16 @@ def logs(monkeypatch):
 @pytest.fixture
 def gpt(judged, server, logs, monkeypatch):
     """A project whose grader asks the server, with a planted key."""
-    judged.grader("gpt", engine="openai", model="m", prompt="question_self_rating",
-                  base_url=server.url, api_key_env="PLANTED_KEY", pause=0.01,
-                  timeout=1.0)  # fmt: skip
+    judged.grader(
+        "gpt",
+        engine="openai",
+        model="m",
+        prompt="question_self_rating",
+        base_url=server.url,
+        api_key_env="PLANTED_KEY",
+        pause=0.01,
+        timeout=1.0,
+    )
     monkeypatch.setenv("PLANTED_KEY", KEY)
     return judged
 
@@ -92,8 +99,12 @@ def test_the_key_is_nowhere_whatever_the_endpoint_does_with_it(gpt, server, logs
 
 
 def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
-    judged.graders["gpt"] = {"engine": "openai", "model": "m", "prompt": "question_self_rating",
-                             "api_key": KEY}  # fmt: skip
+    judged.graders["gpt"] = {
+        "engine": "openai",
+        "model": "m",
+        "prompt": "question_self_rating",
+        "api_key": KEY,
+    }
     with pytest.raises(BadInput, match="a key does not belong into a file") as caught:
         judged.grader("gpt")
     assert "api_key_env" in caught.value.hint
@@ -104,8 +115,12 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
 
 
 def test_a_password_in_the_address_is_refused_and_not_repeated(judged):
-    judged.graders["gpt"] = {"engine": "openai", "model": "m", "prompt": "question_self_rating",
-                             "base_url": f"https://me:{KEY}@there/v1"}  # fmt: skip
+    judged.graders["gpt"] = {
+        "engine": "openai",
+        "model": "m",
+        "prompt": "question_self_rating",
+        "base_url": f"https://me:{KEY}@there/v1",
+    }
     done = judged.gradelake("plan", "tiny", "--grader", "gpt", "--json")
     assert done.returncode == 2
     assert "base_url holds more than an address" in done.stderr

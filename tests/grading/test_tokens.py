@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("transformers")
 
-from grading.engines._tokens import Fitter
-from grading.prompt import Prompt
-from grading.prompt_file import shipped_prompts
-from grading.scale import Scale
+from gradelake.grading.engines._tokens import Fitter
+from gradelake.grading.prompts.prompt import Prompt
+from gradelake.grading.prompts.prompt_file import shipped_prompts
+from gradelake.grading.prompts.scale import Scale
 from tests.grading import smollm, tiny_models
 from tests.grading.project import PASSAGES
 
@@ -59,10 +59,20 @@ def fit(tokenizer, limit: int, passage: str = LONG, chat: bool = False, **texts)
 
 def with_system(system: str) -> Prompt:
     return Prompt(
-        name="own", version=1, target="question", items="question", source="", description="",
-        system=system, template="{item}\n{passage}\nGrade:", scale=Scale.parse("0-3"),
-        output="scale", parser="strict", context_first=False, file=None,
-    )  # fmt: skip
+        name="own",
+        version=1,
+        target="question",
+        items="question",
+        source="",
+        description="",
+        system=system,
+        template="{item}\n{passage}\nGrade:",
+        scale=Scale.parse("0-3"),
+        output="scale",
+        parser="strict",
+        context_first=False,
+        file=None,
+    )
 
 
 # --- length ---------------------------------------------------------------------------------------
@@ -79,8 +89,12 @@ def test_the_longest_beginning_of_the_passage_is_kept(unigram, chatting, chat):
     tokenizer = chatting if chat else unigram
     bare = len(fit(tokenizer, 5000, passage="", chat=chat).ids)
     whole = len(fit(tokenizer, 5000, chat=chat).ids)
-    ends = [end for _, end in tokenizer(LONG, return_offsets_mapping=True,
-                                        add_special_tokens=False)["offset_mapping"]]  # fmt: skip
+    ends = [
+        end
+        for _, end in tokenizer(LONG, return_offsets_mapping=True, add_special_tokens=False)[
+            "offset_mapping"
+        ]
+    ]
     assert whole - bare > 40
     for limit in range(bare + 1, whole, 3):
         fitted = fit(tokenizer, limit, chat=chat)

@@ -9,17 +9,20 @@ pytest.importorskip("transformers")
 
 import torch
 
-from grading.asking import expectation
-from grading.engines import EngineUnusable
-from grading.engines.transformers import Engine
-from sql.errors import BadInput, WorkFailed
+from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.engines.transformers import Engine
+from gradelake.grading.run.attempts import expectation
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.grading import tiny_models
 from tests.grading.project import PASSAGES, QUESTIONS, copy_of
 
 LONG = " ".join(PASSAGES.values())
 ITEMS = [text for texts in QUESTIONS.values() for text in texts]
-PAIRS = [{"query": "the sky", "item": item, "passage": passage}
-         for item in ITEMS for passage in [*PASSAGES.values(), LONG]]  # fmt: skip
+PAIRS = [
+    {"query": "the sky", "item": item, "passage": passage}
+    for item in ITEMS
+    for passage in [*PASSAGES.values(), LONG]
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +48,9 @@ def project(tmp_path_factory, judged_lake):
 
 def grader(project, model, prompt="question_self_rating", **settings):
     project.graders.pop("flan", None)
-    return project.grader("flan", engine="transformers", model=str(model), prompt=prompt,
-                          **settings)  # fmt: skip
+    return project.grader(
+        "flan", engine="transformers", model=str(model), prompt=prompt, **settings
+    )
 
 
 def score(project, model, pairs=PAIRS, **settings):
@@ -78,8 +82,12 @@ def rated(project, models):
 
 def first_token_probabilities(tokenizer, model, text):
     """Of the reply's first token, as `generate` has them."""
-    generated = model.generate(**tokenizer(text, return_tensors="pt"), max_new_tokens=1,
-                               output_scores=True, return_dict_in_generate=True)  # fmt: skip
+    generated = model.generate(
+        **tokenizer(text, return_tensors="pt"),
+        max_new_tokens=1,
+        output_scores=True,
+        return_dict_in_generate=True,
+    )
     return generated.scores[0][0].softmax(dim=-1)
 
 
@@ -139,10 +147,13 @@ def test_grades_depend_neither_on_the_batch_nor_on_the_order(rated, project, mod
 
 
 def test_words_are_told_apart_when_one_begins_the_other(project, models):
-    project.prompt("begins", (
-        "name: begins\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-        "template: |\n  {query} {passage}\nscale: {N: 0, No: 1}\noutput: scale\nparser: strict\n"
-    ))  # fmt: skip
+    project.prompt(
+        "begins",
+        (
+            "name: begins\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+            "template: |\n  {query} {passage}\nscale: {N: 0, No: 1}\noutput: scale\nparser: strict\n"
+        ),
+    )
     engine, (response, *_) = score(project, models["t5"], PAIRS[:1], prompt="begins")
     tokenizer, model = loaded(models["t5"])
     first, second = tokenizer.encode("No", add_special_tokens=False)
@@ -155,11 +166,14 @@ def test_words_are_told_apart_when_one_begins_the_other(project, models):
 
 
 def test_a_word_that_the_model_cannot_write_is_refused(project, models):
-    project.prompt("foreign", (
-        "name: foreign\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-        "template: |\n  {query} {passage}\nscale: {\u5426: 0, \u662f: 1}\noutput: scale\n"
-        "parser: strict\n"
-    ))  # fmt: skip
+    project.prompt(
+        "foreign",
+        (
+            "name: foreign\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+            "template: |\n  {query} {passage}\nscale: {\u5426: 0, \u662f: 1}\noutput: scale\n"
+            "parser: strict\n"
+        ),
+    )
     with pytest.raises(EngineUnusable, match="cannot write '\u5426'") as caught:
         score(project, models["t5"], prompt="foreign")
     assert "output: text" in caught.value.hint
@@ -173,9 +187,12 @@ def test_a_long_passage_is_cut_at_its_end(project, models):
     values = PAIRS[0] | {"passage": LONG}
     for context_first in ("", "_context_first"):
         engine, (response,) = score(
-            project, models["t5"], [values], prompt=f"question_self_rating{context_first}",
+            project,
+            models["t5"],
+            [values],
+            prompt=f"question_self_rating{context_first}",
             max_model_len=360,
-        )  # fmt: skip
+        )
         assert 0 < response.cut_characters < len(LONG)
         kept = LONG[: len(LONG) - response.cut_characters]
         text = text_of(engine.grader.prompt, values | {"passage": kept})
@@ -275,12 +292,17 @@ def test_the_answer_is_the_best_span(project, models, model):
 def test_the_windows_of_a_long_passage_compete(project, models, batch_size):
     pairs = [
         {"query": "", "item": item, "passage": f"{LONG} {LONG} {passage}"}
-        for item in ITEMS for passage in PASSAGES.values()
-    ]  # fmt: skip
+        for item in ITEMS
+        for passage in PASSAGES.values()
+    ]
     _, responses = score(
-        project, models["bert"], pairs, prompt="question_answer", max_model_len=64,
+        project,
+        models["bert"],
+        pairs,
+        prompt="question_answer",
+        max_model_len=64,
         batch_size=batch_size,
-    )  # fmt: skip
+    )
     windows = set()
     for values, response in zip(pairs, responses, strict=True):
         span, window = brute_force(models["bert"], values, 64)

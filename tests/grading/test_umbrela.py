@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from grading.configured import configured
-from sql.errors import BadInput
-from sql.problems import Rejected
+from gradelake.grading.graders.configured import configured
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.grading.misbehaving import Server, answer
 
 
@@ -21,8 +21,15 @@ def server():
 @pytest.fixture
 def umbrela(judged, server, two_workers):
     """The collection, and a grader that asks the server."""
-    judged.grader("umbrela", engine="openai", model="m", prompt="umbrela", base_url=server.url,
-                  pause=0.01, timeout=20.0)  # fmt: skip
+    judged.grader(
+        "umbrela",
+        engine="openai",
+        model="m",
+        prompt="umbrela",
+        base_url=server.url,
+        pause=0.01,
+        timeout=20.0,
+    )
     return judged
 
 
@@ -45,10 +52,17 @@ def test_the_model_reads_the_published_prompt_with_the_paper_s_decoding(umbrela,
     umbrela.grade("umbrela", query_ids=("q2",))
     (asked,) = server.about("Cars are made of steel.")
     assert "Query: how do bees find home\nPassage: Cars are made of steel.\n" in asked.text
-    sent = {key: asked.body[key] for key in ("temperature", "top_p", "frequency_penalty",
-                                             "presence_penalty", "max_tokens")}  # fmt: skip
-    assert sent == {"temperature": 0.0, "top_p": 1.0, "frequency_penalty": 0.5,
-                    "presence_penalty": 0.0, "max_tokens": 100}  # fmt: skip
+    sent = {
+        key: asked.body[key]
+        for key in ("temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens")
+    }
+    assert sent == {
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "frequency_penalty": 0.5,
+        "presence_penalty": 0.0,
+        "max_tokens": 100,
+    }
 
 
 def test_only_the_final_answer_is_the_grade_and_what_is_none_fails_with_the_reason(umbrela, server):
@@ -91,13 +105,24 @@ def test_the_model_is_asked_about_near_duplicates_only_where_they_count(umbrela,
 
 
 def example(label: str, **changes) -> str:
-    return json.dumps({"passage": f"A passage of {label}.", "query": "a query", "label": label,
-                       "collection": "elsewhere"} | changes)  # fmt: skip
+    return json.dumps(
+        {
+            "passage": f"A passage of {label}.",
+            "query": "a query",
+            "label": label,
+            "collection": "elsewhere",
+        }
+        | changes
+    )
 
 
 def few(judged, **settings):
-    judged.graders["few"] = {"engine": "lexical", "prompt": "umbrela_few", "examples": "few.jsonl",
-                             **settings}  # fmt: skip
+    judged.graders["few"] = {
+        "engine": "lexical",
+        "prompt": "umbrela_few",
+        "examples": "few.jsonl",
+        **settings,
+    }
     return configured(judged.project, judged.lake, "few")
 
 

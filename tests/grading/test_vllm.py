@@ -10,12 +10,12 @@ from contextlib import closing
 
 import pytest
 
-from grading.grader import Grader
-from grading.planner import Plan, ensure_views
-from grading.run import grade
-from grading.work import Request
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.planner import Plan, ensure_views
+from gradelake.grading.plan.request import Request
+from gradelake.grading.run.run import grade
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.grading.dl19_sample import make_sample
 from tests.grading.hostile import HOSTILE
 from tests.grading.project import copy_of
@@ -37,11 +37,12 @@ SMOL = {
 def graded(judged_lake, tmp_path_factory, two_workers):
     """The tiny collection with hostile passages, graded by SmolLM2."""
     project = copy_of(judged_lake, tmp_path_factory.mktemp("vllm") / "project")
-    project.write("passages.jsonl", [json.dumps({"passage_id": name, "text": text})
-                                     for name, text in HOSTILE.items()])  # fmt: skip
+    project.write(
+        "passages.jsonl",
+        [json.dumps({"passage_id": name, "text": text}) for name, text in HOSTILE.items()],
+    )
     project.configure(passages="passages.jsonl")
-    project.write("nist.qrels", ["q1 0 p1 2", "q2 0 p3 1",
-                                 *(f"q1 0 {name} 0" for name in HOSTILE)])  # fmt: skip
+    project.write("nist.qrels", ["q1 0 p1 2", "q2 0 p3 1", *(f"q1 0 {name} 0" for name in HOSTILE)])
     assert project.ingest().exit_code == 0
     project.grader("smol", **SMOL, model=str(model_folder()))
     with closing(project):
@@ -82,8 +83,12 @@ def test_what_prompts_share_is_computed_once(graded):
 
 
 def test_free_text_is_generated_and_read(graded):
-    graded.grader("writer", **SMOL | {"prompt": "question_answer", "parser": "answer"},
-                  model=str(model_folder()), decoding={"max_tokens": 12})  # fmt: skip
+    graded.grader(
+        "writer",
+        **SMOL | {"prompt": "question_answer", "parser": "answer"},
+        model=str(model_folder()),
+        decoding={"max_tokens": 12},
+    )
     run = graded.grade("writer", query_ids=("q2",), limit=3)
     assert run.counts["pairs"] == 3
     for answer, tokens in graded.grades("writer", "answer, completion_tokens").values():
@@ -92,13 +97,16 @@ def test_free_text_is_generated_and_read(graded):
 
 
 def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(graded):
-    graded.prompt("wordy", (
-        "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-        "template: |\n  {query} {passage}\nscale: {incomprehensibly: 0, notwithstanding: 1}\n"
-        "output: scale\nparser: strict\n"
-    ))  # fmt: skip
+    graded.prompt(
+        "wordy",
+        (
+            "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
+            "template: |\n  {query} {passage}\nscale: {incomprehensibly: 0, notwithstanding: 1}\n"
+            "output: scale\nparser: strict\n"
+        ),
+    )
     graded.grader("words", **SMOL | {"prompt": "wordy"}, model=str(model_folder()), actors=1)
-    from sql.errors import WorkFailed
+    from gradelake.sql.common.errors import WorkFailed
 
     with pytest.raises(WorkFailed, match="no single token for") as caught:
         graded.grade("words", limit=1)
@@ -129,10 +137,18 @@ def test_300_real_pairs_through_two_actors_equal_one_llm_called_directly(tmp_pat
     ]
     (tmp_path / "chunks.json").write_text(json.dumps(asked))
     subprocess.run(
-        [sys.executable, "-m", "tests.grading.direct_vllm", model, str(tmp_path / "chunks.json"),
-         str(tmp_path / "direct.json")],
-        cwd=REPOSITORY, check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "tests.grading.direct_vllm",
+            model,
+            str(tmp_path / "chunks.json"),
+            str(tmp_path / "direct.json"),
+        ],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+    )
     direct = json.loads((tmp_path / "direct.json").read_text())
 
     run = grade(project, request, lambda line: None)

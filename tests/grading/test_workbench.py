@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from sql.errors import BadInput
-from sql.problems import Rejected
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.grading.workbench_files import (
     EXPORTED,
     LLM,
@@ -32,8 +32,18 @@ def test_a_rated_entry_becomes_a_grader_and_a_grade_per_item(ingested):
     assert ingested.rows(
         "select name, engine, model, target, prompt, scale_min, scale_max, parser "
         "from lake.raw.graders"
-    ) == [("flan-t5-large.QuestionSelfRated", "imported", LLM, "question", "QuestionSelfRated",
-           0, 5, "published")]  # fmt: skip
+    ) == [
+        (
+            "flan-t5-large.QuestionSelfRated",
+            "imported",
+            LLM,
+            "question",
+            "QuestionSelfRated",
+            0,
+            5,
+            "published",
+        )
+    ]
     (decoding,) = ingested.rows("select decoding from lake.raw.graders")[0]
     assert json.loads(decoding) == {
         "workbench": {"llm_options": {}, "prompt_info": RATED, "prompt_type": "question"}
@@ -122,8 +132,10 @@ def test_extracted_answers_are_graded_1_if_the_file_counts_them_as_answered(inge
 
 
 def test_direct_judges_grade_without_an_item(ingested):
-    brought(ingested, [paragraph(grades=[direct(1, "Yes")]),
-                       paragraph("p2", grades=[direct(3, "very")])])  # fmt: skip
+    brought(
+        ingested,
+        [paragraph(grades=[direct(1, "Yes")]), paragraph("p2", grades=[direct(3, "very")])],
+    )
     columns = "name, target, passage_id, item_id, grade, status, response, scale_max"
     assert grades(ingested, columns) == [
         ("sun.Sun", "direct", "p1", "", 1, "ok", "Yes", 3),
@@ -132,23 +144,32 @@ def test_direct_judges_grade_without_an_item(ingested):
 
 
 def test_a_direct_judge_without_rating_gave_1_or_0(ingested):
-    brought(ingested, [
-        paragraph(grades=[direct(0) | {"correctAnswered": True, "self_ratings": None}]),
-        paragraph("p2", grades=[direct(0) | {"correctAnswered": False, "self_ratings": None}]),
-    ])  # fmt: skip
+    brought(
+        ingested,
+        [
+            paragraph(grades=[direct(0) | {"correctAnswered": True, "self_ratings": None}]),
+            paragraph("p2", grades=[direct(0) | {"correctAnswered": False, "self_ratings": None}]),
+        ],
+    )
     assert grades(ingested) == [("p1", "", 1, "ok"), ("p2", "", 0, "ok")]
 
 
 def test_failed_prompts_have_no_grade_but_a_reason(ingested):
     error = {"response": "{", "prompt": "Rate", "failure_reason": "not JSON"}
-    brought(ingested, [
-        paragraph(exam=[rated({"a": 2}, llm_response_errors={"b": error})]),
-        paragraph("p2", grades=[direct(0, llm_response_error=error)]),
-        paragraph("p3", exam=[rated({}, llm_response_errors=[error | {"question_id": "c"}])]),
-        paragraph("p4", exam=[rated({"a": 0}, llm_response_errors={"a": error})]),
-        paragraph("p5", exam=[rated({}, llm_response_errors=[["c", "not JSON"]])],
-                  grades=[direct(0, "{", llm_response_error="not JSON")]),
-    ])  # fmt: skip
+    brought(
+        ingested,
+        [
+            paragraph(exam=[rated({"a": 2}, llm_response_errors={"b": error})]),
+            paragraph("p2", grades=[direct(0, llm_response_error=error)]),
+            paragraph("p3", exam=[rated({}, llm_response_errors=[error | {"question_id": "c"}])]),
+            paragraph("p4", exam=[rated({"a": 0}, llm_response_errors={"a": error})]),
+            paragraph(
+                "p5",
+                exam=[rated({}, llm_response_errors=[["c", "not JSON"]])],
+                grades=[direct(0, "{", llm_response_error="not JSON")],
+            ),
+        ],
+    )
     assert grades(ingested, "passage_id, item_id, grade, status, response, error") == [
         ("p1", "a", 2, "ok", "2", None),
         ("p1", "b", None, "failed", "{", "not JSON"),
@@ -161,12 +182,24 @@ def test_failed_prompts_have_no_grade_but_a_reason(ingested):
 
 
 def test_an_item_without_rating_failed_and_an_error_without_item_is_counted(ingested):
-    done = brought(ingested, [paragraph(exam=[
-        rated({"a": 2}, {"a": "2", "b": "so"}, llm_response_errors=[{"failure_reason": "x"}]),
-    ])])  # fmt: skip
+    done = brought(
+        ingested,
+        [
+            paragraph(
+                exam=[
+                    rated(
+                        {"a": 2},
+                        {"a": "2", "b": "so"},
+                        llm_response_errors=[{"failure_reason": "x"}],
+                    ),
+                ]
+            )
+        ],
+    )
     assert grades(ingested, "item_id, grade, status, response, error") == [
-        ("a", 2, "ok", "2", None), ("b", None, "failed", "so", "the file has no rating"),
-    ]  # fmt: skip
+        ("a", 2, "ok", "2", None),
+        ("b", None, "failed", "so", "the file has no rating"),
+    ]
     assert done.notes() == ["1 error names no item; left out"]
 
 
@@ -192,12 +225,22 @@ def test_old_files_without_prompt_type_tell_the_target_by_their_ratings(ingested
 
 
 def test_graders_differ_by_model_prompt_and_options(ingested):
-    brought(ingested, [paragraph(exam=[
-        rated({"a": 1}),
-        rated({"a": 2}, llm="llama"),
-        rated({"a": 3}, llm_options={"temperature": 1, "prompt_template": "Rate {question}"}),
-        rated({"a": 4}, prompt_info=RATED | {"prompt_class": "Other Class"}),
-    ])])  # fmt: skip
+    brought(
+        ingested,
+        [
+            paragraph(
+                exam=[
+                    rated({"a": 1}),
+                    rated({"a": 2}, llm="llama"),
+                    rated(
+                        {"a": 3},
+                        llm_options={"temperature": 1, "prompt_template": "Rate {question}"},
+                    ),
+                    rated({"a": 4}, prompt_info=RATED | {"prompt_class": "Other Class"}),
+                ]
+            )
+        ],
+    )
     same, *others = grades(ingested, "grade, name, prompt_text")
     assert same == (1, "flan-t5-large.QuestionSelfRated", None)
     assert others[0] == (2, "llama.QuestionSelfRated", None)
@@ -210,19 +253,25 @@ def test_a_prefix_names_the_graders_and_keeps_them_apart(ingested):
     brought(ingested, [paragraph(exam=[rated({"a": 1})])])
     brought(ingested, [paragraph(exam=[rated({"a": 2})])], "again.jsonl", name="rerun")
     assert grades(ingested, "name, grade") == [
-        ("flan-t5-large.QuestionSelfRated", 1), ("rerun.QuestionSelfRated", 2),
-    ]  # fmt: skip
+        ("flan-t5-large.QuestionSelfRated", 1),
+        ("rerun.QuestionSelfRated", 2),
+    ]
     assert ingested.rows("select 1 from lake.raw.ledger where target = 'tiny/grades/rerun'")
 
 
 def test_of_what_is_there_twice_the_first_counts(ingested):
-    done = brought(ingested, [
-        paragraph(exam=[rated({"a": 1, "b": 2}), rated({"a": 5, "c": 3})]),
-        paragraph(exam=[rated({"b": 4})]),
-    ])  # fmt: skip
+    done = brought(
+        ingested,
+        [
+            paragraph(exam=[rated({"a": 1, "b": 2}), rated({"a": 5, "c": 3})]),
+            paragraph(exam=[rated({"b": 4})]),
+        ],
+    )
     assert grades(ingested) == [
-        ("p1", "a", 1, "ok"), ("p1", "b", 2, "ok"), ("p1", "c", 3, "ok"),
-    ]  # fmt: skip
+        ("p1", "a", 1, "ok"),
+        ("p1", "b", 2, "ok"),
+        ("p1", "c", 3, "ok"),
+    ]
     assert done.notes() == ["2 grades are there twice; the first was kept"]
 
 
@@ -234,11 +283,14 @@ def test_marks_that_contradict_the_ratings_are_counted(ingested):
 
 
 def test_new_passages_are_added_and_known_ones_keep_the_lakes_text(ingested):
-    done = brought(ingested, [
-        paragraph("p9", exam=[rated({"a": 1})], text="New."),
-        paragraph("p1", exam=[rated({"a": 1})], text="Another text."),
-        paragraph("p8", exam=[rated({"a": 1})], text=" "),
-    ])  # fmt: skip
+    done = brought(
+        ingested,
+        [
+            paragraph("p9", exam=[rated({"a": 1})], text="New."),
+            paragraph("p1", exam=[rated({"a": 1})], text="Another text."),
+            paragraph("p8", exam=[rated({"a": 1})], text=" "),
+        ],
+    )
     assert done.counts["passages"] == 1
     assert ingested.rows(
         "select passage_id, text, origin from lake.raw.passages "
@@ -387,21 +439,25 @@ def faulty(exam=None, **changes):
         ('["q2", [1]]', "paragraph 1: paragraph is 1, not an object"),
         (faulty(paragraph_id=""), "paragraph 1: paragraph_id is empty"),
         (faulty(text=None), "paragraph 1: text is missing, not a string"),
-        (faulty(exam_grades={"a": 1}), "paragraph 1: exam_grades is {\"a\": 1}, not a list"),
+        (faulty(exam_grades={"a": 1}), 'paragraph 1: exam_grades is {"a": 1}, not a list'),
         (faulty({"llm": None}), "paragraph 1: llm is missing, not a string"),
         (faulty({"answers": [["a"]]}), 'paragraph 1: answer is ["a"], not [item id, text]'),
         (faulty({"self_ratings": [{"self_rating": 1}]}), "question_id or nugget_id is missing"),
-        (faulty({"self_ratings": [{"question_id": "a", "self_rating": "high"}]}),
-         'self_rating of a is "high", not a whole number'),
-        (faulty({"self_ratings": [{"question_id": "a", "self_rating": 3e9}]}),
-         "self_rating of a is 3000000000, not a whole number"),
+        (
+            faulty({"self_ratings": [{"question_id": "a", "self_rating": "high"}]}),
+            'self_rating of a is "high", not a whole number',
+        ),
+        (
+            faulty({"self_ratings": [{"question_id": "a", "self_rating": 3e9}]}),
+            "self_rating of a is 3000000000, not a whole number",
+        ),
         (faulty(grades=[direct(1, answer=5)]), "answer is 5, not a string"),
         (faulty(grades=[direct(1, correctAnswered=None)]), "correctAnswered is missing"),
         (faulty(judgments=[{"relevance": None}]), "judgment's relevance is missing"),
         (faulty(rankings=[ranking("m", "p", 1, "x")]), 'score is "x", not a finite number'),
         (faulty({"llm_options": {"gradelake": {"name": "x"}}}), "gradelake.grader_id is missing"),
     ],
-)  # fmt: skip
+)
 def test_a_malformed_line_is_reported_and_nothing_lands(ingested, line, wrong):
     before = ingested.snapshot()
     with pytest.raises(Rejected) as caught:

@@ -40,10 +40,13 @@ def unigram_tokenizer(folder: Path):
         single="$A </s>", special_tokens=[("</s>", 1)]
     )
     wrapped = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
         additional_special_tokens=["<extra_id_0>"],
         model_input_names=["input_ids", "attention_mask"],
-    )  # fmt: skip
+    )
     wrapped.save_pretrained(folder)
     return wrapped
 
@@ -56,11 +59,19 @@ def t5(folder: Path) -> Path:
     tokenizer = unigram_tokenizer(folder)
     torch.manual_seed(7)
     config = T5Config(
-        vocab_size=len(tokenizer), d_model=64, d_kv=16, d_ff=128, num_layers=2, num_heads=4,
-        pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
+        vocab_size=len(tokenizer),
+        d_model=64,
+        d_kv=16,
+        d_ff=128,
+        num_layers=2,
+        num_heads=4,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
         # the usual factor makes one word the most probable everywhere
-        initializer_factor=1.5, scale_decoder_outputs=True,
-    )  # fmt: skip
+        initializer_factor=1.5,
+        scale_decoder_outputs=True,
+    )
     T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
@@ -78,14 +89,20 @@ def wordpiece_tokenizer(folder: Path):
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )  # fmt: skip
+    )
     wrapped = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", mask_token="[MASK]", model_max_length=512,
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=512,
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )  # fmt: skip
+    )
     wrapped.save_pretrained(folder)
     return wrapped
 
@@ -120,8 +137,15 @@ def gpt2(folder: Path) -> Path:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     tokenizer = unigram_tokenizer(folder)
-    config = GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=1, n_positions=64,
-                        bos_token_id=0, eos_token_id=1)  # fmt: skip
+    config = GPT2Config(
+        vocab_size=len(tokenizer),
+        n_embd=16,
+        n_layer=1,
+        n_head=1,
+        n_positions=64,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
     GPT2LMHeadModel(config).save_pretrained(folder)
     return folder
 
@@ -130,9 +154,14 @@ def _bert_config(tokenizer, n_layers: int):
     from transformers import BertConfig
 
     return BertConfig(
-        vocab_size=len(tokenizer), hidden_size=32, num_attention_heads=2, intermediate_size=64,
-        num_hidden_layers=n_layers, max_position_embeddings=128, initializer_range=0.5,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_attention_heads=2,
+        intermediate_size=64,
+        num_hidden_layers=n_layers,
+        max_position_embeddings=128,
+        initializer_range=0.5,
+    )
 
 
 def _favour_first_position(model, by: float) -> None:
@@ -164,9 +193,11 @@ def byte_tokenizer(folder: Path, chat_template: str):
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     wrapped = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="<|im_end|>",
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="<|im_end|>",
         additional_special_tokens=["<|im_start|>", "~turn~"],
-    )  # fmt: skip
+    )
     wrapped.chat_template = chat_template
     wrapped.save_pretrained(folder)
     return wrapped

@@ -19,10 +19,24 @@ class TypedReview:
     def __init__(self, folder: Path, *options: str):
         self.mine, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "review", "demo", "--grader", "lexical",
-             "--assessor", "ann", *options],
-            cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "gradelake",
+                "review",
+                "demo",
+                "--grader",
+                "lexical",
+                "--assessor",
+                "ann",
+                *options,
+            ],
+            cwd=folder,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
         os.close(theirs)
         self.shown = ""
 

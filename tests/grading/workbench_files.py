@@ -2,28 +2,59 @@
 
 import json
 
-from grading.exchange.choices import Choices
-from grading.exchange.grades_import import import_grades
+from gradelake.grading.exchange.choices import Choices
+from gradelake.grading.exchange.grades_import import import_grades
 
 LLM = "google/flan-t5-large"
-RATED = {"prompt_class": "QuestionSelfRated", "prompt_style": "Can it be answered?",
-         "context_first": False, "is_self_rated": True}  # fmt: skip
+RATED = {
+    "prompt_class": "QuestionSelfRated",
+    "prompt_style": "Can it be answered?",
+    "context_first": False,
+    "is_self_rated": True,
+}
 EXTRACTED = {"prompt_class": "QuestionExtract", "is_self_rated": False}
 # a grader and a grade of a lake, as `gradelake export grades` writes them
 EXPORTED = {
-    "llm_options": {"gradelake": {
-        "grader_id": "g1", "name": "theirs", "engine": "vllm", "model": "m", "model_revision": "r",
-        "target": "question", "prompt": "p", "prompt_sha256": "0", "prompt_text": "?",
-        "scale_min": 0, "scale_max": 5, "decoding": "{}", "parser": "paper",
-        "created_at": "2026-01-01T00:00:00",
-    }},
-    "gradelake": {"grades": [{
-        "item_id": "q1/c", "grade": 3, "status": "ok", "answer": None, "response": "3",
-        "error": None, "passage_sha256": None, "expected_grade": 2.5, "scale_mass": 0.9,
-        "prompt_tokens": 10, "cached_tokens": 0, "completion_tokens": 1, "cut_characters": 0,
-        "query_sha256": None, "graded_at": "2026-01-01T00:00:00",
-    }]},
-}  # fmt: skip
+    "llm_options": {
+        "gradelake": {
+            "grader_id": "g1",
+            "name": "theirs",
+            "engine": "vllm",
+            "model": "m",
+            "model_revision": "r",
+            "target": "question",
+            "prompt": "p",
+            "prompt_sha256": "0",
+            "prompt_text": "?",
+            "scale_min": 0,
+            "scale_max": 5,
+            "decoding": "{}",
+            "parser": "paper",
+            "created_at": "2026-01-01T00:00:00",
+        }
+    },
+    "gradelake": {
+        "grades": [
+            {
+                "item_id": "q1/c",
+                "grade": 3,
+                "status": "ok",
+                "answer": None,
+                "response": "3",
+                "error": None,
+                "passage_sha256": None,
+                "expected_grade": 2.5,
+                "scale_mass": 0.9,
+                "prompt_tokens": 10,
+                "cached_tokens": 0,
+                "completion_tokens": 1,
+                "cut_characters": 0,
+                "query_sha256": None,
+                "graded_at": "2026-01-01T00:00:00",
+            }
+        ]
+    },
+}
 
 
 def rated(ratings, replies=None, **changes):
@@ -62,10 +93,14 @@ def extracted(answers, correct, **changes):
 def direct(rating, answer="", **changes):
     """An entry of a direct judge."""
     return {
-        "correctAnswered": rating > 0, "answer": answer, "llm": "gpt/sun", "llm_options": {},
-        "prompt_info": {"prompt_class": "Sun", "is_self_rated": True}, "self_ratings": rating,
+        "correctAnswered": rating > 0,
+        "answer": answer,
+        "llm": "gpt/sun",
+        "llm_options": {},
+        "prompt_info": {"prompt_class": "Sun", "is_self_rated": True},
+        "self_ratings": rating,
         "prompt_type": "direct_grading",
-    } | changes  # fmt: skip
+    } | changes
 
 
 def paragraph(passage="p1", exam=(), grades=(), judgments=(), rankings=(), **changes):
@@ -85,8 +120,13 @@ def judgment(passage, relevance, query="q1", title="why is the sky blue"):
 
 
 def ranking(method, passage, rank, score, query="q1"):
-    return {"method": method, "paragraphId": passage, "queryId": query, "rank": rank,
-            "score": score}  # fmt: skip
+    return {
+        "method": method,
+        "paragraphId": passage,
+        "queryId": query,
+        "rank": rank,
+        "score": score,
+    }
 
 
 def lines(**paragraphs):

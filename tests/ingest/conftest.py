@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.collection import Collection
-from ingest.pipeline import ingest
-from ingest.targets import Outcome
-from sql.lake import Lake
-from sql.problems import Rejected
-from sql.project import Project
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.pipeline import ingest
+from gradelake.ingest.collections.targets import Outcome
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 
 
 def write_file(path: Path, content: str | bytes | list[str]) -> Path:
@@ -86,8 +86,11 @@ class Tiny:
         assert self.project  # writes its gradelake.toml
         return subprocess.run(
             [sys.executable, "-m", "gradelake", *arguments],
-            cwd=self.folder, env=os.environ | environment, text=True, capture_output=True,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=os.environ | environment,
+            text=True,
+            capture_output=True,
+        )
 
     def rows(self, query: str) -> list[tuple]:
         return self.lake.rows(query)

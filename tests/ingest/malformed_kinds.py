@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ingest.texts import QUERY_ID, QUERY_TEXT
+from gradelake.ingest.collections.texts import QUERY_ID, QUERY_TEXT
 from tests.grading.workbench_files import (
     EXPORTED,
     direct,
@@ -80,17 +80,26 @@ RUN = text(*(f"q{q} Q0 p{p} {p} {9 - p}.5 tag" for q in (1, 2) for p in range(1,
 QRELS = text("q1 0 p1 2", "q1 0 p2 0", "q2 0 p3 1", "q2 0 p4 -1")
 SAMPLE = "sample,label_set,unit,stratum,stratum_size,probability,depth"
 GRADED = [
-    ["q1", [
-        paragraph(
-            exam=[rated({"q1/a": 4, "q1/b": 0}), extracted({"q1/a": "air"}, ["q1/a"])],
-            grades=[direct(2, "2")], judgments=[judgment("p1", 2)],
-            rankings=[ranking("theirs", "p1", 1, 2.5)],
-        ),
-        paragraph("p2", exam=[rated({"q1/a": 1}, llm_response_errors={"q1/b": "time-out"}),
-                              rated({"q1/c": 3}, **EXPORTED)]),
-    ]],
+    [
+        "q1",
+        [
+            paragraph(
+                exam=[rated({"q1/a": 4, "q1/b": 0}), extracted({"q1/a": "air"}, ["q1/a"])],
+                grades=[direct(2, "2")],
+                judgments=[judgment("p1", 2)],
+                rankings=[ranking("theirs", "p1", 1, 2.5)],
+            ),
+            paragraph(
+                "p2",
+                exam=[
+                    rated({"q1/a": 1}, llm_response_errors={"q1/b": "time-out"}),
+                    rated({"q1/c": 3}, **EXPORTED),
+                ],
+            ),
+        ],
+    ],
     ["q2", [paragraph("p3", exam=[rated({"q2/a": 5}, relevance_label=3)])]],
-]  # fmt: skip
+]
 KINDS = {
     "run": Kind(
         "runs/x.run", RUN, ("systems", "run_entries"), table("run_entries", system="x"), filled
@@ -102,120 +111,250 @@ KINDS = {
         "nist.qrels", QRELS, ("judgments",), table("judgments", assessor="nist"), pairs
     ),
     "topics": Kind(
-        "topics.tsv", text("query_id\ttext", "q1\twhy is the sky blue", "q2\thow bees find home",
-             "tqa2:1\twhy"),
-        ("queries",), table("queries"), below_header,
+        "topics.tsv",
+        text("query_id\ttext", "q1\twhy is the sky blue", "q2\thow bees find home", "tqa2:1\twhy"),
+        ("queries",),
+        table("queries"),
+        below_header,
     ),
     "passages": Kind(
-        "passages.tsv", text(*(f"p{n}\tText of passage {n}." for n in range(1, 6))),
+        "passages.tsv",
+        text(*(f"p{n}\tText of passage {n}." for n in range(1, 6))),
         ("passages",),
     ),
     "near_duplicates": Kind(
-        "clusters.tsv", text("p1 p2 p7", "p3 p8"), ("near_duplicates",), table("near_duplicates"),
-        in_clusters, settings={"near_duplicates": "clusters.tsv"},
+        "clusters.tsv",
+        text("p1 p2 p7", "p3 p8"),
+        ("near_duplicates",),
+        table("near_duplicates"),
+        in_clusters,
+        settings={"near_duplicates": "clusters.tsv"},
     ),
     "official_ranks": Kind(
-        "ranks.json", text({"x": 1, "z": 2, "good": 3, "answers": 3}), ("official_ranks",),
-        table("official_ranks", leaderboard="json"), lambda data: len(json.loads(data)),
+        "ranks.json",
+        text({"x": 1, "z": 2, "good": 3, "answers": 3}),
+        ("official_ranks",),
+        table("official_ranks", leaderboard="json"),
+        lambda data: len(json.loads(data)),
     ),
     "tabbed_ranks": Kind(
-        "ranks.tsv", text("system\trank\tscore", "x\t1\t0.5", "z\t2\t0.25"), ("official_ranks",),
+        "ranks.tsv",
+        text("system\trank\tscore", "x\t1\t0.5", "z\t2\t0.25"),
+        ("official_ranks",),
         table("official_ranks", leaderboard="tsv"),
     ),
     "responses": Kind(
         "responses/answers.jsonl",
-        text(*({"system": s, "query_id": q, "text": f"{s} says: Air.\n\nMore of {q}."}
-               for s in ("a1", "a2") for q in ("q1", "q2"))),
+        text(
+            *(
+                {"system": s, "query_id": q, "text": f"{s} says: Air.\n\nMore of {q}."}
+                for s in ("a1", "a2")
+                for q in ("q1", "q2")
+            )
+        ),
         ("systems", "run_entries", "passages", "citations"),
         "select count(*) from (select distinct system, query_id from lake.raw.run_entries "
         "semi join lake.raw.systems as s on s.system = run_entries.system "
-        "and source_file = 'responses/answers.jsonl')", filled,
+        "and source_file = 'responses/answers.jsonl')",
+        filled,
     ),
     "reports": Kind(
         "responses/reports.jsonl",
-        text(*({"metadata": {"run_id": "r1", "topic_id": q}, "references": ["d1", "d2"],
-                "responses": [{"text": "Air does it.", "citations": [0, 1]},
-                              {"text": "Light too.", "citations": {"d3": 0.5}}]}
-               for q in ("q1", "q2"))),
+        text(
+            *(
+                {
+                    "metadata": {"run_id": "r1", "topic_id": q},
+                    "references": ["d1", "d2"],
+                    "responses": [
+                        {"text": "Air does it.", "citations": [0, 1]},
+                        {"text": "Light too.", "citations": {"d3": 0.5}},
+                    ],
+                }
+                for q in ("q1", "q2")
+            )
+        ),
         ("systems", "run_entries", "passages", "citations"),
         "select count(*) from (select distinct system, query_id from lake.raw.run_entries "
         "semi join lake.raw.systems as s on s.system = run_entries.system "
-        "and source_file = 'responses/reports.jsonl')", filled,
+        "and source_file = 'responses/reports.jsonl')",
+        filled,
     ),
     "labels": Kind(
-        "Sun.qrels", QRELS, ("grades", "graders"),
+        "Sun.qrels",
+        QRELS,
+        ("grades", "graders"),
         "select count(*) from lake.raw.grades semi join lake.raw.graders as g "
-        "on g.grader_id = grades.grader_id and name = 'Sun'", pairs,
+        "on g.grader_id = grades.grader_id and name = 'Sun'",
+        pairs,
         ("import", "labels", "tiny", "Sun.qrels", "--judge", "Sun"),
     ),
     "bank": Kind(
         "bank.jsonl.gz",
-        text(*({"query_id": q, "query_text": "?", "test_collection": "t",
-                "items": [question(q, f"What {n} of {q}?") for n in range(3)]}
-               for q in ("q1", "q2"))),
-        ("rubric_items",), table("rubric_items", bank="w"), None,
+        text(
+            *(
+                {
+                    "query_id": q,
+                    "query_text": "?",
+                    "test_collection": "t",
+                    "items": [question(q, f"What {n} of {q}?") for n in range(3)],
+                }
+                for q in ("q1", "q2")
+            )
+        ),
+        ("rubric_items",),
+        table("rubric_items", bank="w"),
+        None,
         ("import", "bank", "tiny", "bank.jsonl.gz", "--name", "w"),
     ),
     "nuggetizer_bank": Kind(
         "nuggets.jsonl",
-        text(*({"query": "?", "qid": q, "nuggets": [{"text": "Air is blue", "importance": "vital"},
-                                                    {"text": "So is sea", "importance": "okay"}]}
-               for q in ("q1", "q2"))),
-        ("rubric_items",), table("rubric_items", bank="n"), None,
+        text(
+            *(
+                {
+                    "query": "?",
+                    "qid": q,
+                    "nuggets": [
+                        {"text": "Air is blue", "importance": "vital"},
+                        {"text": "So is sea", "importance": "okay"},
+                    ],
+                }
+                for q in ("q1", "q2")
+            )
+        ),
+        ("rubric_items",),
+        table("rubric_items", bank="n"),
+        None,
         ("import", "bank", "tiny", "nuggets.jsonl", "--name", "n"),
     ),
     "argue_bank": Kind(
         "argue.json",
-        text(json.dumps({"banks": {"q1": {"query_id": "q1", "nugget_bank": {
-            "Why blue?": {"question": "Why blue?", "answers": {"air": {"answer": "air"}},
-                          "aggregator_type": "AND", "sub_nuggets": [], "importance": "0.5"}},
-            "claim_bank": ["Air scatters", {"claim": "So does dust"}]}}}, indent=1)),
-        ("rubric_items",), table("rubric_items", bank="a"), None,
+        text(
+            json.dumps(
+                {
+                    "banks": {
+                        "q1": {
+                            "query_id": "q1",
+                            "nugget_bank": {
+                                "Why blue?": {
+                                    "question": "Why blue?",
+                                    "answers": {"air": {"answer": "air"}},
+                                    "aggregator_type": "AND",
+                                    "sub_nuggets": [],
+                                    "importance": "0.5",
+                                }
+                            },
+                            "claim_bank": ["Air scatters", {"claim": "So does dust"}],
+                        }
+                    }
+                },
+                indent=1,
+            )
+        ),
+        ("rubric_items",),
+        table("rubric_items", bank="a"),
+        None,
         ("import", "bank", "tiny", "argue.json", "--name", "a"),
     ),
     "tqa_bank": Kind(
         "tqa.json",
-        text(json.dumps([{"globalID": "tqa2:1", "questions": {"nonDiagramQuestions": {"NDQ_1": {
-            "globalID": "NDQ_1", "beingAsked": {"processedText": "Why?"},
-            "correctAnswer": {"processedText": "b"},
-            "answerChoices": {"a": {"processedText": "x"}, "b": {"processedText": "y"}}}},
-            "diagramQuestions": {}}}], indent=1)),
-        ("rubric_items",), table("rubric_items", bank="t"), None,
+        text(
+            json.dumps(
+                [
+                    {
+                        "globalID": "tqa2:1",
+                        "questions": {
+                            "nonDiagramQuestions": {
+                                "NDQ_1": {
+                                    "globalID": "NDQ_1",
+                                    "beingAsked": {"processedText": "Why?"},
+                                    "correctAnswer": {"processedText": "b"},
+                                    "answerChoices": {
+                                        "a": {"processedText": "x"},
+                                        "b": {"processedText": "y"},
+                                    },
+                                }
+                            },
+                            "diagramQuestions": {},
+                        },
+                    }
+                ],
+                indent=1,
+            )
+        ),
+        ("rubric_items",),
+        table("rubric_items", bank="t"),
+        None,
         ("import", "bank", "tiny", "tqa.json", "--name", "t"),
     ),
     "csv_bank": Kind(
         "bank.csv",
-        text("query_id,kind,text,gold_answer,weight", "q1,question,What scatters?,air|dust,2",
-             'q1,nugget,"Blue, mostly",,', "q2,question,Do bees see?,,0.5"),
-        ("rubric_items",), table("rubric_items", bank="c"), None,
+        text(
+            "query_id,kind,text,gold_answer,weight",
+            "q1,question,What scatters?,air|dust,2",
+            'q1,nugget,"Blue, mostly",,',
+            "q2,question,Do bees see?,,0.5",
+        ),
+        ("rubric_items",),
+        table("rubric_items", bank="c"),
+        None,
         ("import", "bank", "tiny", "bank.csv", "--name", "c", "--format", "csv"),
     ),
     "judged_csv": Kind(
         "done.csv",
-        text("query_id,passage_id,passage,judgment", 'q1,p1,"a, ""b""",2', "q1,p2,Text,",
-             'q2,p3,"Two\nlines",0'),
-        ("judgments",), table("judgments", assessor="ann"), None,
+        text(
+            "query_id,passage_id,passage,judgment",
+            'q1,p1,"a, ""b""",2',
+            "q1,p2,Text,",
+            'q2,p3,"Two\nlines",0',
+        ),
+        ("judgments",),
+        table("judgments", assessor="ann"),
+        None,
         ("import", "judgments", "tiny", "done.csv", "--assessor", "ann"),
     ),
     "judged_sample": Kind(
         "sample.csv",
-        text(f"query_id,passage_id,judgment,{SAMPLE}", "q1,p1,2,pair-1,judge:Sun,pair,s1,6,0.5,10",
-             "q1,p2,,pair-1,judge:Sun,pair,s2,4,0.25,10",
-             "q2,p3,0,pair-1,judge:Sun,pair,s1,6,0.5,10"),
-        ("judgments", "review_samples"), table("judgments", assessor="bo"), None,
+        text(
+            f"query_id,passage_id,judgment,{SAMPLE}",
+            "q1,p1,2,pair-1,judge:Sun,pair,s1,6,0.5,10",
+            "q1,p2,,pair-1,judge:Sun,pair,s2,4,0.25,10",
+            "q2,p3,0,pair-1,judge:Sun,pair,s1,6,0.5,10",
+        ),
+        ("judgments", "review_samples"),
+        table("judgments", assessor="bo"),
+        None,
         ("import", "judgments", "tiny", "sample.csv", "--assessor", "bo"),
     ),
     "grades": Kind(
-        "graded.jsonl.gz", text(*GRADED),
-        ("grades", "graders", "passages", "judgments", "systems", "run_entries"), None, None,
-        ("import", "grades", "tiny", "graded.jsonl.gz", "--rater", "both", "--assessor", "wb",
-         "--systems"),
+        "graded.jsonl.gz",
+        text(*GRADED),
+        ("grades", "graders", "passages", "judgments", "systems", "run_entries"),
+        None,
+        None,
+        (
+            "import",
+            "grades",
+            "tiny",
+            "graded.jsonl.gz",
+            "--rater",
+            "both",
+            "--assessor",
+            "wb",
+            "--systems",
+        ),
     ),
     "grades_of_criteria": Kind(
         "criteria.json",
-        text({"('q1', 'p1')": {"Exactness": 1, "Fit": 3}, "('q1', 'p2')": {"Exactness": None},
-              "('q2', 'p3')": {}}),
-        ("grades", "graders"), None, None,
+        text(
+            {
+                "('q1', 'p1')": {"Exactness": 1, "Fit": 3},
+                "('q1', 'p2')": {"Exactness": None},
+                "('q2', 'p3')": {},
+            }
+        ),
+        ("grades", "graders"),
+        None,
+        None,
         ("import", "grades", "tiny", "criteria.json", "--name", "crit"),
     ),
-}  # fmt: skip
+}

@@ -11,17 +11,28 @@ from contextlib import closing
 from hypothesis import HealthCheck, Phase, settings
 
 import gradelake
-from sql.lake import Lake
+from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import Tiny
 from tests.ingest.malformed_kinds import KINDS, Kind
 
 EXAMPLES = int(os.environ.get("GRADELAKE_MALFORMED", "160"))  # of all kinds together
 OF_EACH = max(EXAMPLES // (len(KINDS) + 10), 1)
 TABLES = (
-    "collections", "queries", "passages", "near_duplicates", "systems", "run_entries", "citations",
-    "judgments", "review_samples", "official_ranks", "system_groups", "rubric_items", "graders",
+    "collections",
+    "queries",
+    "passages",
+    "near_duplicates",
+    "systems",
+    "run_entries",
+    "citations",
+    "judgments",
+    "review_samples",
+    "official_ranks",
+    "system_groups",
+    "rubric_items",
+    "graders",
     "grades",
-)  # fmt: skip
+)
 # when and by which run something came is no content; scales are only ever widened, and passages
 # that nothing names any more stay
 PASSING = ["ingested_at", "created_at", "graded_at", "batch_id", "file_sha256"]
@@ -117,8 +128,10 @@ class Room:
 
 def tried(n: int):
     return settings(
-        max_examples=n, deadline=None, database=None,
+        max_examples=n,
+        deadline=None,
+        database=None,
         derandomize="GRADELAKE_MALFORMED" not in os.environ,
         phases=[Phase.explicit, Phase.generate],  # what was mutated shows without shrinking
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )

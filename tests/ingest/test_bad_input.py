@@ -10,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from ingest.trec import read_run
-from sql.errors import BadInput
-from sql.problems import Rejected
+from gradelake.ingest.collections.trec import read_run
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import new_tiny, report, said, write_file
 
 
@@ -31,29 +31,44 @@ LATIN = f"{GOOD}q1 Q0 f\u00fcr 2 1.5 t\n"
 # what is wrong: file, bytes, and what the report says of it, in parts
 FAULTY_RUNS = {
     "a_line_without_six_columns": (
-        "columns.run", f"{GOOD}q1 Q0 p2 2 1.5\n",
-        [":2: 5 columns instead of 6",
-         "TREC run lines have 6 columns: query_id Q0 passage_id rank score tag"],
+        "columns.run",
+        f"{GOOD}q1 Q0 p2 2 1.5\n",
+        [
+            ":2: 5 columns instead of 6",
+            "TREC run lines have 6 columns: query_id Q0 passage_id rank score tag",
+        ],
     ),
     "a_score_that_is_a_word": (
-        "word.run", f"{GOOD}\nq1 Q0 p2 2 high t\n",
+        "word.run",
+        f"{GOOD}\nq1 Q0 p2 2 high t\n",
         [":3: score 'high' is not a finite number", "Mend these lines, or leave the run out"],
     ),
     "a_score_that_is_nan": (
-        "nan.run", f"{GOOD}q1 Q0 p2 2 nan t\n", [":2: score 'nan' is not a finite number"],
+        "nan.run",
+        f"{GOOD}q1 Q0 p2 2 nan t\n",
+        [":2: score 'nan' is not a finite number"],
     ),
     "a_score_that_is_infinite": (
-        "inf.run", f"q1 Q0 p2 2 -inf t\n{GOOD}", [":1: score '-inf' is not a finite number"],
+        "inf.run",
+        f"q1 Q0 p2 2 -inf t\n{GOOD}",
+        [":1: score '-inf' is not a finite number"],
     ),
     "a_passage_ranked_twice_for_a_query": (
-        "twice.run", f"{GOOD}q2 Q0 p1 1 3 t\nq1 Q0 p2 2 2 t\n\nq1 Q0 p1 3 1 t\n",
-        [":5: query_id 'q1', passage_id 'p1' is listed twice (first on line 1)",
-         "Mend or remove these lines"],
+        "twice.run",
+        f"{GOOD}q2 Q0 p1 1 3 t\nq1 Q0 p2 2 2 t\n\nq1 Q0 p1 3 1 t\n",
+        [
+            ":5: query_id 'q1', passage_id 'p1' is listed twice (first on line 1)",
+            "Mend or remove these lines",
+        ],
     ),
     "a_query_the_collection_does_not_have": (
-        "unknown.run", f"{GOOD}Q1 Q0 p1 1 3 t\nq9 Q0 p2 2 2 t\nq9 Q0 p1 3 1 t\n",
-        [":2: unknown query 'Q1' (1 line)", ":3: unknown query 'q9' (2 lines)",
-         "Add these queries to the collection's topics, or remove the lines."],
+        "unknown.run",
+        f"{GOOD}Q1 Q0 p1 1 3 t\nq9 Q0 p2 2 2 t\nq9 Q0 p1 3 1 t\n",
+        [
+            ":2: unknown query 'Q1' (1 line)",
+            ":3: unknown query 'q9' (2 lines)",
+            "Add these queries to the collection's topics, or remove the lines.",
+        ],
     ),
     "an_empty_file": ("empty.run", "", [": the file is empty"]),
     "a_file_of_blank_lines": ("blank.run", "\n \n\t\n", [": the file is empty"]),
@@ -61,54 +76,73 @@ FAULTY_RUNS = {
     "nothing_in_a_gzip_file": ("zipped.run.gz", gzip.compress(b""), [": the file is empty"]),
     "a_gzip_file_of_no_bytes": ("none.run.gz", b"", [": the file is empty"]),
     "a_gzip_file_that_was_cut_off": (
-        "cut.run.gz", zipped(5000)[:-2000],
+        "cut.run.gz",
+        zipped(5000)[:-2000],
         [":", "the gzip file is broken or cut off here (", "Copy or download the file again."],
     ),
     "a_gzip_file_with_damage_in_the_middle": (
-        "damaged.run.gz", damaged(zipped(5000), at=9000),
+        "damaged.run.gz",
+        damaged(zipped(5000), at=9000),
         [":", "the gzip file is broken or cut off here ("],
     ),
     "a_gzip_file_with_damage_at_its_start": (
-        "start.run.gz", damaged(zipped(5000), at=10),
+        "start.run.gz",
+        damaged(zipped(5000), at=10),
         [":1: the gzip file is broken or cut off here ("],
     ),
     "a_file_named_gz_that_is_no_gzip_file": (
-        "plain.run.gz", GOOD.encode(),
+        "plain.run.gz",
+        GOOD.encode(),
         [":1: the gzip file is broken or cut off here (Not a gzipped file"],
     ),
     "a_file_in_latin_1": (
-        "latin.run", LATIN.encode("latin-1"),
+        "latin.run",
+        LATIN.encode("latin-1"),
         [":2: byte 0xfc is not UTF-8", "iconv -f LATIN1 -t UTF-8"],
     ),
     "a_file_in_utf_16": ("utf16.run", LATIN.encode("utf-16"), [":1: byte 0xff is not UTF-8"]),
     "a_run_tag_with_a_quote": (
-        "quote.run", f"{GOOD}q1 Q0 p2 2 1.5 it's\n", [":2: run tag \"it's\" holds a quote, slash"],
+        "quote.run",
+        f"{GOOD}q1 Q0 p2 2 1.5 it's\n",
+        [':2: run tag "it\'s" holds a quote, slash'],
     ),
     "a_run_tag_with_a_slash": (
-        "slash.run", "q1 Q0 p2 2 1.5 a/b\n", [":1: run tag 'a/b' holds a quote, slash"],
+        "slash.run",
+        "q1 Q0 p2 2 1.5 a/b\n",
+        [":1: run tag 'a/b' holds a quote, slash"],
     ),
     "a_run_tag_that_climbs": (
-        "climb.run", "q1 Q0 p2 2 1.5 ../../x\n", [":1: run tag '../../x' holds a quote, slash"],
+        "climb.run",
+        "q1 Q0 p2 2 1.5 ../../x\n",
+        [":1: run tag '../../x' holds a quote, slash"],
     ),
     "a_file_name_with_a_blank": (
-        "my run.run", GOOD,
-        [": 'my run' cannot be used as a system's name",
-         "Rename the file: letters, digits and . _ + = @ - only"],
+        "my run.run",
+        GOOD,
+        [
+            ": 'my run' cannot be used as a system's name",
+            "Rename the file: letters, digits and . _ + = @ - only",
+        ],
     ),
     "a_file_name_with_a_quote": ("it's.run", GOOD, [": \"it's\" cannot be used as a system's"]),
     "a_file_name_like_an_option": ("-x.run", GOOD, [": '-x' cannot be used as a system's name"]),
     "a_file_name_with_two_dots": ("a..b.run", GOOD, [": 'a..b' cannot be used as a system's"]),
     "a_file_name_beyond_ascii": (
-        "gr\u00fcn.run", GOOD, [": 'gr\u00fcn' cannot be used as a system's"],
+        "gr\u00fcn.run",
+        GOOD,
+        [": 'gr\u00fcn' cannot be used as a system's"],
     ),
     "a_value_of_great_length": (
-        "long.run", f"q1 Q0 p1 1 {'9' * 100_000}x t\n",
+        "long.run",
+        f"q1 Q0 p1 1 {'9' * 100_000}x t\n",
         [":1: score '999", " ... ", "99x' is not a finite number"],
     ),
     "a_digit_beyond_ascii": (
-        "digit.run", "q1 Q0 p1 1 \uff11 t\n", [":1: score '\uff11' is not a finite"],
+        "digit.run",
+        "q1 Q0 p1 1 \uff11 t\n",
+        [":1: score '\uff11' is not a finite"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -198,9 +232,9 @@ def test_of_many_faults_the_first_ten_are_shown_and_the_rest_counted(tiny):
 MEASURE = """
 import json, resource, sys, time
 from pathlib import Path
-from sql.problems import Rejected
-from ingest.texts import read_passages
-from ingest.trec import read_qrels, read_run
+from gradelake.sql.common.problems import Rejected
+from gradelake.ingest.collections.texts import read_passages
+from gradelake.ingest.collections.trec import read_qrels, read_run
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
@@ -370,8 +404,9 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
     tiny.write("topics.tsv", ["q1\tsky", "q2\tbees and home"])
     assert tiny.ingest().exit_code == 0
     assert tiny.rows("select query_id, text from lake.raw.queries order by all") == [
-        ("q1", "sky"), ("q2", "bees and home"),
-    ]  # fmt: skip
+        ("q1", "sky"),
+        ("q2", "bees and home"),
+    ]
 
 
 # --- settings -----------------------------------------------------------------------------------
@@ -414,7 +449,7 @@ def test_a_wrong_setting_is_named_with_what_it_should_be(tiny, settings, wrong, 
 
 
 def test_an_unknown_collection_is_answered_with_the_nearest_one(tiny):
-    from ingest.collection import Collection
+    from gradelake.ingest.collections.collection import Collection
 
     with pytest.raises(BadInput, match=r"there is no \[collections.tny\]\n  Did you mean 'tiny'?"):
         Collection.named(tiny.project, "tny")
@@ -493,19 +528,28 @@ def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(t
     answer = json.loads(process.stdout)
     assert answer.pop("seconds") >= 0
     assert answer == {
-        "collection": "tiny", "written": {}, "unchanged": 0, "snapshot": None, "warnings": [],
+        "collection": "tiny",
+        "written": {},
+        "unchanged": 0,
+        "snapshot": None,
+        "warnings": [],
         "inbox": {"accepted": [], "quarantined": [], "waiting": []},
-        "rejected": [{
-            "file": "topics.tsv",
-            "problems": [{
-                "file": "topics.tsv", "line": 1,
-                "message": "no TAB between the query's id and its text",
-            }],
-            "n_problems": 1,
-            "what_to_do": "Each query needs an id of its own and a text: on a line, with a TAB "
-            'between, or in a .jsonl file as {"query_id": ..., "text": ...}.',
-        }],
-    }  # fmt: skip
+        "rejected": [
+            {
+                "file": "topics.tsv",
+                "problems": [
+                    {
+                        "file": "topics.tsv",
+                        "line": 1,
+                        "message": "no TAB between the query's id and its text",
+                    }
+                ],
+                "n_problems": 1,
+                "what_to_do": "Each query needs an id of its own and a text: on a line, with a TAB "
+                'between, or in a .jsonl file as {"query_id": ..., "text": ...}.',
+            }
+        ],
+    }
 
 
 def test_the_command_leaves_with_2_for_a_wrong_setting(tiny):

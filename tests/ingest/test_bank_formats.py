@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from ingest.bank_items import Findings
-from ingest.banks import read_bank
-from sql.problems import Rejected
-from sql.rubric_items import item_id_of
+from gradelake.ingest.banks.bank_items import Findings
+from gradelake.ingest.banks.banks import read_bank
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.common.rubric_items import item_id_of
 from tests.ingest.conftest import write_file
 from tests.places import DL19, REPOSITORY, missing_dl19
 
@@ -81,9 +81,16 @@ def test_a_workbench_bank_may_hold_nuggets_by_facet(read):
     item = {"query_id": "q1", "nugget_text": " Blue light scatters most "}
     bank = {"query_id": "q1", "facet_id": "physics", "query_text": "x", "items": [item]}
     assert read([bank]).items == [
-        ("q1", "physics", f"q1/physics/{md5('Blue light scatters most')}", "nugget",
-         "Blue light scatters most", None, 1.0),
-    ]  # fmt: skip
+        (
+            "q1",
+            "physics",
+            f"q1/physics/{md5('Blue light scatters most')}",
+            "nugget",
+            "Blue light scatters most",
+            None,
+            1.0,
+        ),
+    ]
 
 
 def test_a_line_per_facet_and_a_list_of_banks_are_both_read(read, tmp_path):
@@ -145,8 +152,9 @@ def test_an_item_that_is_not_clear_is_left_out_and_said(read, change, said):
 def test_an_item_of_another_facet_than_its_bank_is_left_out(read):
     bank = questions("A?", "B?", facet_id="f")
     bank["items"] = [
-        {"question_text": "A?", "facet_id": "g"}, {"question_text": "B?", "facet_id": "f"},
-    ]  # fmt: skip
+        {"question_text": "A?", "facet_id": "g"},
+        {"question_text": "B?", "facet_id": "f"},
+    ]
     found = read([bank])
     assert found.texts == ["B?"]
     assert "it says facet 'g', its bank says 'f'" in found.left_out[0]
@@ -206,8 +214,9 @@ def test_an_id_of_two_facets_is_pointed_out(read):
     banks = [questions("A?", facet_id="f1"), questions("A?", facet_id="f2")]
     found = read(banks)
     assert [item[:3] for item in found.items] == [
-        ("q1", "f1", f"q1/{md5('A?')}"), ("q1", "f2", f"q1/{md5('A?')}"),
-    ]  # fmt: skip
+        ("q1", "f1", f"q1/{md5('A?')}"),
+        ("q1", "f2", f"q1/{md5('A?')}"),
+    ]
     assert (
         f"bank.jsonl:2: id 'q1/{md5('A?')}' is used 2 times (q1/f1, q1/f2): "
         "its grades count for each"
@@ -223,8 +232,13 @@ def test_ids_that_are_numbers_are_read_as_text(read):
 
 
 def test_an_item_without_a_query_is_left_out(read):
-    found = read([questions("A?"), {"query_text": "x", "items": [{"question_text": "B?"}]},
-                  {"query_id": 1.5, "items": [{"question_text": "B?"}]}])  # fmt: skip
+    found = read(
+        [
+            questions("A?"),
+            {"query_text": "x", "items": [{"question_text": "B?"}]},
+            {"query_id": 1.5, "items": [{"question_text": "B?"}]},
+        ]
+    )
     assert found.texts == ["A?"]
     assert found.left_out == [
         "bank.jsonl:2: item 1 is left out: it names no query",
@@ -267,15 +281,28 @@ def test_only_the_first_of_many_like_oddities_are_shown(read):
 
 
 def test_a_nuggetizer_banks_importance_becomes_a_weight(read):
-    found = read([{"query": "why", "qid": "q1", "nuggets": [
-        {"text": "Vital one", "importance": "vital"}, {"text": "Okay one", "importance": "okay"},
-        {"text": "Failed one", "importance": "failed"}, {"text": "Unlabelled one"},
-        {"text": "Odd one", "importance": "crucial"},
-    ]}])  # fmt: skip
+    found = read(
+        [
+            {
+                "query": "why",
+                "qid": "q1",
+                "nuggets": [
+                    {"text": "Vital one", "importance": "vital"},
+                    {"text": "Okay one", "importance": "okay"},
+                    {"text": "Failed one", "importance": "failed"},
+                    {"text": "Unlabelled one"},
+                    {"text": "Odd one", "importance": "crucial"},
+                ],
+            }
+        ]
+    )
     assert [(item[3], item[4], item[6]) for item in found.items] == [
-        ("nugget", "Vital one", 1.0), ("nugget", "Okay one", 0.5), ("nugget", "Failed one", 0.5),
-        ("nugget", "Unlabelled one", 1.0), ("nugget", "Odd one", 1.0),
-    ]  # fmt: skip
+        ("nugget", "Vital one", 1.0),
+        ("nugget", "Okay one", 0.5),
+        ("nugget", "Failed one", 0.5),
+        ("nugget", "Unlabelled one", 1.0),
+        ("nugget", "Odd one", 1.0),
+    ]
     assert found.found[0].item_id == f"q1/{md5('Vital one')}"
     assert found.notes == [
         "bank.jsonl:1: item 3: importance 'failed' is read as 'okay'",
@@ -306,10 +333,17 @@ ARGUE = {
     },
 }
 ARGUE_ITEMS = [
-    ("q1", "", f"q1/{md5('Where is it?')}", "question", "Where is it?",
-     ["in Peru", "in South America"], 1.0),
+    (
+        "q1",
+        "",
+        f"q1/{md5('Where is it?')}",
+        "question",
+        "Where is it?",
+        ["in Peru", "in South America"],
+        1.0,
+    ),
     ("q1", "", f"q1/{md5('It is old')}", "nugget", "It is old", None, 1.0),
-]  # fmt: skip
+]
 
 
 def test_an_argue_bank_has_questions_with_answers_and_claims(read):
@@ -338,10 +372,14 @@ def test_a_ragtime_2026_bank_names_its_topic_in_the_metadata(read):
     bank = {
         "metadata": {"team_id": "t", "topic_id": "q1", "run_id": "r"},
         "nugget_bank": [
-            {"question": "Where is it?", "aggregator_type": "AND", "importance": 3,
-             "answers": [{"answer": "in Peru", "references": ["d1"]}]},
+            {
+                "question": "Where is it?",
+                "aggregator_type": "AND",
+                "importance": 3,
+                "answers": [{"answer": "in Peru", "references": ["d1"]}],
+            },
         ],
-    }  # fmt: skip
+    }
     found = read([bank])
     assert found.items == [(*ARGUE_ITEMS[0][:5], ["in Peru"], 3.0)]
     assert "joins its answers by AND" in found.notes[0]
@@ -370,12 +408,26 @@ def test_a_csv_bank_has_an_item_per_row(read):
         "bank.csv",
     )
     assert found.items == [
-        ("q1", "", f"q1/{md5('Why, then?')}", "question", "Why, then?",
-         ["air", "small molecules"], 2.5),
-        ("q1", "physics", f"q1/physics/{md5('Blue scatters')}", "nugget", "Blue scatters",
-         None, 1.0),
+        (
+            "q1",
+            "",
+            f"q1/{md5('Why, then?')}",
+            "question",
+            "Why, then?",
+            ["air", "small molecules"],
+            2.5,
+        ),
+        (
+            "q1",
+            "physics",
+            f"q1/physics/{md5('Blue scatters')}",
+            "nugget",
+            "Blue scatters",
+            None,
+            1.0,
+        ),
         ("q2", "", "q2/mine", "nugget", "Sun compass", ["a|b", "c"], 1.0),
-    ]  # fmt: skip
+    ]
     assert [item.line for item in found.found] == [2, 3, 5]
     assert len(found.notes) == 1
     assert found.notes[0].startswith("bank.csv:5: this row: id 'q2/mine' is not the md5")
@@ -496,9 +548,11 @@ def spoilt(value, chance: random.Random):
 def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(read):
     lesson = {"nonDiagramQuestions": {"N": tqa_question("Q?", "a", a="b")}, "diagramQuestions": {}}
     banks = [
-        questions("A?", "B?", facet_id="f"), ARGUE, {"globalID": "L", "questions": lesson},
+        questions("A?", "B?", facet_id="f"),
+        ARGUE,
+        {"globalID": "L", "questions": lesson},
         {"query": {"qid": "q1"}, "nuggets": [{"text": "x", "importance": "okay"}]},
-    ]  # fmt: skip
+    ]
     n_read, hints = 0, []
     for seed in range(1000):
         chance = random.Random(seed)
@@ -518,8 +572,9 @@ def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(read):
 def test_a_bank_of_another_format_than_the_stated_one_is_rejected(read):
     said = rejected(read, [questions("A?")], format_="argue")
     assert said.splitlines() == [
-        "bank.jsonl: this is no argue bank", "  what to do: It looks like --format workbench.",
-    ]  # fmt: skip
+        "bank.jsonl: this is no argue bank",
+        "  what to do: It looks like --format workbench.",
+    ]
 
 
 # --- real banks ---------------------------------------------------------------------------------

@@ -6,11 +6,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ingest.bank_export import export_bank, write_bank
-from ingest.banks import import_bank
-from sql.errors import BadInput
-from sql.problems import Rejected
-from sql.rubric_items import item_id_of
+from gradelake.ingest.banks.bank_export import export_bank, write_bank
+from gradelake.ingest.banks.banks import import_bank
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.common.rubric_items import item_id_of
 from tests.places import DL19, REPOSITORY, missing_dl19
 
 BANK = [
@@ -53,12 +53,30 @@ def test_a_banks_items_go_into_the_lake_as_imported(tiny):
     assert (done.n_items, done.n_queries, done.exit_code) == (3, 2, 0)
     assert done.snapshot == tiny.snapshot()
     question, nugget = "What scatters light?", "Blue scatters most"
-    assert items(tiny) == sorted([
-        ("q1", "", item_id_of("q1", "", question), "question", question, ["air", "molecules"], 2.0),
-        ("q1", "", item_id_of("q1", "", nugget), "nugget", nugget, None, 1.0),
-        ("q2", "", item_id_of("q2", "", "Do bees see the sun?"), "question",
-         "Do bees see the sun?", None, 0.5),
-    ], key=lambda row: row[:3])  # fmt: skip
+    assert items(tiny) == sorted(
+        [
+            (
+                "q1",
+                "",
+                item_id_of("q1", "", question),
+                "question",
+                question,
+                ["air", "molecules"],
+                2.0,
+            ),
+            ("q1", "", item_id_of("q1", "", nugget), "nugget", nugget, None, 1.0),
+            (
+                "q2",
+                "",
+                item_id_of("q2", "", "Do bees see the sun?"),
+                "question",
+                "Do bees see the sun?",
+                None,
+                0.5,
+            ),
+        ],
+        key=lambda row: row[:3],
+    )
     assert tiny.rows(
         "select distinct origin, created_at <= finished_at and created_at >= started_at "
         "from lake.raw.rubric_items, lake.raw.pipeline_runs where command like 'import%'"
@@ -102,9 +120,9 @@ def test_a_changed_file_replaces_the_bank_in_one_commit_and_grades_stay(tiny):
     assert (done.n_items, done.snapshot) == (2, before + 1)
     assert texts(tiny) == ["Polarised light", "What scatters light?"]
     assert tiny.rows("select item_id, grade from lake.raw.grades") == [(item_id, 3)]
-    assert tiny.rows(
-        f"select count(*) from lake.raw.rubric_items at (version => {before})"
-    ) == [(3,)]  # fmt: skip
+    assert tiny.rows(f"select count(*) from lake.raw.rubric_items at (version => {before})") == [
+        (3,)
+    ]
 
 
 def test_two_banks_stand_side_by_side(tiny):
@@ -209,9 +227,14 @@ def test_the_command_answers_in_json(tiny):
     assert (process.returncode, process.stderr) == (3, "")
     message = "the collection has no query 'q9': its 1 item is left out"
     assert json.loads(process.stdout) == {
-        "bank": "mine", "written": 3, "queries": 2, "snapshot": tiny.snapshot(), "n_left_out": 1,
-        "left_out": [{"file": "bank.csv", "line": 5, "message": message}], "notes": [],
-    }  # fmt: skip
+        "bank": "mine",
+        "written": 3,
+        "queries": 2,
+        "snapshot": tiny.snapshot(),
+        "n_left_out": 1,
+        "left_out": [{"file": "bank.csv", "line": 5, "message": message}],
+        "notes": [],
+    }
 
 
 def test_the_command_rejects_what_is_no_bank_with_2(tiny):
@@ -224,22 +247,40 @@ def test_the_command_rejects_what_is_no_bank_with_2(tiny):
 # --- export -------------------------------------------------------------------------------------
 
 AWKWARD = [
-    {"query_id": "q2", "query_text": "x", "facet_id": "f/1", "items": [
-        {"question_text": 'He said, "why?"\nTwice', "gold_answers": ["a|b", "c\\", "\\|", "ü, 雪"]},
-        {"nugget_text": "Carriage\r\nreturn", "weight": 0.1}, {"nugget_text": "Half\ra return"},
-        {"nugget_text": "Weightless", "nugget_id": "q2/f/1/mine", "weight": 0},
-    ]},
-    {"query_id": "q1", "query_text": "x", "items": [
-        {"question_text": "=1+1; a\tb", "weight": 1e-7}, {"nugget_text": "'quoted'"},
-    ]},
-]  # fmt: skip
+    {
+        "query_id": "q2",
+        "query_text": "x",
+        "facet_id": "f/1",
+        "items": [
+            {
+                "question_text": 'He said, "why?"\nTwice',
+                "gold_answers": ["a|b", "c\\", "\\|", "ü, 雪"],
+            },
+            {"nugget_text": "Carriage\r\nreturn", "weight": 0.1},
+            {"nugget_text": "Half\ra return"},
+            {"nugget_text": "Weightless", "nugget_id": "q2/f/1/mine", "weight": 0},
+        ],
+    },
+    {
+        "query_id": "q1",
+        "query_text": "x",
+        "items": [
+            {"question_text": "=1+1; a\tb", "weight": 1e-7},
+            {"nugget_text": "'quoted'"},
+        ],
+    },
+]
 
 
 @pytest.mark.parametrize(
     ("format_", "file"),
-    [("workbench", "out.jsonl"), ("workbench", "out.jsonl.gz"), ("csv", "out.csv"),
-     ("csv", "out.csv.gz")],
-)  # fmt: skip
+    [
+        ("workbench", "out.jsonl"),
+        ("workbench", "out.jsonl.gz"),
+        ("csv", "out.csv"),
+        ("csv", "out.csv.gz"),
+    ],
+)
 def test_an_exported_bank_comes_back_as_it_was(tiny, format_, file):
     tiny.write("bank.jsonl", [json.dumps(bank) for bank in AWKWARD])
     bring(tiny, "bank.jsonl")
@@ -257,16 +298,25 @@ def test_a_workbench_file_has_a_line_per_query_facet_and_kind(tiny):
     lines = gzip.decompress((tiny.folder / "out.jsonl.gz").read_bytes()).decode().splitlines()
     banks = [json.loads(line) for line in lines]
     assert [list(bank["items"][0])[1] for bank in banks] == [
-        "nugget_id", "question_id", "question_id",
-    ]  # fmt: skip
+        "nugget_id",
+        "question_id",
+        "question_id",
+    ]
     question = "What scatters light?"
     assert banks[1] == {
-        "query_id": "q1", "query_text": "why is the sky blue", "test_collection": "tiny",
-        "items": [{
-            "query_id": "q1", "question_id": item_id_of("q1", "", question),
-            "question_text": question, "gold_answers": ["air", "molecules"], "weight": 2.0,
-        }],
-    }  # fmt: skip
+        "query_id": "q1",
+        "query_text": "why is the sky blue",
+        "test_collection": "tiny",
+        "items": [
+            {
+                "query_id": "q1",
+                "question_id": item_id_of("q1", "", question),
+                "question_text": question,
+                "gold_answers": ["air", "molecules"],
+                "weight": 2.0,
+            }
+        ],
+    }
 
 
 def test_a_csv_file_has_a_row_per_item(tiny):
@@ -318,7 +368,9 @@ def test_the_export_command_writes_and_answers(tiny):
     process = run("--live")
     assert (process.exit_code, process.output) == (0, f"{output}: wrote 3 items of bank mine\n")
     assert json.loads(run("--live", "--json").output) == {
-        "bank": "mine", "items": 3, "output": str(output),
-    }  # fmt: skip
+        "bank": "mine",
+        "items": 3,
+        "output": str(output),
+    }
     assert "nothing is published yet" in str(run().exception)
     assert "exclude each other" in str(run("--live", "--release", "r1").exception)

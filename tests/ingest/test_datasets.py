@@ -23,8 +23,8 @@ from ir_datasets.formats import (
 )
 from ir_datasets.util import LocalDownload
 
-from ingest import datasets
-from sql.errors import BadInput
+from gradelake.ingest.collections import datasets
+from gradelake.sql.common.errors import BadInput
 from tests.ingest.conftest import said, write_file
 from tests.places import SHARED
 
@@ -70,15 +70,21 @@ def test_a_dataset_brings_topics_judgments_a_system_and_the_pools_passages(tiny,
     outcome = tiny.ingest()
     assert (outcome.exit_code, outcome.rejected, outcome.warnings) == (0, [], [])
     assert outcome.counts == {
-        "queries": 3, "judgments": 3, "systems": 1, "run_entries": 10, "passages": 7,
-    }  # fmt: skip
+        "queries": 3,
+        "judgments": 3,
+        "systems": 1,
+        "run_entries": 10,
+        "passages": 7,
+    }
     assert tiny.rows("select source from lake.raw.collections") == [(registered,)]
     assert tiny.rows("select query_id, text from lake.raw.queries order by all") == [
         tuple(line.split("\t")) for line in TOPICS
     ]
     assert tiny.rows("select * exclude collection from lake.raw.judgments order by all") == [
-        ("official", "q1", "d1", 2), ("official", "q2", "d2", 0), ("official", "q3", "d3", -1),
-    ]  # fmt: skip
+        ("official", "q1", "d1", 2),
+        ("official", "q2", "d2", 0),
+        ("official", "q3", "d3", -1),
+    ]
     assert tiny.run_of("scoreddocs") == [("q1", f"d{n}", 30.5 - n) for n in range(10, 20)]
     assert tiny.rows("select distinct rank from lake.raw.run_entries") == [(None,)]
     assert passages(tiny) == ["d1", "d10", "d11", "d12", "d13", "d2", "d3"]
@@ -100,9 +106,14 @@ def test_local_runs_and_judgments_stand_beside_those_of_the_dataset(tiny, regist
     tiny.write("runs/good.run", ["q3 Q0 d25 1 9.5 t", "q3 Q0 d99 1 9 t"])
     tiny.write("mine.qrels", ["q1 0 d30 1"])
     use(
-        tiny, registered, assessor="nist", scoreddocs="first_stage", runs=["runs/*"],
-        judgments={"mine": "mine.qrels"}, default_pool_depth=1,
-    )  # fmt: skip
+        tiny,
+        registered,
+        assessor="nist",
+        scoreddocs="first_stage",
+        runs=["runs/*"],
+        judgments={"mine": "mine.qrels"},
+        default_pool_depth=1,
+    )
     outcome = tiny.ingest()
     assert outcome.exit_code == 0
     assert tiny.systems() == {"good", "first_stage"}
@@ -147,8 +158,9 @@ def test_local_topics_and_passages_take_the_place_of_the_datasets(tiny, register
         ("another wording",)
     ]
     assert tiny.rows("select passage_id, text from lake.raw.passages order by all") == [
-        ("d1", "My own text."), ("x", "Not in the pool."),
-    ]  # fmt: skip
+        ("d1", "My own text."),
+        ("x", "Not in the pool."),
+    ]
     assert tiny.rows("select count(*) from lake.raw.judgments") == [(3,)]
 
 
@@ -165,8 +177,9 @@ def test_topics_keep_their_description_and_narrative(tiny, tmp_path):
     use(tiny, f"lab/{tmp_path.name}")
     assert tiny.ingest().exit_code == 0
     assert tiny.rows("select * exclude collection from lake.raw.queries order by all") == [
-        ("q1", "sky", "Why is it blue?", "Physics, please."), ("q2", "bees", None, None),
-    ]  # fmt: skip
+        ("q1", "sky", "Why is it blue?", "Physics, please."),
+        ("q2", "bees", None, None),
+    ]
 
 
 def test_empty_passages_of_a_dataset_are_left_out_with_a_note_and_written_once(tiny, tmp_path):
@@ -363,16 +376,28 @@ def test_trec_dl_2019_lands_offline_from_files_put_where_ir_datasets_looks(tiny,
         shutil.copyfile(SHARED / "dl19" / source, place)
     tiny.write("passages.tsv", ["8139255\tA passage."])
     use(
-        tiny, "msmarco-passage/trec-dl-2019/judged", assessor="nist", passages="passages.tsv",
+        tiny,
+        "msmarco-passage/trec-dl-2019/judged",
+        assessor="nist",
+        passages="passages.tsv",
         min_relevant=2,
-    )  # fmt: skip
+    )
     nowhere = "http://127.0.0.1:9"  # nothing is downloaded, whatever the network
     process = tiny.gradelake(
-        "ingest", "tiny", "--json",
-        IR_DATASETS_HOME=str(home), IR_DATASETS_SMALL_FILE_SIZE="0", IR_DATASETS_DL_TRIES="1",
-        IR_DATASETS_TMP=str(tmp_path / "tmp"), http_proxy=nowhere, https_proxy=nowhere,
-        HTTP_PROXY=nowhere, HTTPS_PROXY=nowhere, no_proxy="", NO_PROXY="",
-    )  # fmt: skip
+        "ingest",
+        "tiny",
+        "--json",
+        IR_DATASETS_HOME=str(home),
+        IR_DATASETS_SMALL_FILE_SIZE="0",
+        IR_DATASETS_DL_TRIES="1",
+        IR_DATASETS_TMP=str(tmp_path / "tmp"),
+        http_proxy=nowhere,
+        https_proxy=nowhere,
+        HTTP_PROXY=nowhere,
+        HTTPS_PROXY=nowhere,
+        no_proxy="",
+        NO_PROXY="",
+    )
     assert process.returncode == 3, process.stderr
     answer = json.loads(process.stdout)
     assert answer["written"] == {"queries": 43, "judgments": 9260, "passages": 1}

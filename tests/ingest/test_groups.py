@@ -2,7 +2,7 @@
 
 import pytest
 
-from sql.errors import BadInput
+from gradelake.sql.common.errors import BadInput
 from tests.ingest.conftest import said
 
 

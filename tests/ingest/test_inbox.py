@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from ingest.collection import Collection
-from ingest.inbox import look
-from sql.errors import BadInput
-from sql.project import Project
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.inbox import look
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 
 GOOD = ["q1 Q0 p2 1 2.5 new", "q2 Q0 p3 2 1.5 new"]
 BAD = ["q1 Q0 p2 1 high new"]
@@ -65,9 +65,11 @@ def test_a_bad_file_is_quarantined_with_a_reason_while_good_ones_land(boxed):
     assert boxed.systems() == {"good", "new"}
     assert inbox_files(boxed) == {
         "accepted/new.run",
-        "quarantine/broken.run", "quarantine/broken.run.reason.txt",
-        "quarantine/notes.docx", "quarantine/notes.docx.reason.txt",
-    }  # fmt: skip
+        "quarantine/broken.run",
+        "quarantine/broken.run.reason.txt",
+        "quarantine/notes.docx",
+        "quarantine/notes.docx.reason.txt",
+    }
     reason = (boxed.folder / "in [1]/quarantine/broken.run.reason.txt").read_text()
     assert "in [1]/broken.run:1: score 'high' is not a finite number" in reason
     assert "what to do" in reason
@@ -175,8 +177,9 @@ def test_a_name_that_is_not_utf_8_is_quarantined_and_stops_nothing(boxed):
     assert outcome.inbox.quarantined == ["in [1]/\udcff.run"]
     quarantine = boxed.folder / "in [1]" / "quarantine"
     assert {os.fsencode(path.name) for path in quarantine.iterdir()} == {
-        b"\xff.run", b"\xff.run.reason.txt",
-    }  # fmt: skip
+        b"\xff.run",
+        b"\xff.run.reason.txt",
+    }
     (reason,) = quarantine.glob("*.reason.txt")
     assert "cannot be used as a system's name" in reason.read_text(encoding="utf-8")
 
@@ -188,8 +191,10 @@ def test_a_name_as_long_as_can_be_is_put_away_all_the_same(boxed):
     assert boxed.systems() == {"good", "x" * 251}
     assert (len(outcome.inbox.accepted), len(outcome.inbox.quarantined)) == (1, 1)
     assert {len(name) for name in inbox_files(boxed)} == {
-        len("accepted/") + 201, len("quarantine/") + 201, len("quarantine/") + 212,
-    }  # fmt: skip
+        len("accepted/") + 201,
+        len("quarantine/") + 201,
+        len("quarantine/") + 212,
+    }
 
 
 @pytest.mark.parametrize("inbox", [".", "..", "lake", "lake/data", "seeds/.."])

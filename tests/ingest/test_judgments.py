@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from ingest.judgments import import_judgments
-from sql.errors import BadInput
-from sql.problems import Rejected
+from gradelake.ingest.collections.judgments import import_judgments
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import new_tiny, said
 
 HEADER = "query_id,query,passage_id,passage,judgment"
@@ -219,9 +219,14 @@ def test_the_command_imports_and_answers_in_json(ingested):
     process = ingested.gradelake(*command)
     assert (process.returncode, process.stderr) == (0, "")
     assert json.loads(process.stdout) == {
-        "assessor": "ann", "sample": "pair-1", "written": 2, "not_judged_yet": 1, "changed": 0,
-        "snapshot": ingested.snapshot(), "warnings": [],
-    }  # fmt: skip
+        "assessor": "ann",
+        "sample": "pair-1",
+        "written": 2,
+        "not_judged_yet": 1,
+        "changed": 0,
+        "snapshot": ingested.snapshot(),
+        "warnings": [],
+    }
     process = ingested.gradelake(*command[:-1])
     assert process.stdout == "done.csv: unchanged, nothing to do\n"
 

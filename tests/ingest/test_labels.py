@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from ingest.labels import import_labels, judge_id
-from sql.errors import BadInput
-from sql.problems import Rejected
+from gradelake.ingest.collections.labels import import_labels, judge_id
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import new_tiny, said
 
 GRADES = (
@@ -54,8 +54,10 @@ def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
     assert (n_rows, snapshot, warnings) == (3, judged.snapshot(), [])
     assert graders(judged) == [("Sun", "imported", 0, 3, "qrels", '{"file": "Sun.qrels"}')]
     assert grades(judged) == [
-        ("q1", "p1", "", 3, "ok"), ("q1", "p2", "", 0, "ok"), ("q2", "p9", "", 1, "ok"),
-    ]  # fmt: skip
+        ("q1", "p1", "", 3, "ok"),
+        ("q1", "p2", "", 0, "ok"),
+        ("q2", "p9", "", 1, "ok"),
+    ]
     assert judged.rows(
         "select distinct answer, response, expected_grade, prompt_tokens, batch_id = run_id "
         "from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
@@ -98,8 +100,9 @@ def test_two_judges_stand_side_by_side(judged):
     bring(judged)
     bring(judged, "Thomas.qrels.gz", "Thomas")
     assert [row[:4] for row in graders(judged)] == [
-        ("Sun", "imported", 0, 3), ("Thomas", "imported", -1, 4),
-    ]  # fmt: skip
+        ("Sun", "imported", 0, 3),
+        ("Thomas", "imported", -1, 4),
+    ]
     assert len(grades(judged)) == 3
     assert grades(judged, "Thomas") == [("q1", "p1", "", -1, "ok"), ("q1", "p2", "", 4, "ok")]
     judged.write("Sun.qrels", ["q1 0 p1 0"])
@@ -175,8 +178,11 @@ def test_the_command_imports_and_answers_in_json(judged):
     process = judged.gradelake("import", "labels", "tiny", "Sun.qrels", "--judge", "Sun", "--json")
     assert (process.returncode, process.stderr) == (0, "")
     assert json.loads(process.stdout) == {
-        "judge": "Sun", "written": 3, "snapshot": judged.snapshot(), "warnings": [],
-    }  # fmt: skip
+        "judge": "Sun",
+        "written": 3,
+        "snapshot": judged.snapshot(),
+        "warnings": [],
+    }
 
 
 def test_the_command_reports_a_faulty_file_by_line_and_leaves_with_2(judged):

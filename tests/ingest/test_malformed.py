@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sql.lake import Lake
+from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import new_tiny
 from tests.ingest.malformed import mutated
 from tests.ingest.malformed_kinds import INGEST, KINDS, Kind
@@ -28,9 +28,10 @@ def room(tmp_path_factory, empty_lake):
         for kind in KINDS.values():
             tiny.configure(**kind.settings)
         tiny.configure(
-            responses=["responses/*"], groups={"family": {"bm": ["x*"], "gen": ["a?"]}},
+            responses=["responses/*"],
+            groups={"family": {"bm": ["x*"], "gen": ["a?"]}},
             official_ranks={"json": "ranks.json", "tsv": "ranks.tsv"},
-        )  # fmt: skip
+        )
         assert tiny.project
         there = Room(tiny)
         there.lake = tiny.lake

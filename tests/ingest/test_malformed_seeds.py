@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 
-from ingest.rubric import edits_file
-from sql import seeds
-from sql.problems import Rejected
-from sql.project import Project
+from gradelake.ingest.rubric import edits_file
+from gradelake.sql.build import seeds
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.common.project import Project
 from tests.ingest.malformed import mutated
 from tests.ingest.malformed_room import OF_EACH, tried
 

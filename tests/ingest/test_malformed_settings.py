@@ -8,10 +8,10 @@ from contextlib import closing
 import pytest
 from hypothesis import assume, given
 
-from grading.grader import Grader
-from ingest.collection import Collection
-from sql.errors import GradelakeError
-from sql.project import Project
+from gradelake.grading.graders.grader import Grader
+from gradelake.ingest.collections.collection import Collection
+from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.project import Project
 from tests.ingest.conftest import new_tiny
 from tests.ingest.malformed import mutated_toml
 from tests.ingest.malformed_kinds import KINDS

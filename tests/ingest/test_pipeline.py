@@ -8,9 +8,18 @@ import pytest
 from tests.ingest.conftest import said, write_file
 
 TABLES = [
-    "collections", "queries", "passages", "near_duplicates", "systems", "run_entries",
-    "citations", "judgments", "official_ranks", "pipeline_runs", "ledger",
-]  # fmt: skip
+    "collections",
+    "queries",
+    "passages",
+    "near_duplicates",
+    "systems",
+    "run_entries",
+    "citations",
+    "judgments",
+    "official_ranks",
+    "pipeline_runs",
+    "ledger",
+]
 
 
 def everything(tiny) -> dict[str, list[tuple]]:
@@ -39,9 +48,15 @@ def test_every_kind_of_input_lands_in_its_table(tiny):
     outcome = tiny.ingest()
     assert (outcome.exit_code, outcome.rejected, outcome.unchanged) == (0, [], 0)
     assert outcome.counts == {
-        "queries": 2, "judgments": 3, "near_duplicates": 1, "systems": 2, "run_entries": 3,
-        "responses": 1, "official_ranks": 2, "passages": 5,
-    }  # fmt: skip
+        "queries": 2,
+        "judgments": 3,
+        "near_duplicates": 1,
+        "systems": 2,
+        "run_entries": 3,
+        "responses": 1,
+        "official_ranks": 2,
+        "passages": 5,
+    }
     found = everything(tiny)
     assert found["collections"][0][:-1] == ("tiny", "files", 2, 2, 7, True)
     assert found["queries"] == [
@@ -49,8 +64,12 @@ def test_every_kind_of_input_lands_in_its_table(tiny):
         ("tiny", "q2", "how do bees find home", None, None),
     ]
     assert [row[1] for row in found["passages"] if row[-1] == "corpus"] == [
-        "p1", "p2", "p3", "p4", "p5",
-    ]  # fmt: skip
+        "p1",
+        "p2",
+        "p3",
+        "p4",
+        "p5",
+    ]
     assert found["near_duplicates"] == [("tiny", "p2", "p1")]
     assert [row[:4] for row in found["systems"]] == [
         ("tiny", "good", "ranking", "runs/good.run"),
@@ -89,15 +108,24 @@ def test_the_commit_says_what_was_written_and_the_run_is_recorded(tiny):
 def test_the_ledger_names_every_input_with_its_hash_and_rows(tiny):
     all_inputs(tiny)
     tiny.ingest()
-    ledger = {target: rest for target, *rest in tiny.rows(
-        "select target, n_rows, length(sha256), run_id in (select run_id from "
-        "lake.raw.pipeline_runs) from lake.raw.ledger"
-    )}  # fmt: skip
+    ledger = {
+        target: rest
+        for target, *rest in tiny.rows(
+            "select target, n_rows, length(sha256), run_id in (select run_id from "
+            "lake.raw.pipeline_runs) from lake.raw.ledger"
+        )
+    }
     assert {target: n_rows for target, (n_rows, _, _) in ledger.items()} == {
-        "tiny/collection": 1, "tiny/queries": 2, "tiny/judgments/nist": 3,
-        "tiny/near_duplicates": 1, "tiny/systems/good": 2, "tiny/systems/writer": 1,
-        "tiny/responses/responses.jsonl": 1, "tiny/official_ranks/trec": 2, "tiny/passages": 5,
-    }  # fmt: skip
+        "tiny/collection": 1,
+        "tiny/queries": 2,
+        "tiny/judgments/nist": 3,
+        "tiny/near_duplicates": 1,
+        "tiny/systems/good": 2,
+        "tiny/systems/writer": 1,
+        "tiny/responses/responses.jsonl": 1,
+        "tiny/official_ranks/trec": 2,
+        "tiny/passages": 5,
+    }
     assert all(rest[1:] == [64, True] for rest in ledger.values())
 
 
@@ -109,8 +137,10 @@ def test_identifiers_that_look_like_numbers_stay_apart(tiny):
     assert tiny.ingest().exit_code == 0
     assert tiny.run_of("good") == [("01", "007", 2.0), ("1", "7", 2.0), ("ü", "日本", 0.001)]
     assert tiny.rows("select query_id, passage_id from lake.raw.judgments order by all") == [
-        ("01", "007"), ("1", "7"), ("ü", "日本"),
-    ]  # fmt: skip
+        ("01", "007"),
+        ("1", "7"),
+        ("ü", "日本"),
+    ]
     assert tiny.rows("select count(*) from lake.raw.passages") == [(3,)]
 
 
@@ -128,9 +158,17 @@ def test_scores_are_kept_to_the_last_bit(tiny):
 
 def test_texts_are_kept_as_they_are_written(tiny):
     texts = [
-        "quote's \"x\" \\ back", "tab\tline\nend", "a\rb", "bee \U0001f41d\u2028\u0085 end",
-        "null\0byte", "NULL", "{'a': 1}", "\\x00", "-- drop table", "e\u0301 is not \u00e9",
-    ]  # fmt: skip
+        'quote\'s "x" \\ back',
+        "tab\tline\nend",
+        "a\rb",
+        "bee \U0001f41d\u2028\u0085 end",
+        "null\0byte",
+        "NULL",
+        "{'a': 1}",
+        "\\x00",
+        "-- drop table",
+        "e\u0301 is not \u00e9",
+    ]
     lines = [json.dumps({"id": f"p{n}", "text": text}) for n, text in enumerate(texts)]
     tiny.write("passages.jsonl", lines)
     tiny.configure(passages="passages.jsonl")
@@ -278,7 +316,9 @@ def test_an_interrupted_first_ingest_leaves_nothing(tiny):
 
 
 def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypatch):
-    monkeypatch.setattr("ingest.systems.BATCH_ROWS", 1)  # each run is written before the next
+    monkeypatch.setattr(
+        "gradelake.ingest.collections.systems.BATCH_ROWS", 1
+    )  # each run is written before the next
     tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
     all_inputs(tiny)
     tiny.ingest()
@@ -298,7 +338,7 @@ def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypat
 
 @pytest.mark.parametrize("rows_at_a_time", [1, 5])
 def test_many_runs_land_whatever_the_size_of_a_batch(tiny, monkeypatch, rows_at_a_time):
-    monkeypatch.setattr("ingest.systems.BATCH_ROWS", rows_at_a_time)
+    monkeypatch.setattr("gradelake.ingest.collections.systems.BATCH_ROWS", rows_at_a_time)
     for n in range(1, 10):
         tiny.write(f"runs/s{n}.run", [f"q1 Q0 p{k} {k} {n - k / 10} t" for k in range(1, n + 1)])
     tiny.write("runs/s3.run", ["q1 Q0 p1 1 1 t", "q1 Q0 p1 1 1 t"])  # refused, inside a batch
@@ -361,8 +401,10 @@ def test_passages_of_the_pool_are_looked_up_anew_when_their_file_changed(tiny):
     tiny.write("passages.tsv", ["p1\tNew text.", "p2\tText of passage 2.", "p5\tNot pooled."])
     assert tiny.ingest().counts == {"passages": 2}
     assert tiny.rows("select passage_id, text from lake.raw.passages order by all") == [
-        ("p1", "New text."), ("p2", "Text of passage 2."), ("p3", "Text of passage 3."),
-    ]  # fmt: skip
+        ("p1", "New text."),
+        ("p2", "Text of passage 2."),
+        ("p3", "Text of passage 3."),
+    ]
     assert tiny.ingest().counts == {}
 
 
@@ -469,8 +511,9 @@ def test_what_the_settings_no_longer_name_is_kept_and_told(tiny):
     assert outcome.exit_code == 3
     assert warning in outcome.warnings, "also where another input is refused"
     assert tiny.rows("select distinct assessor from lake.raw.judgments order by 1") == [
-        ("king",), ("nist",),
-    ]  # fmt: skip
+        ("king",),
+        ("nist",),
+    ]
 
 
 def test_the_systems_of_a_refused_file_are_not_told_as_named_no_more(tiny):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.trec import read_qrels
+from gradelake.ingest.collections.trec import read_qrels
 from tests.ingest.conftest import report, write_file
 
 

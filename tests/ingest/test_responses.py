@@ -6,7 +6,14 @@ import random
 
 import pytest
 
-from ingest.responses import MAX_TOKENS, Citation, count_tokens, passage_id, read_responses, split
+from gradelake.ingest.collections.responses import (
+    MAX_TOKENS,
+    Citation,
+    count_tokens,
+    passage_id,
+    read_responses,
+    split,
+)
 from tests.ingest.conftest import report, said, write_file
 
 

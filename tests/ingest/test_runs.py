@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
-from ingest.trec import read_run, system_name
-from sql.problems import Rejected
+from gradelake.ingest.collections.trec import read_run, system_name
+from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import report, write_file
 
 

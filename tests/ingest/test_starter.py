@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from grading.grader import Grader
-from ingest import starter
-from ingest.collection import Collection
-from ingest.pipeline import ingest
-from sql.errors import BadInput
-from sql.lake import Lake
-from sql.project import Project
+from gradelake.grading.graders.grader import Grader
+from gradelake.ingest.collections import starter
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.pipeline import ingest
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 
 
 def test_the_starter_is_a_configuration_that_can_be_read(tmp_path):

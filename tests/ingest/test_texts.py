@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ingest.texts import (
+from gradelake.ingest.collections.texts import (
     read_near_duplicates,
     read_official_ranks,
     read_passages,

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
-from sql import Lake, Project, releases
-from sql.transaction import utc_now
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.releases import releases
 
 N_PASSAGES, N_GRADES = 30, 20
 
@@ -14,11 +16,18 @@ N_PASSAGES, N_GRADES = 30, 20
 def passages(first: int, n: int) -> pl.DataFrame:
     ids = [f"p{i:03d}" for i in range(first, first + n)]
     texts = [f"the text of {i} has the mark {mark(i)}" for i in ids]
-    return pl.DataFrame({
-        "collection": "c", "passage_id": ids, "text": texts,
-        "text_sha256": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
-        "doc_id": None, "position": None, "origin": "corpus",
-    }, schema_overrides={"doc_id": pl.String, "position": pl.Int64})  # fmt: skip
+    return pl.DataFrame(
+        {
+            "collection": "c",
+            "passage_id": ids,
+            "text": texts,
+            "text_sha256": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
+            "doc_id": None,
+            "position": None,
+            "origin": "corpus",
+        },
+        schema_overrides={"doc_id": pl.String, "position": pl.Int64},
+    )
 
 
 def mark(passage_id: str) -> str:
@@ -27,20 +36,40 @@ def mark(passage_id: str) -> str:
 
 
 def graders(grader_id: str = "g") -> pl.DataFrame:
-    return pl.DataFrame({
-        "grader_id": [grader_id], "name": "judge", "engine": "lexical", "model": "",
-        "model_revision": "", "target": "direct", "prompt": "thomas", "prompt_sha256": "0",
-        "prompt_text": "?", "scale_min": 0, "scale_max": 2, "decoding": "{}", "parser": "strict",
-        "created_at": utc_now(),
-    })  # fmt: skip
+    return pl.DataFrame(
+        {
+            "grader_id": [grader_id],
+            "name": "judge",
+            "engine": "lexical",
+            "model": "",
+            "model_revision": "",
+            "target": "direct",
+            "prompt": "thomas",
+            "prompt_sha256": "0",
+            "prompt_text": "?",
+            "scale_min": 0,
+            "scale_max": 2,
+            "decoding": "{}",
+            "parser": "strict",
+            "created_at": utc_now(),
+        }
+    )
 
 
 def grades(passage_ids: list[str]) -> pl.DataFrame:
-    rows = pl.DataFrame({
-        "grader_id": "g", "collection": "c", "query_id": "q", "passage_id": passage_ids,
-        "item_id": "", "grade": [1] * len(passage_ids), "status": "ok", "batch_id": "b",
-        "graded_at": utc_now(),
-    })  # fmt: skip
+    rows = pl.DataFrame(
+        {
+            "grader_id": "g",
+            "collection": "c",
+            "query_id": "q",
+            "passage_id": passage_ids,
+            "item_id": "",
+            "grade": [1] * len(passage_ids),
+            "status": "ok",
+            "batch_id": "b",
+            "graded_at": utc_now(),
+        }
+    )
     texts = ("answer", "response", "passage_sha256", "query_sha256", "error")
     missing = dict.fromkeys(texts, pl.String)
     missing |= dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64)
@@ -51,12 +80,25 @@ def grades(passage_ids: list[str]) -> pl.DataFrame:
 
 
 def batches(ok: int = N_GRADES) -> pl.DataFrame:
-    return pl.DataFrame({
-        "batch_id": ["b"], "grader_id": "g", "collection": "c", "planned": ok, "ok": ok,
-        "unanswerable": 0, "defaulted": 0, "failed": 0, "reused": 0, "tokens": 0,
-        "cached_tokens": 0, "wall_seconds": 1.0, "started_at": utc_now(), "finished_at": utc_now(),
-        "state": "done",
-    })  # fmt: skip
+    return pl.DataFrame(
+        {
+            "batch_id": ["b"],
+            "grader_id": "g",
+            "collection": "c",
+            "planned": ok,
+            "ok": ok,
+            "unanswerable": 0,
+            "defaulted": 0,
+            "failed": 0,
+            "reused": 0,
+            "tokens": 0,
+            "cached_tokens": 0,
+            "wall_seconds": 1.0,
+            "started_at": utc_now(),
+            "finished_at": utc_now(),
+            "state": "done",
+        }
+    )
 
 
 def small_lake(folder: Path) -> Project:

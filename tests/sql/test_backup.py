@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from sql import BadInput, Lake, Project, WorkFailed
-from sql.connection import lock_file
-from sql.lock import file_lock
-from sql.upkeep.backup import backup
-from sql.upkeep.manifest import FolderWriter, read_manifest
-from sql.upkeep.people_files import people_files
-from sql.upkeep.restore import restore
-from sql.upkeep.verify import verify
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import lock_file
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lock import file_lock
+from gradelake.sql.operations.upkeep.backup import backup
+from gradelake.sql.operations.upkeep.manifest import FolderWriter, read_manifest
+from gradelake.sql.operations.upkeep.people_files import people_files
+from gradelake.sql.operations.upkeep.restore import restore
+from gradelake.sql.operations.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.sql.small_lake import file_of, graders, overwritten, passages, small_lake
 
@@ -98,8 +100,11 @@ def test_a_killed_backup_leaves_the_former_one_whole(project, tmp_path):
     with Lake.writer(project) as lake, lake.transaction("ingest") as transaction:
         transaction.insert("passages", passages(100, 12))
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom sql import Project\n"
-        "from sql.upkeep.backup import backup\nfrom sql.upkeep.manifest import FolderWriter\n"
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from gradelake.sql.common.project import Project\n"
+        "from gradelake.sql.operations.upkeep.backup import backup\n"
+        "from gradelake.sql.operations.upkeep.manifest import FolderWriter\n"
         "FolderWriter.finish = lambda self, manifest: os.kill(os.getpid(), 9)\n"
         "backup(Project.read(Path(sys.argv[1])), Path(sys.argv[2]))\n"
     )
@@ -145,8 +150,11 @@ def test_a_backup_waits_for_a_writer(project, tmp_path):
     with file_lock(lock_file(project), "a test"):
         running = subprocess.Popen(
             [sys.executable, "-m", "gradelake", "lake", "backup", str(tmp_path / "backup")],
-            cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=project.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         assert running.stderr.readline().startswith("waiting for a test")
         time.sleep(0.2)
         assert not (tmp_path / "backup" / "manifest.json").exists()

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sql import Lake, Project
-from sql.book import entries
+from gradelake.sql.ask.book import entries
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
@@ -25,8 +26,10 @@ def folder(demo, tmp_path_factory):
 
 
 def test_a_table_for_people_and_csv_json_parquet_for_programs(folder):
-    query = "select system, rank from leaderboard_v1 where label_set = 'assessor:human' " \
-            "and measure = 'AP' and level = 2 and rank <= 2 order by rank"  # fmt: skip
+    query = (
+        "select system, rank from leaderboard_v1 where label_set = 'assessor:human' "
+        "and measure = 'AP' and level = 2 and rank <= 2 order by rank"
+    )
     table = gradelake(folder, "sql", query).stdout.splitlines()
     assert table[0].split() == ["system", "rank"]
     rows = list(
@@ -48,8 +51,17 @@ def edited_folder(graded_demo, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("edited") / "demo"
     shutil.copytree(graded_demo, folder)
     acids = "sourdough-sour-rise/79d1ecceed8fa847ccc372f1f0204186"
-    write_edits(folder, {"rubric_version": 1, "collection": "demo", "bank": "questions",
-                         "item_id": acids, "action": "reword", "text": "Which acids?"})  # fmt: skip
+    write_edits(
+        folder,
+        {
+            "rubric_version": 1,
+            "collection": "demo",
+            "bank": "questions",
+            "item_id": acids,
+            "action": "reword",
+            "text": "Which acids?",
+        },
+    )
     gradelake(folder, "build")
     return folder
 
@@ -73,12 +85,22 @@ def test_every_question_of_the_book_runs_and_says_what_it_answers(edited_folder,
 
 
 def test_questions_take_parameters_and_wrong_ones_get_a_hint(folder):
-    done = gradelake(folder, "sql", "@leaderboard", "--label_set", "judge:overlap",
-                     "--measure=AP", "--format", "json")  # fmt: skip
+    done = gradelake(
+        folder,
+        "sql",
+        "@leaderboard",
+        "--label_set",
+        "judge:overlap",
+        "--measure=AP",
+        "--format",
+        "json",
+    )
     rows = json.loads(done.stdout)
     assert {row["label_set"] for row in rows} == {"judge:overlap"}
-    expected = "select max(score_4dp) as best from leaderboard where level = 2 " \
-               "and label_set = 'judge:overlap' and measure = 'AP'"  # fmt: skip
+    expected = (
+        "select max(score_4dp) as best from leaderboard where level = 2 "
+        "and label_set = 'judge:overlap' and measure = 'AP'"
+    )
     best = json.loads(gradelake(folder, "sql", expected, "--format", "json").stdout)[0]["best"]
     assert rows[0]["score"] == best
     wrong = gradelake(folder, "sql", "@leaderboard", "--mesure", "AP", code=2)
@@ -107,9 +129,13 @@ def test_statements_can_be_piped_in(folder):
     import sys
 
     done = subprocess.run(
-        [sys.executable, "-m", "gradelake", "sql", "--format", "csv"], cwd=folder,
-        input="select 1 as one;\nselect\n  2 as two;\n", capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "gradelake", "sql", "--format", "csv"],
+        cwd=folder,
+        input="select 1 as one;\nselect\n  2 as two;\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split() == ["one", "1", "two", "2"]
 
 

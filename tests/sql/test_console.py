@@ -11,7 +11,15 @@ import termios
 import pytest
 from rich.cells import cell_len
 
-from sql.console import print_csv, print_json, print_line, print_records, print_table, say, warn
+from gradelake.sql.common.console import (
+    print_csv,
+    print_json,
+    print_line,
+    print_records,
+    print_table,
+    say,
+    warn,
+)
 
 # what a passage may hold to recolour, overwrite or rename the terminal it is shown on
 HOSTILE = "\x1b[31mred\x1b[0m\rover\x08\x08\x7f\x9b31m\x1b]0;title\x07"
@@ -66,8 +74,10 @@ def test_a_name_that_is_not_utf_8_is_json_all_the_same(capsys):
 
 @pytest.mark.parametrize("width", [200, 100, 80, 40, 20])
 def test_every_line_fits_the_terminal_and_numbers_stay_whole(capsys, width):
-    rows = [(f"query-{n}", PROSE + str(n), f"doc/{n}/{'0123456789abcdef' * 3}", n / 7, n * 1000)
-            for n in range(3)]  # fmt: skip
+    rows = [
+        (f"query-{n}", PROSE + str(n), f"doc/{n}/{'0123456789abcdef' * 3}", n / 7, n * 1000)
+        for n in range(3)
+    ]
     print_table(["query_id", "text", "passage_id", "score", "n"], rows, width)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(cell_len, lines)) <= width
@@ -93,8 +103,10 @@ def test_wide_characters_count_as_two_cells(capsys):
 
 def test_where_room_is_scarce_what_is_the_same_in_all_rows_goes_below(capsys):
     columns = ["collection", "query_id", "query", "item_id", "item", "n"]
-    rows = [("demo", f"q{i // 2}" * 6, f"{PROSE} {i // 2}", f"i{i}" * 6, f"item {PROSE} {i}", i)
-            for i in range(4)]  # fmt: skip
+    rows = [
+        ("demo", f"q{i // 2}" * 6, f"{PROSE} {i // 2}", f"i{i}" * 6, f"item {PROSE} {i}", i)
+        for i in range(4)
+    ]
     print_table(columns, rows, 70)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["query_id", "item_id", "item", "n"]
@@ -104,20 +116,46 @@ def test_where_room_is_scarce_what_is_the_same_in_all_rows_goes_below(capsys):
     assert "(no room for query)" in lines
 
 
-SPURIOUS = ["grader", "rubric_version", "query_id", "query", "item_id", "item", "n_hits",
-            "n_non_relevant", "rate", "n_relevant_hits", "n_relevant"]  # fmt: skip
+SPURIOUS = [
+    "grader",
+    "rubric_version",
+    "query_id",
+    "query",
+    "item_id",
+    "item",
+    "n_hits",
+    "n_non_relevant",
+    "rate",
+    "n_relevant_hits",
+    "n_relevant",
+]
 
 
 @pytest.mark.parametrize(
     ("width", "least"), [(80, {"n_hits", "rate"}), (120, {"n_hits", "rate", "n_relevant"})]
 )
 def test_an_items_id_is_how_its_hash_begins_and_figures_stay(capsys, width, least):
-    hashes = ["79d1ecceed8fa847ccc372f1f0204186", "d1dd90576f6d0c3b8f0e2c5f8d4f7a11",
-              "0e861dae6f6d0c3b8f0e2c5f8d4f7a11"]  # fmt: skip
-    rows = [(("lexical", "lexical_nuggets")[n % 2], 0, "sourdough-rise", f"{PROSE}?",
-             f"sourdough-rise/{each}", f"Which {n} acids give the bread its taste, and why?",
-             5 - n, 17, 0.294 - n / 100, n + 1, 7)
-            for n, each in enumerate(hashes)]  # fmt: skip
+    hashes = [
+        "79d1ecceed8fa847ccc372f1f0204186",
+        "d1dd90576f6d0c3b8f0e2c5f8d4f7a11",
+        "0e861dae6f6d0c3b8f0e2c5f8d4f7a11",
+    ]
+    rows = [
+        (
+            ("lexical", "lexical_nuggets")[n % 2],
+            0,
+            "sourdough-rise",
+            f"{PROSE}?",
+            f"sourdough-rise/{each}",
+            f"Which {n} acids give the bread its taste, and why?",
+            5 - n,
+            17,
+            0.294 - n / 100,
+            n + 1,
+            7,
+        )
+        for n, each in enumerate(hashes)
+    ]
     print_table(SPURIOUS, rows, width)
     header, *lines = capsys.readouterr().out.splitlines()
     assert max(map(cell_len, [header, *lines])) <= width
@@ -129,8 +167,9 @@ def test_an_items_id_is_how_its_hash_begins_and_figures_stay(capsys, width, leas
 
 def test_figures_that_are_the_same_in_all_rows_stay_while_there_is_room(capsys):
     columns = ["label_set", "level", "system", "score", "stderr", "rank", "n_queries", "cover"]
-    rows = [(f"assessor:{PROSE[:9]}", 2, f"system-{n}", 0.25, 0.0125, 1, 43, None)
-            for n in range(3)]  # fmt: skip
+    rows = [
+        (f"assessor:{PROSE[:9]}", 2, f"system-{n}", 0.25, 0.0125, 1, 43, None) for n in range(3)
+    ]
     print_table(columns, rows, 44)
     header, *lines = capsys.readouterr().out.splitlines()
     assert header.split() == ["system", "score", "stderr", "rank", "n_queries"]
@@ -140,8 +179,10 @@ def test_figures_that_are_the_same_in_all_rows_stay_while_there_is_room(capsys):
 
 def test_repeated_texts_go_before_figures(capsys):
     columns = ["grader", "assessor", "policy", *(f"figure_{n}" for n in range(5))]
-    rows = [(f"grader-{n % 2}-of-two", f"assessor-{n}", f"policy-{n % 3}", *[n / 7] * 5)
-            for n in range(4)]  # fmt: skip
+    rows = [
+        (f"grader-{n % 2}-of-two", f"assessor-{n}", f"policy-{n % 3}", *[n / 7] * 5)
+        for n in range(4)
+    ]
     print_table(columns, rows, 84)
     header, *_, note = capsys.readouterr().out.splitlines()
     assert header.split()[0] == "assessor", "it tells the rows apart"
@@ -219,5 +260,9 @@ def test_csv_is_exact_in_a_pipe_and_harmless_on_a_terminal(capsys, monkeypatch):
 def test_one_column_a_line_cuts_nothing(capsys):
     print_line(["id", "text"], [("a", PROSE * 9), ("b", None)])
     assert capsys.readouterr().out.splitlines() == [
-        "  id = a", f"text = {PROSE * 9}", "", "  id = b", "text = "
-    ]  # fmt: skip
+        "  id = a",
+        f"text = {PROSE * 9}",
+        "",
+        "  id = b",
+        "text = ",
+    ]

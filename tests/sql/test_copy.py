@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sql import BadInput, Lake, Project, WorkFailed
-from sql.connection import connect
-from sql.upkeep.backup import backup
-from sql.upkeep.lake_copy import copy, fingerprint
-from sql.upkeep.restore import restore
-from sql.upkeep.verify import verify
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import connect
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.upkeep.backup import backup
+from gradelake.sql.operations.upkeep.lake_copy import copy, fingerprint
+from gradelake.sql.operations.upkeep.restore import restore
+from gradelake.sql.operations.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import (
@@ -152,8 +154,12 @@ def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server
     with Lake.live(theirs) as lake:
         assert lake.rows("select rank, score from lake.raw.run_entries") == [(2, 1e-300)]
         assert lake.value("select gold_answers from lake.raw.rubric_items") == [
-            "a", "b, c", None, '"', ""
-        ]  # fmt: skip
+            "a",
+            "b, c",
+            None,
+            '"',
+            "",
+        ]
     with Lake.published(theirs) as lake:
         assert lake.release == "before"
         assert lake.value("select count(score) from lake.raw.run_entries") == 2
@@ -181,7 +187,8 @@ def test_an_interrupted_copy_goes_on_where_it_was(source, tmp_path):
     target = project(tmp_path / "target")
     script = (
         "import os, sys\nfrom pathlib import Path\n"
-        "from sql import Project\nfrom sql.upkeep import lake_copy\n"
+        "from gradelake.sql.common.project import Project\n"
+        "from gradelake.sql.operations.upkeep import lake_copy\n"
         "def progress(what, tables, n):\n"
         "    for table in tables:\n"
         "        if table == 'raw.passages': os.kill(os.getpid(), 9)\n"

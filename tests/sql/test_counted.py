@@ -2,7 +2,7 @@
 
 import pytest
 
-from sql.counted import counted
+from gradelake.sql.common.counted import counted
 
 
 @pytest.mark.parametrize(

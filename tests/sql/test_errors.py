@@ -3,9 +3,10 @@
 import duckdb
 import pytest
 
-from sql import Lake, Project
-from sql.errors import how_to_install, masked
-from sql.storage import bucket_error
+from gradelake.sql.common.errors import how_to_install, masked
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.storage import bucket_error
 from tests.postgres_server import postgres_server
 
 
@@ -18,7 +19,7 @@ from tests.postgres_server import postgres_server
         ("PASSWORD=hunter2", "PASSWORD=***"),
         ("no secret: 12:30, a@b, https://host/a:b", "no secret: 12:30, a@b, https://host/a:b"),
     ],
-)  # fmt: skip
+)
 def test_passwords_of_connection_strings_are_masked(text, shown):
     assert masked(text) == shown
 

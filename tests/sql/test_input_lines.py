@@ -2,9 +2,9 @@
 
 import pytest
 
-from sql import asking
-from sql.errors import BadInput
-from sql.shell.input_lines import needs_more, units
+from gradelake.sql.ask import question
+from gradelake.sql.ask.shell.input_lines import needs_more, units
+from gradelake.sql.common.errors import BadInput
 
 HALF = "select '\udce9"  # a byte that is not UTF-8, as Python reads it
 
@@ -27,11 +27,11 @@ def test_units(text, found):
 def test_many_comments_are_told_from_a_statement_at_once():
     comments = "/* a * b **/ -- c\n" * 2000
 
-    assert asking.is_nothing(comments)
-    assert not asking.is_nothing(f"{comments}select")
+    assert question.is_nothing(comments)
+    assert not question.is_nothing(f"{comments}select")
 
 
 def test_a_byte_that_is_not_utf8_ends_no_prompt_and_is_told_at_enter():
     assert not needs_more(f"{HALF};")
     with pytest.raises(BadInput, match="not UTF-8"):
-        asking.split(f"{HALF};")
+        question.split(f"{HALF};")

@@ -23,19 +23,29 @@ class Interrupting:
 sys.meta_path.insert(0, Interrupting())
 {work}
 """
-HEEDED = "import time\nfrom sql.interrupts import heed_ctrl_c\nheed_ctrl_c()\n"
+HEEDED = "import time\nfrom gradelake.sql.common.interrupts import heed_ctrl_c\nheed_ctrl_c()\n"
 
 
 def run(code: str, folder: Path) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120,
+        [sys.executable, "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
         check=False,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
     "module",
-    ["pandas.core", "pyarrow.compute", "dbt.cli.main", "dbt.task.build", "sql.dbt_plugin"],
+    [
+        "pandas.core",
+        "pyarrow.compute",
+        "dbt.cli.main",
+        "dbt.task.build",
+        "gradelake.sql.build.dbt_plugin",
+    ],
 )
 def test_a_build_is_stopped_whatever_is_imported_at_that_moment(demo, tmp_path, module):
     folder = tmp_path / "demo"

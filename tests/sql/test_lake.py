@@ -10,12 +10,14 @@ import duckdb
 import polars as pl
 import pytest
 
-from sql import BadInput, Lake, Project, WorkFailed
-from sql.connection import lock_file
-from sql.contracts import CONTRACTS, KEYS
-from sql.lock import file_lock, lock_holder
-from sql.migrate import applied, migrations
-from sql.transaction import utc_now
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import lock_file
+from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lock import file_lock, lock_holder
+from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.lake.transaction import utc_now
 
 
 @pytest.fixture
@@ -161,7 +163,7 @@ def test_a_catalog_that_is_no_catalog_is_reported_without_a_trace(project):
 HOLD = """
     import sys, time
     from pathlib import Path
-    from sql.lock import file_lock
+    from gradelake.sql.lake.lock import file_lock
     with file_lock(Path(sys.argv[1]), "holding"):
         print("held", flush=True)
         time.sleep(60)
@@ -172,8 +174,9 @@ HOLD = """
 def holder(project):
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(HOLD), str(lock_file(project))],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout.readline() == "held\n"
     yield process
     process.kill()
@@ -257,7 +260,7 @@ def test_times_in_the_lake_are_utc_without_a_zone():
 def test_a_lake_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_has(
     project, monkeypatch, tmp_path
 ):
-    from sql import migrate
+    from gradelake.sql.lake import migrate
 
     first = Project.read(write_config(tmp_path / "old"))
     with monkeypatch.context() as patch:

@@ -16,13 +16,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sql import Lake, Project
-from sql.connection import night_lock
-from sql.nightly import WEBHOOK, summary
-from sql.nightly.alert import Alerts
-from sql.nightly.budget import Budget
-from sql.transaction import NIGHT
-from sql.upkeep.verify import verify
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import night_lock
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import NIGHT
+from gradelake.sql.operations.nightly import WEBHOOK, summary
+from gradelake.sql.operations.nightly.alert import Alerts
+from gradelake.sql.operations.nightly.budget import Budget
+from gradelake.sql.operations.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.postgres_server import postgres_server
 
@@ -42,7 +43,7 @@ THOMAS = '\n[graders.thomas]\nengine = "lexical"\nprompt = "thomas"\n'
 SUN = '\n[graders.sun]\nengine = "lexical"\nprompt = "sun"\n'
 # asked about bees, it cannot be used any more
 BREAKING = """
-from grading.engines import Engine as Base, EngineUnusable, Response
+from gradelake.grading.engines import Engine as Base, EngineUnusable, Response
 
 class Engine(Base):
     needs_model = False
@@ -69,9 +70,12 @@ def write(folder: Path, name: str, *lines: str, seconds_ago: float = 3600) -> Pa
 def nightly(folder: Path, *options: str, **environment: str) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-m", "gradelake", "nightly", *options],
-        cwd=folder, env=os.environ | environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=folder,
+        env=os.environ | environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def finished(night: subprocess.Popen, code: int = 0) -> dict:
@@ -124,17 +128,23 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
     assert told["release"] == told["night"]
     assert told["came_in"][0]["written"]["systems"] == 1
     assert [each["step"] for each in told["steps"]] == [
-        "ingest tiny", "plan tiny", "grade tiny thomas", "grade tiny sun", "build", "report",
+        "ingest tiny",
+        "plan tiny",
+        "grade tiny thomas",
+        "grade tiny sun",
+        "build",
+        "report",
         "lake tidy",
-    ]  # fmt: skip
+    ]
     assert told["release"] in (first / "reports" / "tiny.html").read_text()
     assert rows(first, NIGHTS) == [(told["night"], "done", None, True)]
     with Lake.published(Project.find(first)) as release:
         assert release.release == told["night"]
         assert release.rows("select state from lake.marts.nights") == [("running",)]
-    assert json.loads((first / "lake" / "nights" / f"{told['night']}.json").read_text())[
-        "counts"
-    ] == told["counts"]  # fmt: skip
+    assert (
+        json.loads((first / "lake" / "nights" / f"{told['night']}.json").read_text())["counts"]
+        == told["counts"]
+    )
 
 
 def test_the_budget_is_shared_by_the_graders_and_never_exceeded(first):
@@ -216,8 +226,10 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
 
     # the collection and the grader that fail are named; the others went on, no pair twice
     assert [(each["step"], each["state"]) for each in told["failed"]] == [
-        ("ingest nowhere", "failed"), ("plan nowhere", "skipped"), ("grade tiny breaks", "failed")
-    ]  # fmt: skip
+        ("ingest nowhere", "failed"),
+        ("plan nowhere", "skipped"),
+        ("grade tiny breaks", "failed"),
+    ]
     assert "missing.tsv" in told["failed"][0]["reason"]
     assert "the endpoint is gone" in told["failed"][2]["reason"]
     graded = {each["grader"]: each for each in told["graded"]}
@@ -226,10 +238,17 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     n_committed = broken["pairs"]
     assert (broken["state"], broken["tokens"]) == ("failed", 8 * n_committed)
     assert 0 < n_committed < n_committed + broken["left"]
-    assert rows(folder, "select count(*) from lake.raw.grades inner join lake.raw.graders "
-                        "using (grader_id) where name = 'breaks'") == [(n_committed,)]  # fmt: skip
-    assert rows(folder, "select count(distinct (grader_id, query_id, passage_id)), count(*) - ? "
-                        "from lake.raw.grades", n_committed) == [(8 + n_committed, 8)]  # fmt: skip
+    assert rows(
+        folder,
+        "select count(*) from lake.raw.grades inner join lake.raw.graders "
+        "using (grader_id) where name = 'breaks'",
+    ) == [(n_committed,)]
+    assert rows(
+        folder,
+        "select count(distinct (grader_id, query_id, passage_id)), count(*) - ? "
+        "from lake.raw.grades",
+        n_committed,
+    ) == [(8 + n_committed, 8)]
 
     # what moved since the last night
     assert told["moved"]["before"] == json.loads((folder / "first.json").read_text())["release"]
@@ -253,9 +272,15 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     assert verify(Project.find(folder)).faults == []
 
     # the night is a row of the mart, and a person can read it
-    shown = gradelake(folder, "sql", "--live", "--format", "csv",
-                      "select state, files_accepted, files_quarantined, files_waiting, "
-                      "pairs_graded, steps_failed from nights")  # fmt: skip
+    shown = gradelake(
+        folder,
+        "sql",
+        "--live",
+        "--format",
+        "csv",
+        "select state, files_accepted, files_quarantined, files_waiting, "
+        "pairs_graded, steps_failed from nights",
+    )
     in_all = 3 + n_committed
     assert shown.stdout.splitlines()[1:] == [f"failed,1,1,1,{in_all},3", "done,0,0,0,5,0"]
 
@@ -300,8 +325,10 @@ def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(
     night = nightly(folder, "--json")
     wait_for_step(night, "build")
     ((run_id, name),) = rows(
-        folder, "select run_id, json_extract_string(counts, '$.night') "
-        "from lake.raw.pipeline_runs where state = 'running'")  # fmt: skip
+        folder,
+        "select run_id, json_extract_string(counts, '$.night') "
+        "from lake.raw.pipeline_runs where state = 'running'",
+    )
     assert steps_of(night.pid)
     night.kill()
     night.communicate()
@@ -313,13 +340,15 @@ def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(
     told = finished(nightly(folder, "--json"))
     assert [each["night"] for each in told["killed_before"]] == [name]
     assert [row[1:] for row in rows(folder, NIGHTS)] == [
-        ("done", None, True), ("failed", "killed: it never came to its end", False),
         ("done", None, True),
-    ]  # fmt: skip
+        ("failed", "killed: it never came to its end", False),
+        ("done", None, True),
+    ]
     with Lake.published(Project.find(folder)) as release:
         assert release.rows("select distinct system from lake.marts.leaderboard order by 1") == [
-            ("good",), ("new",)
-        ]  # fmt: skip
+            ("good",),
+            ("new",),
+        ]
     assert told["moved"]["n_leaderboards_moved"] > 0
     assert verify(Project.find(folder)).faults == []
 
@@ -441,5 +470,6 @@ def test_summaries_of_the_newest_nights_are_kept(tmp_path):
     kept = sorted(file.name for file in (tmp_path / "lake" / "nights").iterdir())
     assert len(kept) == summary.KEPT + 1
     assert (kept[0], kept[-2:]) == (
-        "night-2026-01-02.json", ["night-2026-02-01.json", "people-put-this-here.txt"]
-    )  # fmt: skip
+        "night-2026-01-02.json",
+        ["night-2026-02-01.json", "people-put-this-here.txt"],
+    )

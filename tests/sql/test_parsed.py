@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sql.parsed import Shared
+from gradelake.sql.build.parsed import Shared
 
 PROJECT = Path("/somewhere/dbt_project")
 

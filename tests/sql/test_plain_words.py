@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sql import Lake
-from sql.plain_words import in_plain_words
+from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.lake.lake import Lake
 from tests.sql.small_lake import N_GRADES, file_of, small_lake
 
 
@@ -23,8 +23,10 @@ def locked_by_another_program(catalog: Path) -> Iterator[None]:
     )
     with subprocess.Popen(
         [sys.executable, "-c", hold, str(catalog)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as holder:  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
         assert holder.stdout.readline() == "held\n"
         yield
         holder.stdin.close()

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sql import Lake, Project
-from sql.postgres import advisory_lock
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.postgres import advisory_lock
 from tests.conftest import gradelake
 from tests.postgres_server import new_database, postgres_server
 
@@ -65,18 +66,22 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     gradelake(folder, "doctor")
 
     # a second build waits for the first one's advisory lock
-    from sql.errors import WorkFailed
+    from gradelake.sql.common.errors import WorkFailed
 
     project = Project.find(folder)
     script = (
-        "import sys\nfrom sql import Project\nfrom sql.postgres import advisory_lock\n"
+        "import sys\n"
+        "from gradelake.sql.common.project import Project\n"
+        "from gradelake.sql.lake.postgres import advisory_lock\n"
         "with advisory_lock(Project.find(sys.argv[1])):\n"
         "    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     holder = subprocess.Popen(
-        [sys.executable, "-c", script, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [sys.executable, "-c", script, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-    )  # fmt: skip
+    )
     assert holder.stdout.readline() == "held\n"
     with Lake.writer(project) as lake:
         with pytest.raises(WorkFailed, match="being written"), lake.lock("t", wait=False):
@@ -92,9 +97,12 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
     )
     for command in (["ingest", "x"], ["build"], ["sql", "select 1"], ["log"], ["doctor"]):
         done = subprocess.run(
-            [sys.executable, "-m", "gradelake", *command], cwd=tmp_path, capture_output=True,
-            text=True, check=False,
-        )  # fmt: skip
+            [sys.executable, "-m", "gradelake", *command],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode in (1, 2), command
         assert "hunter2" not in done.stdout + done.stderr, command
         assert "Traceback" not in done.stderr, command
@@ -111,7 +119,7 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
     ],
 )
 def test_no_way_of_writing_a_password_gets_it_printed(tmp_path, catalog):
-    from sql.errors import GradelakeError
+    from gradelake.sql.common.errors import GradelakeError
 
     (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
     project = Project.find(tmp_path)
@@ -125,8 +133,11 @@ def test_no_way_of_writing_a_password_gets_it_printed(tmp_path, catalog):
 def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
     """Two machines, one new lake: each has its own folder, so only PostgreSQL can queue them."""
     script = (
-        "import sys\nfrom sql import Lake, Project\nfrom ingest.collection import Collection\n"
-        "from ingest.pipeline import ingest\n"
+        "import sys\n"
+        "from gradelake.sql.lake.lake import Lake\n"
+        "from gradelake.sql.common.project import Project\n"
+        "from gradelake.ingest.collections.collection import Collection\n"
+        "from gradelake.ingest.collections.pipeline import ingest\n"
         "project = Project.find(sys.argv[1])\nsys.stdin.readline()\n"
         "with Lake.create(project) as lake:\n"
         "    print(ingest(lake, Collection.named(project, 'twice'), [], lambda w, i, n: i)"
@@ -146,9 +157,12 @@ def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
         machines.append(
             subprocess.Popen(
                 [sys.executable, "-c", script, str(folder)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
             )
-        )  # fmt: skip
+        )
     new_database(catalog, "twice")
     for machine in machines:
         machine.stdin.write("go\n")

@@ -2,8 +2,9 @@
 
 import pytest
 
-from sql import BadInput, Lake, Project
-from sql.project import is_name
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, is_name
+from gradelake.sql.lake.lake import Lake
 
 
 def write(folder, text):
@@ -76,15 +77,19 @@ def test_names_that_cannot(name):
 STRANGE = {
     "nested": ("a = " + "[" * 5000 + "]" * 5000, "nested too deeply"),
     "digits": ("a = " + "9" * 5000, "a number in it is too long"),
-    "64 bits": ("[collections.c]\nmin_relevant = 9223372036854775808",
-                "collections: c: min_relevant is too large a number"),
-    "null": ('[collections.c]\nqueries = "t\\u0000.tsv"',
-             "collections: c: queries holds a null character"),
+    "64 bits": (
+        "[collections.c]\nmin_relevant = 9223372036854775808",
+        "collections: c: min_relevant is too large a number",
+    ),
+    "null": (
+        '[collections.c]\nqueries = "t\\u0000.tsv"',
+        "collections: c: queries holds a null character",
+    ),
     "null in a list": ('[collections.c]\nruns = ["a", "b\\u0000"]', "runs holds a null character"),
     "null in a name": ('"a\\u0000" = 1', "a name holds a null character"),
     "long path": (f'[lake]\npath = "{"x" * 300}"', r"[lake] path cannot be used: File name too"),
     "long folder": (f'[grading]\nprompts = "{"x" * 300}"', "[grading] prompts cannot be used"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", STRANGE)

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sql import BadInput, Lake, Project, releases
-from sql.behind import not_built_yet
-from sql.book import asked, entries
-from sql.seeds import PACKAGED
+from gradelake.sql.ask.book import asked, entries
+from gradelake.sql.ask.not_in_release import not_built_yet
+from gradelake.sql.build.seeds import PACKAGED
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
 from tests.conftest import gradelake
 from tests.sql.small_lake import graders, small_lake
 
@@ -36,8 +39,10 @@ def later_folder(demo, tmp_path_factory) -> Path:
 
 
 def test_a_board_is_at_the_collections_level_unless_another_is_asked_for(demo):
-    query = "select system, score_4dp from leaderboard where label_set = 'judge:overlap' " \
-            "and measure = 'AP' and level = {} order by rank, system"  # fmt: skip
+    query = (
+        "select system, score_4dp from leaderboard where label_set = 'judge:overlap' "
+        "and measure = 'AP' and level = {} order by rank, system"
+    )
     question = ("@leaderboard", "--label_set", "judge:overlap", "--measure", "AP")
     for level, words in ((MIN_RELEVANT, ()), (1, ("--level", "1")), (3, ("--level", "3"))):
         board = rows(demo, *question, *words)
@@ -90,8 +95,15 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(demo, measure, 
 def test_the_book_is_a_line_per_question(demo):
     *lines, last = gradelake(demo, "sql", "@").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [f"@{name}" for name in entries()]
-    assert len({line.index(entry.question) for line, entry in
-                zip(lines, entries().values(), strict=True)}) == 1, "aligned"  # fmt: skip
+    assert (
+        len(
+            {
+                line.index(entry.question)
+                for line, entry in zip(lines, entries().values(), strict=True)
+            }
+        )
+        == 1
+    ), "aligned"
     assert "@NAME --help" in last
 
 

@@ -8,8 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from gradelake import app
-from sql import BadInput, Lake, Project, WorkFailed, releases
-from sql.connection import published_file
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import published_file
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
 from tests.sql.test_retention import add_queries, project_in, publish
 
 

@@ -6,8 +6,10 @@ import pytest
 from click.testing import CliRunner
 
 from gradelake import app
-from sql import BadInput, Lake, Project
-from sql.release_diff import compare
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases.diff import compare
 from tests.sql.test_retention import project_in, publish
 
 BOARD = "(collection, label_set, level, system, measure, score, rank)"
@@ -67,8 +69,10 @@ def test_labels_that_changed_appeared_and_went_are_counted_and_the_first_shown(p
     assert (moves.collection, moves.label_set) == ("c", "judge:a")
     assert (moves.changed, moves.appeared, moves.went, moves.same) == (1, 1, 1, 1)
     assert [tuple(example.values()) for example in moves.examples] == [
-        ("q1", "p1", 3, 2), ("q2", "p1", 1, None), ("q3", "p1", None, 1)
-    ]  # fmt: skip
+        ("q1", "p1", 3, 2),
+        ("q2", "p1", 1, None),
+        ("q3", "p1", None, 1),
+    ]
 
 
 def test_systems_that_moved_came_and_went_are_listed_best_first_with_tau_b(project):
@@ -90,8 +94,11 @@ def test_systems_that_moved_came_and_went_are_listed_best_first_with_tau_b(proje
 def test_the_other_way_round_what_came_goes(project):
     board = compare(project, "r2", "r1").leaderboards[0]
     assert [(s["system"], s["score_before"], s["score_after"]) for s in board.systems] == [
-        ("one", 0.75, 0.9), ("two", 0.8, 0.8), ("new", 0.2, None), ("old", None, 0.1)
-    ]  # fmt: skip
+        ("one", 0.75, 0.9),
+        ("two", 0.8, 0.8),
+        ("new", 0.2, None),
+        ("old", None, 0.1),
+    ]
 
 
 def test_a_release_does_not_differ_from_itself(project):

@@ -13,13 +13,16 @@ import duckdb
 import polars as pl
 import pytest
 
-from sql import BadInput, Lake, Project, release_files, release_policy, releases
-from sql.connection import catalog_file, data_path
-from sql.release_files import METADATA
-from sql.transaction import utc_now
-from sql.unchanged import last_build, nodes
-from sql.upkeep.compaction import merge_small_files
-from sql.upkeep.retention import Maintained, maintain
+from gradelake.sql.build.nodes_to_skip import last_build, nodes
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import catalog_file, data_path
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.operations.upkeep.compaction import merge_small_files
+from gradelake.sql.operations.upkeep.retention import Maintained, maintain
+from gradelake.sql.releases import data_files, keeping, releases
+from gradelake.sql.releases.data_files import METADATA
 from tests.postgres_server import postgres_server
 
 NOW = timedelta(0)
@@ -97,8 +100,9 @@ def do_something(lake: Lake, chance: random.Random, counter: list[int]) -> None:
         if what == "delete":
             transaction.run(
                 "delete from {lake}.raw.queries where hash(query_id, ?) % 100 < ?",
-                counter[0], chance.choice([1, 8, 60]),
-            )  # fmt: skip
+                counter[0],
+                chance.choice([1, 8, 60]),
+            )
         elif what == "rebuild":
             transaction.run(
                 "create table {lake}.marts.board__tmp as "
@@ -131,7 +135,7 @@ def rounds_of_work(project: Project, seed: int, n_rounds: int) -> None:
             publish(lake, f"r{turn}")
             held[f"r{turn}"] = contents(lake)
             if turn == 1:
-                release_policy.keep(lake, "r1")
+                keeping.keep(lake, "r1")
             for _ in range(chance.randint(0, 2)):
                 do_something(lake, chance, counter)
             now = contents(lake)
@@ -142,7 +146,7 @@ def rounds_of_work(project: Project, seed: int, n_rounds: int) -> None:
             expected = {f"r{n}" for n in range(max(0, turn - 2), turn + 1)} | {"r1"}
             assert found.keys() == expected & held.keys()
             assert contents(lake) == now, f"seed {seed}, round {turn}"
-            needed = release_files.known(lake.connection) | set(release_policy.files_of_all(lake))
+            needed = data_files.known(lake.connection) | set(keeping.files_of_all(lake))
             for name, release in found.items():
                 where = f"seed {seed}, round {turn}, release {name}"
                 releases.attach_release(lake.connection, project, name, name)
@@ -167,10 +171,10 @@ def merged_away(lake: Lake) -> list[str]:
     for first in (0, 20):
         add_queries(lake, first, 20)
     publish(lake, "r1")
-    before = release_files.known(lake.connection)
+    before = data_files.known(lake.connection)
     merge_small_files(lake, 2)
     publish(lake, "r2")
-    gone = sorted(before - release_files.known(lake.connection))
+    gone = sorted(before - data_files.known(lake.connection))
     assert len(gone) == 2
     return gone
 
@@ -191,7 +195,7 @@ def test_a_file_goes_a_day_after_its_last_release_not_before(project):
         assert on_disk(project) >= set(files)
 
         schedule(lake, hours_ago=100)
-        release_policy.drop(lake, "r1")  # a reader may have attached it a moment ago
+        keeping.drop(lake, "r1")  # a reader may have attached it a moment ago
         done = maintain(project)
         assert (done.files_held, done.files_waiting, done.files_deleted) == (0, 2, 0)
         # DuckLake compares days only: at 23 hours it would delete them on most of a day
@@ -215,12 +219,12 @@ def test_of_old_releases_the_newest_and_the_kept_ones_stay(project):
         for n in range(1, 6):
             add_queries(lake, 20 * n, 20)
             publish(lake, f"r{n}")
-        release_policy.keep(lake, "r2")
+        keeping.keep(lake, "r2")
         assert maintain(project).releases_dropped == 2
         names = [r.name for r in releases.available(project, lake.connection)]
         assert names == ["r2", "r4", "r5"]
         assert [r.name for r in releases.listed(lake.connection)] == names
-        release_policy.let_go(lake, "r2")
+        keeping.let_go(lake, "r2")
         assert maintain(project).releases_dropped == 1
 
 

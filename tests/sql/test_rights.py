@@ -1,4 +1,4 @@
-"""Least rights: what the roles of sql/rights may do in PostgreSQL, and a group in a folder."""
+"""Least rights: what the roles of sql/lake/rights may do in PostgreSQL, and a group in a folder."""
 
 import os
 import re
@@ -12,14 +12,15 @@ import duckdb
 import psycopg
 import pytest
 
-import sql
-from sql import Lake, Project, WorkFailed
-from sql.errors import GradelakeError
-from sql.upkeep.verify import verify
+from gradelake.sql import lake as lake_room
+from gradelake.sql.common.errors import GradelakeError, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.upkeep.verify import verify
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
 
-RIGHTS = Path(sql.__file__).parent / "rights"
+RIGHTS = Path(lake_room.__file__).parent / "rights"
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +100,15 @@ def test_writers_change_what_the_other_made_and_get_nowhere_else(lake):
             transaction.insert("passages", passages(first, 20))
     with Lake.live(lake["nightly"]) as opened:
         assert opened.value("select count(text) from lake.raw.passages") == 30
-    for statement in ("create database mine", "create role mine", "create schema mine",
-                      "drop schema public cascade", "drop database gradelake",
-                      "copy (select 1) to '/tmp/x'", "alter role analyst superuser"):  # fmt: skip
+    for statement in (
+        "create database mine",
+        "create role mine",
+        "create schema mine",
+        "drop schema public cascade",
+        "drop database gradelake",
+        "copy (select 1) to '/tmp/x'",
+        "alter role analyst superuser",
+    ):
         with pytest.raises(psycopg.Error, match=r"permission denied|must be|cannot drop"):
             run(lake["nightly"].catalog, statement)
 

@@ -12,10 +12,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sql import Lake, Project
-from sql.upkeep.backup import backup
-from sql.upkeep.restore import restore
-from sql.upkeep.verify import verify
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.upkeep.backup import backup
+from gradelake.sql.operations.upkeep.restore import restore
+from gradelake.sql.operations.upkeep.verify import verify
 from tests.grading.project import Judged, make_template
 from tests.ingest.conftest import write_file
 from tests.postgres_server import new_database, postgres_server
@@ -73,9 +74,13 @@ def gradelake(folder: Path, *arguments: str, code: int = 0, **environment: str) 
     """What the command line prints, on both of its streams."""
     done = subprocess.run(
         [sys.executable, "-m", "gradelake", *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
         env=os.environ | environment,
-    )  # fmt: skip
+    )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -153,10 +158,13 @@ def test_three_machines_write_into_one_bucket_at_once_and_nothing_is_lost(
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITE, str(machine.file), str(100 * n)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         for n, machine in enumerate(machines)
-    ]  # fmt: skip
+    ]
     assert [writer.stdout.readline() for writer in writers] == ["ready\n"] * 3
     for writer in writers:
         writer.stdin.write("go\n")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sql import BadInput, Project
-from sql.nightly.schedule import Schedule, unit_word
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.operations.nightly.schedule import Schedule, unit_word
 from tests.conftest import gradelake
 
 AWKWARD = 'a lake\'s "50%" $HOME\\n'
@@ -39,14 +40,17 @@ def test_systemd_finds_nothing_wrong_with_the_units(project, tmp_path):
     assert str(units / names[0]) in done.stdout
     checked = subprocess.run(
         ["systemd-analyze", "verify", *(str(units / name) for name in names)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     about_ours = [line for line in checked.stderr.splitlines() if "gradelake" in line]
     assert (checked.returncode, about_ours) == (0, [])
     broken = (units / names[0]).read_text().replace("ExecStart=", "ExecStart=/no/such")
     (units / names[0]).write_text(broken)
-    again = subprocess.run(["systemd-analyze", "verify", str(units / names[0])], check=False,
-                           capture_output=True)  # fmt: skip
+    again = subprocess.run(
+        ["systemd-analyze", "verify", str(units / names[0])], check=False, capture_output=True
+    )
     assert again.returncode != 0, "it looks at what is to be started"
 
 
@@ -94,9 +98,13 @@ def test_the_line_of_the_crontab_runs_in_a_shell_as_cron_would_run_it(project, t
     assert (minute, hour, days) == ("7", "4", ["*", "*", "*"])
     assert not re.search(r"(?<!\\)%", command), "cron would end the line there"
     ran = subprocess.run(
-        ["/bin/sh", "-c", command.replace(r"\%", "%")], cwd="/", env=os.environ | {"HOME": "/"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        ["/bin/sh", "-c", command.replace(r"\%", "%")],
+        cwd="/",
+        env=os.environ | {"HOME": "/"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     log = (project.folder / "nightly.log").read_text()
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", "")
     assert "there are no collections" in log

@@ -12,16 +12,18 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from sql import Lake
-from sql.book import entries
+from gradelake.sql.ask.book import entries
+from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.sql.small_lake import file_of, small_lake
 from tests.sql.terminal import CTRL_C, ENTER, UP, Terminal
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
 FOREVER = "select sum(a.range * b.range) from range(10000000) a, range(10000000) b;"
-BOARD = "select system from leaderboard where label_set = 'assessor:human' and measure = 'AP' " \
-        "and level = 2 and rank = 1"  # fmt: skip
+BOARD = (
+    "select system from leaderboard where label_set = 'assessor:human' and measure = 'AP' "
+    "and level = 2 and rank = 1"
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +49,13 @@ def piped(
 ) -> subprocess.CompletedProcess:
     """Pipe statements in; fail with what was printed unless the command leaves `code`."""
     done = subprocess.run(
-        [sys.executable, "-m", "gradelake", "sql", *arguments], cwd=folder, check=False,
-        input=text if isinstance(text, bytes) else text.encode(), capture_output=True, timeout=120,
-    )  # fmt: skip
+        [sys.executable, "-m", "gradelake", "sql", *arguments],
+        cwd=folder,
+        check=False,
+        input=text if isinstance(text, bytes) else text.encode(),
+        capture_output=True,
+        timeout=120,
+    )
     done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
     assert done.returncode == code, f"{done.returncode}\n{done.stdout}{done.stderr}"
     return done
@@ -329,8 +335,14 @@ def test_an_error_in_a_pipe_says_on_which_line_the_statement_begins(demo, text, 
 
 
 def test_a_pipe_can_leave_early_and_write_to_a_file(demo, tmp_path):
-    done = piped(demo, "select 1 as one;\n.quit\nselect 2 as two;\n",
-                 "--format", "csv", "--output", str(tmp_path / "one.csv"))  # fmt: skip
+    done = piped(
+        demo,
+        "select 1 as one;\n.quit\nselect 2 as two;\n",
+        "--format",
+        "csv",
+        "--output",
+        str(tmp_path / "one.csv"),
+    )
     assert done.stdout == ""
     assert (tmp_path / "one.csv").read_text() == "one\n1\n"
     assert "is not UTF-8" in piped(demo, b"select '\xff';\n", code=2).stderr

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sql import Lake, Project
-from sql.connection import connect
-from sql.upkeep.backup import backup
-from sql.upkeep.verify import Verified, verify
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import connect
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.upkeep.backup import backup
+from gradelake.sql.operations.upkeep.verify import Verified, verify
 from tests.conftest import gradelake, made_once
 from tests.sql.small_lake import (
     file_of,
@@ -205,7 +206,7 @@ def test_a_row_that_breaks_its_contract_is_told(project):
             ["0 grades of import c/labels/sun, for which the ledger has 7"],
         ),
     ],
-)  # fmt: skip
+)
 def test_grades_that_do_not_agree_with_their_ledger_are_told(project, change, told):
     with Lake.writer(project) as lake, lake.transaction("test") as transaction:
         for statement in change:

@@ -49,10 +49,14 @@ class Tally:
             ended = self.ended[kind]
             unsound = self.unsound.get(kind, 0)
             table.add_row(
-                kind, str(self.count(kind)), str(ended.get(AGAIN, 0)), str(ended.get(TOLD, 0)),
-                str(self.lost.get(kind, 0)), str(self.doubled.get(kind, 0)),
+                kind,
+                str(self.count(kind)),
+                str(ended.get(AGAIN, 0)),
+                str(ended.get(TOLD, 0)),
+                str(self.lost.get(kind, 0)),
+                str(self.doubled.get(kind, 0)),
                 f"{unsound} faults" if unsound else "sound",
-            )  # fmt: skip
+            )
         sums = [sum(each.get(how, 0) for each in self.ended.values()) for how in (AGAIN, TOLD)]
         harm = [sum(each.values()) for each in (self.lost, self.doubled)]
         unsound = f"{sum(self.unsound.values())} faults" if self.unsound else "sound"
@@ -65,8 +69,14 @@ class Tally:
 class Campaign:
     """Faults on one lake, one night after the other, until there were enough."""
 
-    def __init__(self, room: Room, kinds: list[type[Fault]], seed: int, tally: Tally,
-                 tell: Callable[[str], None]):  # fmt: skip
+    def __init__(
+        self,
+        room: Room,
+        kinds: list[type[Fault]],
+        seed: int,
+        tally: Tally,
+        tell: Callable[[str], None],
+    ):
         self.room = room
         self.kinds = kinds
         self.rng = random.Random(seed)

@@ -58,8 +58,10 @@ time_t time(time_t *now) {
             subprocess.run(compiler, check=True, capture_output=True)
         seconds = self.rng.randint(1 * 86400, 5 * 86400)
         environment |= {
-            "LD_PRELOAD": str(library), "CLOCK_FILE": str(self.file), "CLOCK_BACK": str(seconds)
-        }  # fmt: skip
+            "LD_PRELOAD": str(library),
+            "CLOCK_FILE": str(self.file),
+            "CLOCK_BACK": str(seconds),
+        }
 
     def strike(self, night: Night) -> None:
         if night.wait_until(self.stage, self.share):

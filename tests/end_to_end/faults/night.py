@@ -48,9 +48,13 @@ class Night:
         self._out: list[str] = []
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gradelake", "nightly", "--json"],
-            cwd=room.folder, env=os.environ | environment, text=True, errors="replace",
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            cwd=room.folder,
+            env=os.environ | environment,
+            text=True,
+            errors="replace",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self._listeners = [
             threading.Thread(target=self._listen, daemon=True),
             threading.Thread(target=lambda: self._out.extend(self.process.stdout), daemon=True),

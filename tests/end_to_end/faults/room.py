@@ -11,14 +11,23 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sql import Lake, Project
-from sql.upkeep.verify import line, verify
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.upkeep.verify import line, verify
 from tests.conftest import gradelake
 
 QUERIES, ITEMS = ("q001", "q002"), ("i001", "i002")
 PASSAGES, A_RUN = 1000, 10  # passages of the collection; those of a run, new to the pool
-STAGES = ("ingest tiny", "plan tiny", "grade tiny direct", "grade tiny asked", "build",
-          "release diff", "report", "lake tidy")  # fmt: skip
+STAGES = (
+    "ingest tiny",
+    "plan tiny",
+    "grade tiny direct",
+    "grade tiny asked",
+    "build",
+    "release diff",
+    "report",
+    "lake tidy",
+)
 
 SETTINGS = """
 [grading]
@@ -44,7 +53,7 @@ inbox = "inbox"
 """
 ENGINE = """
 import pathlib, subprocess, sys
-from grading.engines import Engine as Base, Response
+from gradelake.grading.engines import Engine as Base, Response
 
 READER = pathlib.Path(__file__).parent.parent / "reader.py"
 
@@ -135,8 +144,11 @@ class Room:
         first = number * A_RUN
         assert first + A_RUN <= PASSAGES, "there are no new passages any more"
         system = f"system{number:03d}"
-        rows = {(query, f"p{first + n:03d}", float(A_RUN - n))
-                for query in QUERIES for n in range(A_RUN)}  # fmt: skip
+        rows = {
+            (query, f"p{first + n:03d}", float(A_RUN - n))
+            for query in QUERIES
+            for n in range(A_RUN)
+        }
         lines = (f"{query} Q0 {passage} 1 {score} {system}" for query, passage, score in rows)
         self.write(f"inbox/{system}.run", *lines)
         self.runs[system] = rows
@@ -179,8 +191,10 @@ class Room:
         """What a finished night should have done and did not."""
         missing = []
         if (there := self.grades()) != (due := self.expected_grades()):
-            missing.append(f"grades are not those of the pool: {len(there)} there, {len(due)} due, "
-                           f"first {sorted(set(there) ^ set(due))[:3]}")  # fmt: skip
+            missing.append(
+                f"grades are not those of the pool: {len(there)} there, {len(due)} due, "
+                f"first {sorted(set(there) ^ set(due))[:3]}"
+            )
         with Lake.live(self.project) as lake:
             found: dict[str, list] = {}
             entries = "select system, query_id, passage_id, score from lake.raw.run_entries"
@@ -198,8 +212,11 @@ class Room:
             reason = self.folder / "inbox" / "quarantine" / f"{name}.reason.txt"
             if not reason.is_file() or len(reason.read_text()) < 20:
                 missing.append(f"{name} was refused without a reason")
-        left = [entry.name for entry in (self.folder / "inbox").iterdir()
-                if entry.name not in ("accepted", "quarantine") and any_file(entry)]  # fmt: skip
+        left = [
+            entry.name
+            for entry in (self.folder / "inbox").iterdir()
+            if entry.name not in ("accepted", "quarantine") and any_file(entry)
+        ]
         return missing + [f"still in the inbox: {name}" for name in left]
 
     def release(self) -> tuple[set[str], set[str]]:

@@ -120,18 +120,21 @@ class Corrupted(_BadFile):
     kind = "corrupted file in the inbox"
 
     def put(self, inbox: Path, system: str) -> str:
-        good = "".join(f"{query} Q0 p{n:03d} {n} {90 - n} {system}\n"
-                       for query in QUERIES for n in range(40)).encode()  # fmt: skip
+        good = "".join(
+            f"{query} Q0 p{n:03d} {n} {90 - n} {system}\n" for query in QUERIES for n in range(40)
+        ).encode()
         packed = gzip.compress(good)
         middle = len(packed) // 2
         flipped = bytes(byte ^ 0x55 for byte in packed[middle : middle + 9])
-        name, content = self.rng.choice((
-            (f"{system}.run.gz", packed[:middle]),
-            (f"{system}.run.gz", packed[:middle] + flipped + packed[middle + 9 :]),
-            (f"{system}.run", good.replace(b" 75 ", b" NaN ")),
-            (f"{system}.run", good[: len(good) // 2] + b"\0\xff\xfe" + good[len(good) // 2 :]),
-            (f"{system}.jsonl", b'{"system": "x", "query_id": "q001", "te'),
-        ))  # fmt: skip
+        name, content = self.rng.choice(
+            (
+                (f"{system}.run.gz", packed[:middle]),
+                (f"{system}.run.gz", packed[:middle] + flipped + packed[middle + 9 :]),
+                (f"{system}.run", good.replace(b" 75 ", b" NaN ")),
+                (f"{system}.run", good[: len(good) // 2] + b"\0\xff\xfe" + good[len(good) // 2 :]),
+                (f"{system}.jsonl", b'{"system": "x", "query_id": "q001", "te'),
+            )
+        )
         (inbox / name).write_bytes(content)
         os.utime(inbox / name, (time.time() - 3600,) * 2)
         return name

@@ -15,7 +15,7 @@ from tests.end_to_end.faults.surroundings import (
     CatalogLocked,
     PostgresRestarted,
     possible_here,
-)  # fmt: skip
+)
 from tests.postgres_server import postgres_server
 
 LAKES = ("small disk", "postgres")

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ingest.banks import import_bank
-from ingest.rubric.commands import rubric as commands
-from ingest.rubric.rubric import Rubric
-from ingest.rubric.save import Session
-from ingest.rubric.up_to_date import open_up_to_date
+from gradelake.ingest.banks.banks import import_bank
+from gradelake.ingest.rubric.commands import rubric as commands
+from gradelake.ingest.rubric.rubric import Rubric
+from gradelake.ingest.rubric.save import Session
+from gradelake.ingest.rubric.up_to_date import open_up_to_date
 from tests.ingest.conftest import Tiny, new_tiny
 
 SKY, LIGHT, BLUE = "Why is the sky blue?", "What scatters light?", "Blue scatters most"
@@ -64,9 +64,13 @@ class Edited(Tiny):
         assert self.project
         return subprocess.Popen(
             [sys.executable, "-m", "gradelake", "rubric", "edit", *arguments],
-            cwd=self.folder, env=os.environ | {"VISUAL": "", "EDITOR": editor}, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=os.environ | {"VISUAL": "", "EDITOR": editor},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def editor(self, code: str, name: str = "editor.py") -> str:
         """An editor that is a Python script: `text` is the sheet's, to be changed."""

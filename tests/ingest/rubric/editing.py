@@ -4,8 +4,8 @@ import csv
 import io
 import os
 
-from sql.rubric_items import item_id_of
-from sql.transaction import author
+from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.lake.transaction import author
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY
 
 
@@ -18,12 +18,18 @@ def rows(tiny) -> list[tuple]:
     assert {row["collection"] for row in found} == {"tiny"}
     return [
         (
-            row["rubric_version"], row["bank"], names.get(row["item_id"], row["item_id"]),
-            row["action"], row["query_id"], row["kind"], row["text"], row["gold_answer"],
+            row["rubric_version"],
+            row["bank"],
+            names.get(row["item_id"], row["item_id"]),
+            row["action"],
+            row["query_id"],
+            row["kind"],
+            row["text"],
+            row["gold_answer"],
             row["weight"],
         )
         for row in found
-    ]  # fmt: skip
+    ]
 
 
 def edit(tiny, code: str, *options: str, exit_code: int = 0):

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from ingest.rubric import changes, sheet
-from ingest.rubric.items import RubricItem, Section, cleaned
-from sql.problems import Rejected
-from sql.rubric_items import item_id_of
+from gradelake.ingest.rubric import changes, sheet
+from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.common.rubric_items import item_id_of
 from tests.ingest.rubric.conftest import line_of, without
 from tests.ingest.rubric.test_line import nasty
 
@@ -34,14 +34,16 @@ def edits(text: str, *sections: Section) -> list[tuple]:
     )
     return [
         (
-            edit.action, edit.item and edit.item.text,
+            edit.action,
+            edit.item and edit.item.text,
             {
-                name: value for name in ("kind", "text", "gold_answers", "weight")
+                name: value
+                for name in ("kind", "text", "gold_answers", "weight")
                 if (value := getattr(edit, name)) not in ("", (), None)
             },
         )
         for edit in found
-    ]  # fmt: skip
+    ]
 
 
 def refused(text: str, *sections: Section) -> str:
@@ -82,11 +84,16 @@ def test_an_unchanged_sheet_changes_nothing_whatever_its_texts():
     for _ in range(1000):
         texts = {nasty(chance).strip() for _ in range(6)} - {""}
         items = [
-            item(f"{chance.choice(['', ' '])}{text}", cleaned(nasty(chance, 3) for _ in range(2)),
-                 chance.choice([0.0, 0.5, 3.0]), chance.choice(["question", "nugget"]),
-                 nasty(chance, 3) + "q", "b " + nasty(chance, 2))
+            item(
+                f"{chance.choice(['', ' '])}{text}",
+                cleaned(nasty(chance, 3) for _ in range(2)),
+                chance.choice([0.0, 0.5, 3.0]),
+                chance.choice(["question", "nugget"]),
+                nasty(chance, 3) + "q",
+                "b " + nasty(chance, 2),
+            )
             for text in sorted(texts)
-        ]  # fmt: skip
+        ]
         keys = sorted({(i.query_id, i.bank) for i in items})
         sections = []
         for query_id, bank in keys:
@@ -106,7 +113,7 @@ def test_every_reworded_text_is_read_as_it_was_meant():
         meant = nasty(chance).strip()
         if not meant or "\0" in meant or meant in (i.text for i in (SKY, LIGHT, BLUE, OLD)):
             continue
-        from ingest.rubric.line import write_text
+        from gradelake.ingest.rubric.line import write_text
 
         text = changed("Why is the sky blue?", write_text(meant))
         assert edits(text) == [("reword", SKY.text, {"text": meant})], text
@@ -168,9 +175,12 @@ def test_a_line_with_a_plus_is_added():
     new = "+ question How high is it?\n+2 nugget It is high [answers: 100 km]"
     assert edits(write() + new) == [
         ("add", None, {"kind": "question", "text": "How high is it?", "weight": 1.0}),
-        ("add", None, {"kind": "nugget", "text": "It is high", "weight": 2.0,
-                       "gold_answers": ("100 km",)}),
-    ]  # fmt: skip
+        (
+            "add",
+            None,
+            {"kind": "nugget", "text": "It is high", "weight": 2.0, "gold_answers": ("100 km",)},
+        ),
+    ]
 
 
 @pytest.mark.parametrize("comment", ["# ", "#", "#  "])
@@ -188,9 +198,11 @@ def test_an_item_comes_back_with_another_weight_if_that_is_written():
 
 
 def test_a_rewording_may_go_back_to_an_earlier_text():
-    assert edits(changed("Why is the sky blue?", OLD.text).replace(
-        f"# {OLD.item_id.removeprefix('q1/')[:8]}", "# gone "
-    )) == [("reword", SKY.text, {"text": OLD.text})]  # fmt: skip
+    assert edits(
+        changed("Why is the sky blue?", OLD.text).replace(
+            f"# {OLD.item_id.removeprefix('q1/')[:8]}", "# gone "
+        )
+    ) == [("reword", SKY.text, {"text": OLD.text})]
 
 
 def test_an_item_whose_text_nobody_knows_can_be_reweighted_dropped_or_given_a_text():
@@ -228,7 +240,7 @@ def test_an_item_whose_text_nobody_knows_can_be_reweighted_dropped_or_given_a_te
         ("# no longer in force:", f"+ question {SKY.text}", "has this text already"),
         ("# no longer in force:", f"+ question {OLD.text}", "take the # off its line"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_line_is_refused_by_its_number(old, new, problem):
     wrong = line_of(write(), old)[0] + new.count("\n")
     said = refused(changed(old, new))
@@ -277,7 +289,7 @@ def test_an_item_under_another_heading_is_refused():
         ("@query q1", "0a1b2c3d 1 question Why?\n@query q1", "an item before the first line"),
         (SECTION.fingerprint(), "00000000", "is not what it was when this sheet was written"),
     ],
-)  # fmt: skip
+)
 def test_headings_that_were_changed_are_refused(old, new, problem):
     assert problem in refused(changed(old, new))
 

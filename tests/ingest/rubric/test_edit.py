@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from ingest.bank_csv import split_answers
-from sql.rubric_items import item_id_of
+from gradelake.ingest.banks.bank_csv import split_answers
+from gradelake.sql.common.rubric_items import item_id_of
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY, line_of, without
 from tests.ingest.rubric.editing import edit, rows
 
@@ -18,7 +18,7 @@ def test_a_changed_text_becomes_a_reword_row(tiny):
     said = edit(tiny, f"text = text.replace({SKY!r}, 'Why is it \"blue\", #1?')").stdout
     assert rows(tiny) == [
         ("1", "mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", ""),
-    ]  # fmt: skip
+    ]
     assert 'reworded    Why is [-the-]{+it+} [-sky-]{+"blue",+} [-blue?-]{+#1?+}' in said
     assert "saved as version 1 of tiny's rubric" in said
     assert "next: gradelake build" in said
@@ -44,7 +44,7 @@ def test_a_new_line_becomes_an_add_row(tiny):
     edit(tiny, "text += '+ 2 nugget Air is thin [answers: a\\\\|b|c]\\n'")
     assert rows(tiny) == [
         ("1", "mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2"),
-    ]  # fmt: skip
+    ]
     assert split_answers(rows(tiny)[0][7]) == ["a|b", "c"]
 
 
@@ -52,18 +52,21 @@ def test_a_text_and_weight_changed_together_are_one_row(tiny):
     edit(tiny, f"text = text.replace('2  question  {LIGHT}', '3  question  What is light?')")
     assert rows(tiny) == [
         ("1", "mine", LIGHT, "reword", "q1", "", "What is light?", "", "3"),
-    ]  # fmt: skip
+    ]
 
 
 def test_several_queries_and_banks_are_edited_in_one_sheet_and_one_version(tiny):
     sheet = tiny.sheet("q2", "q1")
     assert re.findall("@query .* @base", sheet) == [
-        "@query q2 @bank mine @base", "@query q1 @bank facets @base", "@query q1 @bank mine @base",
-    ]  # fmt: skip
+        "@query q2 @bank mine @base",
+        "@query q1 @bank facets @base",
+        "@query q1 @bank mine @base",
+    ]
     tiny.use(without(sheet, BEES) + "+ question New?\n")
     assert [row[:5] for row in rows(tiny)] == [
-        ("1", "mine", BEES, "drop", "q2"), ("1", "mine", "", "add", "q1"),
-    ]  # fmt: skip
+        ("1", "mine", BEES, "drop", "q2"),
+        ("1", "mine", "", "add", "q1"),
+    ]
 
 
 def test_items_that_differ_only_in_their_facet_are_told_apart(tiny):

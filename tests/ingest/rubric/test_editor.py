@@ -56,14 +56,20 @@ def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny):
 @pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 2)])
 def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answer, status):
     assert tiny.project
-    program = tiny.editor(f"text = text.replace({SKY!r}, '') if {SKY!r} in text else "
-                          f"text.replace('question  \\n', 'question  Mended?\\n')")  # fmt: skip
+    program = tiny.editor(
+        f"text = text.replace({SKY!r}, '') if {SKY!r} in text else "
+        f"text.replace('question  \\n', 'question  Mended?\\n')"
+    )
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "gradelake", "rubric", "edit", "q1", "--bank", "mine"],
-        cwd=tiny.folder, env=os.environ | {"EDITOR": program},
-        stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True,
-    )  # fmt: skip
+        cwd=tiny.folder,
+        env=os.environ | {"EDITOR": program},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        close_fds=True,
+    )
     os.close(theirs)
     said = b""
     while b"Go on editing?" not in said:

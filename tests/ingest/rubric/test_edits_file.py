@@ -4,11 +4,11 @@ import stat
 
 import pytest
 
-from ingest.rubric import edits_file
-from ingest.rubric.edits_file import COLUMNS
-from sql import seeds
-from sql.errors import WorkFailed
-from sql.problems import Rejected
+from gradelake.ingest.rubric import edits_file
+from gradelake.ingest.rubric.edits_file import COLUMNS
+from gradelake.sql.build import seeds
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import Tiny
 
 HEADER = ",".join(COLUMNS)
@@ -45,16 +45,19 @@ def test_rows_are_read_with_their_lines(project):
     put(project, f'{HEADER}\n{DROP}\n\n2,tiny,mine,q1/y,reword,,,"two\nlines",,,bob,\n{DROP}\n')
     rows = edits_file.read(project)
     assert [(r.line, r.version, r["text"]) for r in rows] == [
-        (2, 1, ""), (4, 2, "two\nlines"), (6, 1, ""),
-    ]  # fmt: skip
+        (2, 1, ""),
+        (4, 2, "two\nlines"),
+        (6, 1, ""),
+    ]
     assert edits_file.newest_version(rows, "tiny") == 2
     assert edits_file.newest_version(rows, "other") == 0
 
 
 def test_without_a_file_the_rows_of_the_package_hold(project):
-    assert len(edits_file.read(project)) == len(
-        (seeds.PACKAGED / edits_file.NAME).read_text().splitlines()
-    ) - 1  # fmt: skip
+    assert (
+        len(edits_file.read(project))
+        == len((seeds.PACKAGED / edits_file.NAME).read_text().splitlines()) - 1
+    )
 
 
 @pytest.mark.parametrize(

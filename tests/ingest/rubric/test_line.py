@@ -5,16 +5,62 @@ import re
 
 import pytest
 
-from ingest.rubric.items import cleaned, number, short_ids
-from ingest.rubric.line import Fields, read_fields, take_token, write_fields, write_token
+from gradelake.ingest.rubric.items import cleaned, number, short_ids
+from gradelake.ingest.rubric.line import Fields, read_fields, take_token, write_fields, write_token
 
 # what lines, quotes, comments, columns and answers are made of, and what editors may swallow
 PIECES = [
-    '"', "'", "#", "+", "@", "|", "\\", "\\n", "\n", "\r", "\r\n", "\t", " ", "  ", ",", ";", "[",
-    "]", "[answers: ", " [answers: ", "]]", "a", "Why?", "1", "0.5", "question", "nugget", "@query",
-    "é", "日本", "🙂", "👩\u200d🔬", "\u200b", "\u2028", "\x85", "\x0b", "\x0c", "\x1b[31m",
-    "\ufeff", "\u202e", "\xa0", "%s", "{}", "$HOME", "`", "null", "NaN", "-", "{+", "+}",
-]  # fmt: skip
+    '"',
+    "'",
+    "#",
+    "+",
+    "@",
+    "|",
+    "\\",
+    "\\n",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    " ",
+    "  ",
+    ",",
+    ";",
+    "[",
+    "]",
+    "[answers: ",
+    " [answers: ",
+    "]]",
+    "a",
+    "Why?",
+    "1",
+    "0.5",
+    "question",
+    "nugget",
+    "@query",
+    "é",
+    "日本",
+    "🙂",
+    "👩\u200d🔬",
+    "\u200b",
+    "\u2028",
+    "\x85",
+    "\x0b",
+    "\x0c",
+    "\x1b[31m",
+    "\ufeff",
+    "\u202e",
+    "\xa0",
+    "%s",
+    "{}",
+    "$HOME",
+    "`",
+    "null",
+    "NaN",
+    "-",
+    "{+",
+    "+}",
+]
 
 
 def nasty(chance: random.Random, most: int = 8) -> str:
@@ -105,12 +151,16 @@ def test_a_short_id_is_the_shortest_unique_beginning_of_eight_characters_or_more
     same = "0123456789"
     one, other, far = f"{same}a{'0' * 21}", f"{same}b{'0' * 21}", "f" * 32
     assert short_ids([f"q/{one}", f"q/{other}", f"q/{far}"]) == {
-        f"q/{one}": f"{same}a", f"q/{other}": f"{same}b", f"q/{far}": "f" * 8,
-    }  # fmt: skip
+        f"q/{one}": f"{same}a",
+        f"q/{other}": f"{same}b",
+        f"q/{far}": "f" * 8,
+    }
 
 
 def test_foreign_ids_and_ids_that_facets_share_stay_whole():
     md5 = "0" * 32
     assert short_ids(["q1/n-3", f"q1/f1/{md5}", f"q1/f2/{md5}"]) == {
-        "q1/n-3": "n-3", f"q1/f1/{md5}": f"q1/f1/{md5}", f"q1/f2/{md5}": f"q1/f2/{md5}",
-    }  # fmt: skip
+        "q1/n-3": "n-3",
+        f"q1/f1/{md5}": f"q1/f1/{md5}",
+        f"q1/f2/{md5}": f"q1/f2/{md5}",
+    }

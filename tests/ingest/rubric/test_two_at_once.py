@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from ingest.rubric import edits_file
-from ingest.rubric.edits_file import COLUMNS
-from sql.errors import BadInput
-from sql.problems import Rejected
-from sql.transaction import author
+from gradelake.ingest.rubric import edits_file
+from gradelake.ingest.rubric.edits_file import COLUMNS
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
+from gradelake.sql.lake.transaction import author
 from tests.ingest.rubric.conftest import LIGHT, SKY, line_of
 from tests.ingest.rubric.editing import rows, sheets
 

@@ -81,7 +81,7 @@ def test_show_says_what_a_version_did_to_each_item(edited):
 
 
 def test_show_lists_what_is_no_longer_in_force_and_why(edited):
-    from sql.transaction import author
+    from gradelake.sql.lake.transaction import author
 
     gone = {item["text"]: item["why"] for item in shown(edited, "q1")["dropped"]}
     assert gone == {

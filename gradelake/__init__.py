@@ -1,0 +1,1 @@
+"""Evaluate retrieval and generation systems with LLM grades, in SQL."""

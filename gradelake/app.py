@@ -1,0 +1,123 @@
+"""The command line: it mounts each room's commands."""
+
+import sys
+import traceback
+from typing import NoReturn
+
+import click
+
+from gradelake.analyses.commands import export_qrels
+from gradelake.analyses.plots.commands import plot
+from gradelake.analyses.report.commands import report
+from gradelake.analyses.stats.commands import stats
+from gradelake.analyses.stats.sample_commands import estimate, export_sample
+from gradelake.analyses.tables.commands import export_latex
+from gradelake.grading.commands import grade, plan
+from gradelake.grading.distil.distil_command import distil
+from gradelake.grading.exchange.commands import export, import_grades
+from gradelake.grading.generate.generate_command import generate
+from gradelake.grading.prompts.prompt_commands import prompts
+from gradelake.grading.review.commands import review
+from gradelake.ingest.banks.bank_export import export_bank
+from gradelake.ingest.commands import import_, ingest, init
+from gradelake.ingest.rubric.commands import rubric
+from gradelake.sql.ask.commands import sql
+from gradelake.sql.build.commands import build, docs
+from gradelake.sql.common import console
+from gradelake.sql.common.command_line import Sections, whatever_the_locale
+from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError, masked
+from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
+from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.storage import bucket_error
+from gradelake.sql.operations.commands import doctor, log
+from gradelake.sql.operations.nightly.commands import nightly, schedule
+from gradelake.sql.operations.upkeep.commands import lake
+from gradelake.sql.operations.upkeep.tidy_command import tidy
+from gradelake.sql.releases.commands import release
+
+
+@click.group(
+    cls=Sections,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Begin with the demo collection, which needs no model and no network:
+  gradelake init demo --demo
+  cd demo
+  gradelake ingest demo
+  gradelake build
+  gradelake sql @leaderboard
+README.md goes on from there; gradelake COMMAND --help has examples.
+-q, -v and --debug may also stand after a command.""",
+)
+@click.option("--config", metavar="FILE", help="The gradelake.toml to use.")
+@click.version_option(package_name="gradelake")
+@click.pass_context
+def app(context, config):
+    """Evaluate retrieval and generation systems with LLM grades, in SQL."""
+    context.obj = lambda: Project.find(config)
+
+
+import_.add_command(import_grades)
+for command in (export_bank, export_qrels, export_latex, export_sample):
+    export.add_command(command)
+lake.add_command(tidy)
+stats.add_command(estimate)
+
+SECTIONS = {
+    "Bring in": (init, ingest, import_),
+    "Grade": (plan, grade, generate, distil, prompts),
+    "Derive and ask": (build, sql, docs, report, stats, plot, export),
+    "People": (rubric, review),
+    "Look after": (nightly, schedule, release, log, lake, doctor),
+}
+for section, commands in SECTIONS.items():
+    for command in commands:
+        app.add_command(command, section=section)
+
+
+def main() -> None:
+    """Run a command; errors meant for people are printed without a stack trace."""
+    whatever_the_locale()
+    heed_ctrl_c()
+    try:
+        app(standalone_mode=False)
+    except (GradelakeError, click.ClickException) as error:
+        _trace()
+        shown = str(error) if isinstance(error, GradelakeError) else _usage(error)
+        console.warn(f"error: {masked(shown)}")
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _interrupted()
+    except BrokenPipeError:
+        sys.exit(141)
+    except Exception as error:
+        if is_interruption(error):
+            _interrupted()
+        _trace()
+        if type(error).__name__ == "CatalogException":  # DuckDB's
+            console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
+            sys.exit(1)
+        if refused := bucket_error(error) or in_plain_words(error):
+            console.warn(f"error: {masked(str(refused))}")
+            sys.exit(refused.exit_code)
+        shown = masked(f"{type(error).__name__}: {error}")
+        console.warn(f"error: {shown}\n  Run again with --debug for more.")
+        sys.exit(1)
+
+
+def _interrupted() -> NoReturn:
+    console.warn("interrupted; nothing half-done is in the lake")
+    sys.exit(130)
+
+
+def _trace() -> None:
+    """With --debug, where it happened; a driver's words may hold a password."""
+    if console.wishes.debug:
+        console.warn(masked(traceback.format_exc()))
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    hint = f"\n  Try: {context.command_path} --help" if context else ""
+    return f"{error.format_message()}{hint}"

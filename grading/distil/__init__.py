@@ -1,0 +1,1 @@
+"""Rubrics of labels, distilled by a model from judged pairs (TRUE)."""

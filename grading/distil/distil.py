@@ -1,0 +1,261 @@
+"""Rubrics of labels from judged pairs, in the steps of TRUE, arXiv:2509.25602.
+
+1. Draw some of an assessor's judged pairs, as many of each label.
+2. A model explains each pair's label, by five features.
+3. The explanations of a label become its rubric in a few iterations: each reads another part of
+   them, with the rubrics of all labels so far, and refines the rubric.
+
+What was drawn, explained and distilled is stored as one version of a named rubric. Step 4, judging
+by the rubric, is `gradelake grade` with a prompt that has the slot {label_rubrics}.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from gradelake.grading.distil.distil_reply import FEATURES
+from gradelake.grading.distil.distil_store import (
+    Distilled,
+    DistilRequest,
+    Explanation,
+    ExplanationCache,
+    store,
+)
+from gradelake.grading.distil.judged_pairs import Sample, sample_pairs
+from gradelake.grading.distil.label_rubrics import rubrics_text
+from gradelake.grading.generate.generation_worker import Generated, GenerationWorker, QueryBatch
+from gradelake.grading.plan.planner import check_queries
+from gradelake.grading.run.crew import Crew
+from gradelake.grading.run.run import stop_signals
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project, check_name
+from gradelake.sql.lake.connection import grader_lock
+from gradelake.sql.lake.lake import Lake
+
+BATCH = 16  # pairs that are explained, and kept, together
+
+
+@dataclass
+class Outcome:
+    """What a run drew, was told and stored."""
+
+    sample: Sample
+    rubric_id: str | None = None
+    is_new: bool = True
+    rubrics: dict[int, str] = field(default_factory=dict)  # label -> its text
+    explained: int = 0  # in this run
+    kept: int = 0  # explained by an earlier run that did not finish
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)  # pair -> why
+    iterations: int = 0  # that are done
+    cut_characters: int = 0  # of explanations that did not fit the model
+    tokens: int = 0
+    stopped: bool = False
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)  # of the engine
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 3 some pairs could not be explained, 130 stopped by the user."""
+        if self.rubric_id is None:
+            return 130
+        return 3 if self.failed else 0
+
+
+def draw(lake: Lake, request: DistilRequest) -> Sample:
+    """Step 1. Raises `BadInput` for a request that cannot be met."""
+    check_name(request.name, "--name")
+    if "@" in request.name:
+        raise BadInput(f"--name: {request.name!r}: what follows an @ names a version")
+    check_queries(lake, request.collection, request.query_ids)
+    return sample_pairs(
+        lake,
+        request.collection,
+        request.assessor,
+        share=request.share,
+        per_label=request.per_label,
+        seed=request.seed,
+        query_ids=request.query_ids,
+    )
+
+
+def distil(
+    project: Project,
+    request: DistilRequest,
+    arguments: list[str],
+    tell: Callable[[str], None],
+    on_progress: Callable[[Outcome], None] = lambda outcome: None,
+) -> Outcome:
+    """Draw, explain, distil and store a new version of a rubric.
+
+    Nothing is stored before all is done; explanations are kept meanwhile, so that a run that was
+    stopped or killed need not pay for them again. Raises `BadInput` for a request that cannot be
+    met, and `WorkFailed` when the engine cannot work, when a label gets no explanation or no
+    rubric, or when another process is at work with this grader.
+    """
+    grader = request.grader
+    purpose = f"gradelake distil {request.collection} --grader {grader.name}"
+    started = time.monotonic()
+    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+        outcome = Outcome(draw(lake, request))
+        cache = ExplanationCache(project, grader)
+        console.tell(f"starting workers for {grader.name}")
+        # Ray handles signals as well: ours have to come after
+        with (
+            Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,
+            stop_signals(tell) as stop,
+        ):
+            ask = _Asking(crew, stop, outcome, tell, on_progress)
+            made = Distilled(outcome.sample.pairs, _explain(request, ask, cache))
+            if not stop():
+                _check_explained(outcome, made)
+                _distil(request, ask, made)
+            outcome.stopped = stop()
+        if outcome.iterations == request.iterations:
+            extra = {"notes": outcome.notes} if outcome.notes else {}
+            outcome.rubric_id, outcome.is_new = store(lake, request, made, arguments, extra)
+            outcome.rubrics = made.rubrics[-1]
+            cache.clear()
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+@dataclass
+class _Asking:
+    """A crew at work, and all who want to know how it goes."""
+
+    crew: Crew
+    stop: Callable[[], bool]
+    outcome: Outcome
+    tell: Callable[[str], None]
+    on_progress: Callable[[Outcome], None]
+
+    def __call__(self, batches: list[QueryBatch]) -> Iterator[list[Generated]]:
+        """What became of each batch, as it comes in."""
+        for account in self.crew.run(iter(batches), self.stop):
+            if account:
+                for note in account.notes:
+                    if note not in self.outcome.notes:
+                        self.outcome.notes.append(note)
+                        self.tell(f"note: {note}")
+                self.outcome.tokens += sum(one.tokens for one in account.generated)
+                yield account.generated
+            self.on_progress(self.outcome)
+
+
+def _explain(
+    request: DistilRequest, ask: _Asking, cache: ExplanationCache
+) -> list[Explanation | None]:
+    """Step 2. An explanation per drawn pair, in their order."""
+    outcome, prompt = ask.outcome, request.grader.prompt
+    highest = str(max(outcome.sample.available))
+    values = [
+        {
+            "query": pair.query,
+            "passage": pair.passage,
+            "label": str(pair.label),
+            "max_label": highest,
+        }
+        for pair in outcome.sample.pairs
+    ]
+    texts = [prompt.render(one).text for one in values]
+    found = [cache.get(text) for text in texts]
+    outcome.kept = sum(one is not None for one in found)
+    asked = [(str(n), values[n]) for n, known in enumerate(found) if known is None]
+    batches = [
+        QueryBatch(f"explain-{start:08d}", tuple(asked[start : start + BATCH]))
+        for start in range(0, len(asked), BATCH)
+    ]
+    for generated in ask(batches):
+        told = {int(one.query_id): one for one in generated}
+        for n, one in told.items():
+            found[n] = one.items
+            if one.items is None:
+                pair = outcome.sample.pairs[n]
+                outcome.failed[pair.query_id, pair.passage_id] = one.error or "no reason was given"
+        read = [(texts[n], one.items) for n, one in told.items() if one.items]
+        cache.keep(read)
+        outcome.explained += len(read)
+    return found
+
+
+def _check_explained(outcome: Outcome, made: Distilled) -> None:
+    for label in outcome.sample.available:
+        if not _explanations_of(made, label):
+            why = next(
+                outcome.failed[pair.query_id, pair.passage_id] for pair in outcome.sample.of(label)
+            )
+            raise WorkFailed(
+                f"no pair with the label {label} could be explained: {why}",
+                "Nothing was stored. Explanations of other labels are kept for the next run.",
+            )
+
+
+def _explanations_of(made: Distilled, label: int) -> list[Explanation]:
+    both = zip(made.pairs, made.explanations, strict=True)
+    return [explanation for pair, explanation in both if pair.label == label and explanation]
+
+
+def part_of(explanations: list[Explanation], iteration: int, iterations: int) -> list[Explanation]:
+    """What an iteration, counted from 1, reads: the explanations are dealt out like cards; where
+    they are fewer than the iterations, each reads them all."""
+    if len(explanations) < iterations:
+        return explanations
+    return explanations[iteration - 1 :: iterations]
+
+
+def _distil(request: DistilRequest, ask: _Asking, made: Distilled) -> None:
+    """Step 3. Adds the rubrics of each iteration to what was made; stops when the user asks."""
+    outcome = ask.outcome
+    labels = sorted(outcome.sample.available)
+    so_far: dict[int, str] = {}
+    for iteration in range(1, request.iterations + 1):
+        parts = {
+            label: part_of(_explanations_of(made, label), iteration, request.iterations)
+            for label in labels
+        }
+        batches = [
+            QueryBatch(
+                f"distil-{iteration}-{label}",
+                (
+                    (
+                        str(label),
+                        {
+                            "label": str(label),
+                            "max_label": str(labels[-1]),
+                            "rubrics": rubrics_text(so_far),
+                            "explanations": _as_text(parts[label]),
+                        },
+                    ),
+                ),
+                request.distil_prompt,
+            )
+            for label in labels
+        ]
+        texts: dict[int, str] = {}
+        for generated in ask(batches):
+            for one in generated:
+                if one.items is None:
+                    raise WorkFailed(
+                        f"no rubric for the label {one.query_id} in iteration {iteration}: "
+                        f"{one.error}",
+                        "Nothing was stored. The same command goes on with the explanations.",
+                    )
+                texts[int(one.query_id)] = one.items
+                outcome.cut_characters += one.cut_characters
+        if len(texts) < len(labels):
+            return
+        so_far = texts
+        made.rubrics.append(texts)
+        made.read.append({label: len(part) for label, part in parts.items()})
+        outcome.iterations = iteration
+
+
+def _as_text(explanations: list[Explanation]) -> str:
+    """Numbered, a line per feature."""
+    return "\n\n".join(
+        "\n".join(
+            [f"Passage {number}", *(f"- {key.replace('_', ' ')}: {one[key]}" for key in FEATURES)]
+        )
+        for number, one in enumerate(explanations, 1)
+    )

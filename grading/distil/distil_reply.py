@@ -1,0 +1,60 @@
+"""What a model may answer when it explains a label or distils a rubric, and how that is read.
+
+The five features are those of TRUE, arXiv:2509.25602.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradelake.grading.generate.generation_reply import Unreadable, can_be_stored, json_object
+
+FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
+RUBRIC = ("rubric",)
+# characters: more than was asked for, so that a constrained reply comes to an end
+LONGEST_REASON = 500
+LONGEST_RUBRIC = 1500
+
+
+def texts_schema(keys: tuple[str, ...], longest: int | None) -> dict[str, Any]:
+    """The JSON schema of an object with a text under each key; bounded where `longest` is given."""
+    text: dict[str, Any] = {"type": "string"}
+    if longest is not None:
+        text |= {"minLength": 1, "maxLength": longest}
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(keys, text),
+        "required": list(keys),
+        "additionalProperties": False,
+    }
+
+
+def read_explanation(reply: str) -> dict[str, str]:
+    """Feature -> what speaks for the label in it. Raises `Unreadable`."""
+    return _texts(reply, FEATURES)
+
+
+def read_rubric(reply: str) -> str:
+    """The text of a rubric. Raises `Unreadable`."""
+    return _texts(reply, RUBRIC)["rubric"]
+
+
+def _texts(reply: str, keys: tuple[str, ...]) -> dict[str, str]:
+    """The text under each key, with single spaces. What else the object holds is left out."""
+    found = json_object(reply)
+    texts = {}
+    for key in keys:
+        if key not in found:
+            raise Unreadable(f"the reply has no key {key!r} (its keys: {_named(found):.100})")
+        value = found[key]
+        if not isinstance(value, str):
+            raise Unreadable(f"{key} is no text: {value!r:.80}")
+        if not (text := " ".join(value.split())):
+            raise Unreadable(f"{key} is empty")
+        if not can_be_stored(text):
+            raise Unreadable(f"{key} has characters that no file of text may hold")
+        texts[key] = text
+    return texts
+
+
+def _named(found: Mapping[str, Any]) -> str:
+    return ", ".join(map(repr, list(found)[:5])) or "none"

@@ -1,0 +1,183 @@
+"""How rubrics of labels get into the lake: explanations are kept until all is done."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradelake.grading.distil.judged_pairs import Pair
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.prompt import Prompt
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import grading_folder
+from gradelake.sql.lake.transaction import utc_now
+
+if TYPE_CHECKING:
+    from gradelake.sql.lake.lake import Lake
+
+Explanation = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class DistilRequest:
+    """What is asked to be distilled."""
+
+    collection: str
+    assessor: str
+    grader: Grader
+    name: str
+    distil_prompt: Prompt
+    share: float = 0.1
+    per_label: int | None = None
+    iterations: int = 3
+    seed: int = 1
+    query_ids: tuple[str, ...] | None = None  # None: all
+
+
+@dataclass
+class Distilled:
+    """All that a run made. `rubrics` has one mapping per iteration, label -> text, and `read` how
+    many explanations each text was made from; `explanations` has None for pairs without one."""
+
+    pairs: tuple[Pair, ...]
+    explanations: list[Explanation | None]
+    rubrics: list[dict[int, str]] = field(default_factory=list)
+    read: list[dict[int, int]] = field(default_factory=list)
+
+
+class ExplanationCache:
+    """The explanations that a run has paid for, until its rubric is in the lake.
+
+    A file of JSON lines in the grader's folder, by the hash of the prompt that was asked. Use it
+    only while holding the grader's lock.
+    """
+
+    def __init__(self, project: Project, grader: Grader):
+        self.file: Path = grading_folder(project) / grader.grader_id / "explanations.jsonl"
+        self.known: dict[str, Explanation] = {}
+        self.used: set[str] = set()
+        if self.file.is_file():
+            for line in self.file.read_text(encoding="utf-8").splitlines():
+                try:
+                    row = json.loads(line)
+                    self.known[row["prompt"]] = row["explanation"]
+                except (ValueError, KeyError, TypeError):  # a line that a killed process began
+                    continue
+
+    def get(self, prompt_text: str) -> Explanation | None:
+        """What an earlier run was told."""
+        self.used.add(_sha256(prompt_text))
+        return self.known.get(_sha256(prompt_text))
+
+    def keep(self, told: list[tuple[str, Explanation]]) -> None:
+        """Keep explanations with the prompts they answer."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            json.dumps({"prompt": _sha256(text), "explanation": explanation})
+            for text, explanation in told
+        ]
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write("".join(f"\n{line}\n" for line in lines))
+
+    def clear(self) -> None:
+        """The rubric is in the lake, and its explanations with it; those of other runs stay."""
+        left = {prompt: told for prompt, told in self.known.items() if prompt not in self.used}
+        if not left:
+            self.file.unlink(missing_ok=True)
+            return
+        lines = [json.dumps({"prompt": key, "explanation": told}) for key, told in left.items()]
+        fresh = self.file.with_suffix(".writing")
+        fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        fresh.replace(self.file)
+
+
+def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
+    """16 hex digits over what the rubric was made of and what came of it."""
+    content = {
+        "name": request.name,
+        "collection": request.collection,
+        "assessor": request.assessor,
+        "grader_id": request.grader.grader_id,
+        "distil_prompt": request.distil_prompt.sha256,
+        "seed": request.seed,
+        "pairs": [
+            [pair.query_id, pair.passage_id, pair.label, explanation]
+            for pair, explanation in zip(made.pairs, made.explanations, strict=True)
+        ],
+        "rubrics": made.rubrics,
+    }
+    return _sha256(json.dumps(content, sort_keys=True))[:16]
+
+
+def store(
+    lake: "Lake",
+    request: DistilRequest,
+    made: Distilled,
+    arguments: list[str],
+    extra: dict[str, Any],
+) -> tuple[str, bool]:
+    """Commit a rubric with its iterations, its pairs and its maker, in one transaction.
+
+    Returns its id, and whether it is new: the very same one is not stored twice.
+    """
+    import polars as pl
+
+    from gradelake.sql.lake.contracts import CONTRACTS
+
+    rubric_id, grader = rubric_id_of(request, made), request.grader
+    with lake.transaction(f"distil {request.collection} {request.name}") as commit:
+        if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
+            return rubric_id, False
+        if not lake.value("select 1 from lake.raw.graders where grader_id = ?", grader.grader_id):
+            commit.insert("graders", pl.DataFrame([grader.row() | {"created_at": utc_now()}]))
+        shared = {
+            "rubric_id": rubric_id,
+            "name": request.name,
+            "collection": request.collection,
+            "assessor": request.assessor,
+            "grader_id": grader.grader_id,
+            "engine": grader.engine,
+            "model": grader.model,
+            "distil_prompt": request.distil_prompt.name,
+            "distil_prompt_sha256": request.distil_prompt.sha256,
+            "seed": request.seed,
+            "created_at": utc_now(),
+        }
+        rubrics = [
+            shared | {"iteration": iteration, "label": label, "text": text, "n_explanations": n}
+            for iteration, (texts, read) in enumerate(zip(made.rubrics, made.read, strict=True), 1)
+            for (label, text), n in zip(sorted(texts.items()), _in_order(read), strict=True)
+        ]
+        order = list(CONTRACTS["label_rubrics"].columns)
+        commit.insert("label_rubrics", pl.DataFrame(rubrics).select(order))
+        pairs = [
+            (
+                rubric_id,
+                request.collection,
+                pair.query_id,
+                pair.passage_id,
+                pair.label,
+                json.dumps(explanation, ensure_ascii=False) if explanation else None,
+            )
+            for pair, explanation in zip(made.pairs, made.explanations, strict=True)
+        ]
+        columns = list(CONTRACTS["label_rubric_pairs"].columns)
+        frame = pl.DataFrame(pairs, schema=columns, orient="row").cast({"explanation": pl.String})
+        commit.insert("label_rubric_pairs", frame)
+        commit.record(
+            f"{request.collection}/label_rubric/{request.name}/{rubric_id}", rubric_id, len(pairs)
+        )
+        commit.say(label_rubrics=len(made.rubrics[-1]), label_rubric_pairs=len(pairs))
+        commit.extra |= {"rubric_id": rubric_id, "grader_id": grader.grader_id, **extra}
+        commit.finish_run(arguments)
+    return rubric_id, True
+
+
+def _in_order(by_label: dict[int, int]) -> list[int]:
+    return [by_label[label] for label in sorted(by_label)]
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,112 @@
+"""Rubrics of labels in the lake: what a model distilled from judged pairs, version by version."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+SHORTEST_ID = 6  # characters of an id that are enough to name it
+
+
+@dataclass(frozen=True)
+class LabelRubric:
+    """One version of a rubric: a text per label, those of its last iteration.
+
+    `facts` says where it comes from: collection, assessor, grader_id, engine, model, distil_prompt,
+    seed, iterations, created_at.
+    """
+
+    rubric_id: str
+    name: str
+    texts: Mapping[int, str]
+    facts: Mapping[str, Any]
+
+    def as_text(self) -> str:
+        """As prompts show it."""
+        return rubrics_text(self.texts)
+
+
+def rubrics_text(texts: Mapping[int, str]) -> str:
+    """The rubrics of labels, lowest label first; what is not there yet says so."""
+    if not texts:
+        return "none yet"
+    return "\n".join(f"Label {label}: {texts[label]}" for label in sorted(texts))
+
+
+def find_label_rubric(lake: Lake, stated: str, where: str) -> LabelRubric:
+    """The newest rubric of a name; of NAME@ID the version with this id, or beginning of an id.
+
+    Raises `BadInput` for one that the lake does not have.
+    """
+    versions = lake.rows(
+        "select rubric_id, any_value(name), max(created_at) as made from lake.raw.label_rubrics "
+        "group by rubric_id order by made desc, rubric_id"
+    )
+    names = [name for _, name, _ in versions]
+    name, _, wanted = stated.partition("@")
+    if name not in names:
+        raise BadInput(
+            f"{where}: the lake has no label rubrics {name!r}",
+            did_you_mean(name, set(names))
+            if names
+            else "Make some: gradelake distil COLLECTION --assessor NAME --grader NAME --name NAME",
+        )
+    found = [id_ for id_, known, _ in versions if known == name and id_.startswith(wanted)]
+    if not found or (wanted and len(wanted) < SHORTEST_ID) or (wanted and len(found) > 1):
+        ids = ", ".join(f"{name}@{id_}" for id_, known, _ in versions if known == name)
+        raise BadInput(f"{where}: {stated!r} is no version of {name!r}", f"Newest first: {ids}.")
+    return _read(lake, found[0])
+
+
+def _read(lake: Lake, rubric_id: str) -> LabelRubric:
+    rows = lake.rows(
+        """
+        select
+            label, text, iteration, name, collection, assessor, grader_id, engine, model,
+            distil_prompt, seed, created_at
+        from lake.raw.label_rubrics
+        where rubric_id = ?
+        qualify iteration = max(iteration) over ()
+        order by label
+        """,
+        rubric_id,
+    )
+    _, _, iterations, name, *facts = rows[0]
+    keys = (
+        "collection",
+        "assessor",
+        "grader_id",
+        "engine",
+        "model",
+        "distil_prompt",
+        "seed",
+        "created_at",
+    )
+    return LabelRubric(
+        rubric_id,
+        name,
+        {label: text for label, text, *_ in rows},
+        dict(zip(keys, facts, strict=True)) | {"iterations": iterations},
+    )
+
+
+def pairs_of(lake: Lake, rubric_id: str) -> list[dict[str, Any]]:
+    """The sampled pairs of a rubric: query_id, passage_id, label, explanation by feature."""
+    rows = lake.rows(
+        "select query_id, passage_id, label, explanation from lake.raw.label_rubric_pairs "
+        "where rubric_id = ? order by label, query_id, passage_id",
+        rubric_id,
+    )
+    return [
+        {
+            "query_id": query_id,
+            "passage_id": passage_id,
+            "label": label,
+            "explanation": json.loads(explanation) if explanation else None,
+        }
+        for query_id, passage_id, label, explanation in rows
+    ]

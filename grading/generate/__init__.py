@@ -1,0 +1,1 @@
+"""A rubric bank written by a model."""

@@ -1,0 +1,189 @@
+"""`gradelake generate`: a rubric bank from a model."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradelake.grading.commands import chosen_queries
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.lake import Lake
+
+if TYPE_CHECKING:
+    from gradelake.grading.generate.generation import Outcome
+    from gradelake.grading.generate.generation_bank import GenerationRequest
+
+EVERY = 10.0  # seconds between lines of progress
+SHOWN = 10  # lines of one kind; --json has all
+
+
+@click.command(short_help="Let a model write questions or nuggets for queries.")
+@click.argument("collection")
+@click.option(
+    "--grader",
+    "name",
+    required=True,
+    help="A grader of gradelake.toml whose prompt generates items.",
+)
+@click.option("--bank", help="Name of the bank; default: the grader's.")
+@click.option("--queries", help="Only these: ids with commas between, or a file of them.")
+@click.option("--limit", type=click.IntRange(min=1), help="How many queries at most.")
+@click.option("--dry-run", is_flag=True, help="Say how many queries are left; ask nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
+    """Let a model write questions or nuggets for the queries of a COLLECTION.
+
+    Queries that have items in the bank are left alone, so the same command goes on after it was
+    stopped (Ctrl-C) or killed. Exit code 3 means that some queries got no items.
+
+    \b
+    Examples:
+      gradelake generate dl19 --grader writer --dry-run
+      gradelake generate dl19 --grader writer --bank questions2 --limit 5
+    """
+    from gradelake.grading.generate import generation
+    from gradelake.grading.generate.generation_bank import GenerationRequest
+    from gradelake.grading.graders.configured import generating
+
+    project = project()
+    grader = generating(project, name)
+    request = GenerationRequest(collection, grader, bank or name, chosen_queries(queries), limit)
+    if dry_run:
+        with console.working("reading the lake"), Lake.live(project) as lake:
+            outcome = generation.plan(lake, request)
+        print_plan(request, outcome, as_json)
+        return
+    outcome = generation.generate(project, request, sys.argv[1:], console.warn, _Progress())
+    if as_json:
+        console.print_json(as_object(request, outcome))
+    else:
+        print_outcome(request, outcome)
+    sys.exit(outcome.exit_code)
+
+
+class _Progress:
+    """A line now and then."""
+
+    def __init__(self):
+        self.told = time.monotonic()
+
+    def __call__(self, outcome: "Outcome") -> None:
+        if time.monotonic() - self.told >= EVERY:
+            self.told = time.monotonic()
+            done = outcome.planned - outcome.left
+            failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
+            console.tell(
+                f"{done:,} of {outcome.planned:,} queries, {outcome.n_items:,} items{failed}"
+            )
+
+
+def print_plan(request: "GenerationRequest", outcome: "Outcome", as_json: bool) -> None:
+    """What a dry run says."""
+    left = outcome.asked_for - outcome.had_items
+    if as_json:
+        console.print_json(
+            {
+                "collection": request.collection,
+                "bank": request.bank,
+                "grader": request.grader.name,
+                "grader_id": request.grader.grader_id,
+                "queries": outcome.asked_for,
+                "left": left,
+                "planned": outcome.planned,
+            }
+        )
+        return
+    now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
+    console.say(
+        f"{request.collection}: {left:,} of {outcome.asked_for:,} queries have no items in the "
+        f"bank {request.bank}{now}"
+    )
+
+
+def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
+    """A run for programs."""
+    return {
+        "collection": request.collection,
+        "bank": request.bank,
+        "grader": request.grader.name,
+        "grader_id": request.grader.grader_id,
+        "queries": outcome.asked_for,
+        "had_items": outcome.had_items,
+        "planned": outcome.planned,
+        "written": outcome.written,
+        "items": outcome.n_items,
+        "left": outcome.left,
+        "failed": [{"query_id": key, "reason": why} for key, why in outcome.failed.items()],
+        "remarkable": [
+            {
+                "query_id": one.query_id,
+                "tries": one.tries,
+                "decoding": dict(one.decoding),
+                "duplicates": list(one.items.duplicates),
+                "empty": one.items.empty,
+                "unusable": one.items.unusable,
+                "long_nuggets": list(one.items.long_nuggets),
+            }
+            for one in outcome.remarkable
+        ],
+        "notes": outcome.notes,
+        "stopped": outcome.stopped,
+        "tokens": outcome.tokens,
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
+    """What a run did, and what comes next; the oddities on standard error."""
+    collection, bank = request.collection, request.bank
+    if not outcome.planned:
+        console.say(f"{collection}: all {outcome.asked_for:,} queries have items in {bank}")
+        return
+    _warn([f"query {one.query_id}: {what}" for one in outcome.remarkable for what in _odd(one)])
+    _warn([f"query {query_id} got no items: {why}" for query_id, why in outcome.failed.items()])
+    console.say(
+        f"bank {bank}: wrote {counted(outcome.n_items, 'items')} for "
+        f"{counted(outcome.written, 'queries')} of "
+        f"{collection} in {console.duration(outcome.seconds)}"
+    )
+    if outcome.failed:
+        console.warn(
+            f"{counted(len(outcome.failed), 'queries')} got no items; "
+            "the same command tries them again"
+        )
+    beyond = outcome.asked_for - outcome.had_items - outcome.planned
+    if outcome.left or beyond:
+        console.warn(
+            f"{counted(outcome.left + beyond, 'queries', 'are')} left; the same command goes on"
+        )
+    elif outcome.written:
+        console.hint(f"next: gradelake plan {collection}")
+
+
+def _warn(lines: list[str]) -> None:
+    for line in lines[:SHOWN]:
+        console.warn(line)
+    if len(lines) > SHOWN:
+        console.warn(f"and {len(lines) - SHOWN:,} more like these (--json has all)")
+
+
+def _odd(one) -> list[str]:
+    """What is worth a line about one query."""
+    items, lines = one.items, []
+    if one.tries > 1:
+        lines.append(f"read at try {one.tries}, at temperature {one.decoding['temperature']:g}")
+    if items.duplicates:
+        lines.append(f"{len(items.duplicates)} dropped as repeated: {items.duplicates[0]!r:.80}")
+    if items.empty:
+        lines.append(f"{items.empty} dropped as empty")
+    if items.unusable:
+        lines.append(f"{items.unusable} dropped for characters that no file of text may hold")
+    if items.long_nuggets:
+        n = len(items.long_nuggets)
+        lines.append(
+            f"{counted(n, 'nuggets')} of more than 4 words, kept: {items.long_nuggets[0]!r:.80}"
+        )
+    return lines

@@ -1,0 +1,134 @@
+"""Makes a rubric bank with a model: asks about queries without items, commits batch by batch."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from gradelake.grading.generate.generation_bank import Bank, GenerationRequest
+from gradelake.grading.generate.generation_worker import Generated, GenerationWorker, QueryBatch
+from gradelake.grading.run.crew import Crew
+from gradelake.grading.run.run import stop_signals
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import grader_lock
+from gradelake.sql.lake.lake import Lake
+
+BATCH = 16  # queries that are asked about, and committed, together
+
+NO_SUBTOPIC = "the prompt asks about a subtopic, and the query has no description to take it from"
+
+
+@dataclass
+class Outcome:
+    """What a run found, wrote and left; counts are of queries unless they say otherwise."""
+
+    asked_for: int
+    had_items: int
+    planned: int  # without items, within --limit
+    written: int = 0
+    n_items: int = 0
+    tokens: int = 0
+    stopped: bool = False
+    seconds: float = 0.0
+    failed: dict[str, str] = field(default_factory=dict)  # query -> why
+    remarkable: list[Generated] = field(default_factory=list)  # retried, or something dropped
+    notes: list[str] = field(default_factory=list)  # of the engine
+
+    @property
+    def left(self) -> int:
+        """Planned queries that were not asked about."""
+        return self.planned - self.written - len(self.failed)
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 3 some queries got no items, 130 stopped by the user."""
+        if self.stopped and self.left:
+            return 130
+        return 3 if self.failed else 0
+
+
+def plan(lake: Lake, request: GenerationRequest) -> Outcome:
+    """What is to be done. Raises `BadInput` for a request that cannot be met."""
+    return _outcome(Bank(lake, request))
+
+
+def _outcome(bank: Bank) -> Outcome:
+    return Outcome(bank.n_queries, bank.n_queries - bank.n_left, len(bank.to_ask))
+
+
+def generate(
+    project: Project,
+    request: GenerationRequest,
+    arguments: list[str],
+    tell: Callable[[str], None],
+    on_progress: Callable[[Outcome], None] = lambda outcome: None,
+) -> Outcome:
+    """Write items for the queries of a collection that have none in the bank.
+
+    What is finished is committed at once, so that a run that was stopped or killed goes on where
+    it was. Raises `BadInput` for a request that cannot be met, and `WorkFailed` when the engine
+    cannot work, or when another process is at work with this grader; what was committed stays.
+    """
+    grader = request.grader
+    purpose = f"gradelake generate {request.collection} --grader {grader.name}"
+    started = time.monotonic()
+    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+        bank = Bank(lake, request)
+        outcome = _outcome(bank)
+        batches = list(_batches(bank, outcome))
+        if batches:
+            console.tell(f"starting workers for {grader.name}")
+            # Ray handles signals as well: ours have to come after
+            with (
+                Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,
+                stop_signals(tell) as stop,
+            ):
+                for account in crew.run(iter(batches), stop):
+                    if account:
+                        _tell_notes(account.notes, outcome, tell)
+                        written = bank.commit(account.generated, arguments, outcome.notes)
+                        _add(outcome, account.generated, written)
+                    on_progress(outcome)
+                outcome.stopped = stop()
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _batches(bank: Bank, outcome: Outcome) -> Iterator[QueryBatch]:
+    """The queries that can be asked about; the others fail, and all of them stop the run."""
+    slots = bank.request.grader.prompt.slots
+    able = []
+    for query_id, text, description in bank.to_ask:
+        if "subtopic" in slots and not (description or "").strip():
+            outcome.failed[query_id] = NO_SUBTOPIC
+        else:
+            able.append((query_id, {"query": text, "subtopic": description or ""}))
+    if outcome.failed and not able:
+        raise BadInput(
+            f"{NO_SUBTOPIC}: {', '.join(list(outcome.failed)[:5])}",
+            "Take a prompt without {subtopic}, or bring topics with descriptions in.",
+        )
+    for start in range(0, len(able), BATCH):
+        yield QueryBatch(f"{start:08d}", tuple(able[start : start + BATCH]))
+
+
+def _tell_notes(notes: list[str], outcome: Outcome, tell: Callable[[str], None]) -> None:
+    """Each note once, whichever worker it comes from."""
+    for note in notes:
+        if note not in outcome.notes:
+            outcome.notes.append(note)
+            tell(f"note: {note}")
+
+
+def _add(outcome: Outcome, generated: list[Generated], n_items: int) -> None:
+    outcome.n_items += n_items
+    for one in generated:
+        outcome.tokens += one.tokens
+        if one.items is None:
+            outcome.failed[one.query_id] = one.error or "no reason was given"
+            continue
+        outcome.written += 1
+        items = one.items
+        if one.tries > 1 or items.duplicates or items.empty or items.unusable or items.long_nuggets:
+            outcome.remarkable.append(one)

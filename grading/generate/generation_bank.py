@@ -1,0 +1,170 @@
+"""The bank that a model writes: which queries have no items in it yet, and how items get there."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradelake.grading.generate.generation_worker import Generated
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.planner import check_queries
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import check_name
+from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import Transaction, utc_now
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class GenerationRequest:
+    """What is asked to be generated."""
+
+    collection: str
+    grader: Grader
+    bank: str
+    query_ids: tuple[str, ...] | None = None  # None: all
+    limit: int | None = None  # queries; None: all
+
+
+class Bank:
+    """A generated bank on an open lake, of one grader and no other."""
+
+    def __init__(self, lake: Lake, request: GenerationRequest):
+        """Raises `BadInput` for an unknown collection or query, and for a bank that somebody, or
+        another grader, made."""
+        self.lake = lake
+        self.request = request
+        check_name(request.bank, "--bank")
+        check_queries(lake, request.collection, request.query_ids)
+        self._refuse_foreign()
+        wanted = lake.rows(
+            """
+            select query_id, text, description
+            from lake.raw.queries
+            where collection = $1 and ($2::varchar[] is null or list_contains($2, query_id))
+            order by query_id
+            """,
+            request.collection,
+            list(request.query_ids) if request.query_ids else None,
+        )
+        done = self._queries_with_items()
+        left = [query for query in wanted if query[0] not in done]
+        self.n_queries = len(wanted)
+        self.n_left = len(left)
+        #: (query_id, text, description) of the queries to ask about, in order
+        self.to_ask: list[tuple[str, str, str | None]] = left[: request.limit]
+
+    @property
+    def _target(self) -> str:
+        """What the bank's entries in the ledger begin with: a grader and a query follow."""
+        return f"{self.request.collection}/bank/{self.request.bank}/"
+
+    def _refuse_foreign(self) -> None:
+        collection, bank = self.request.collection, self.request.bank
+        origins = self.lake.rows(
+            "select distinct origin from lake.raw.rubric_items "
+            "where collection = ? and bank = ? and origin <> 'generated'",
+            collection,
+            bank,
+        )
+        if origins:
+            raise BadInput(
+                f"{collection} has a bank {bank!r} of another origin ({origins[0][0]})",
+                "It is left as it is. Choose another --bank.",
+            )
+        others = self.lake.rows(
+            "select distinct split_part(target, '/', 4) from lake.raw.ledger "
+            "where starts_with(target, ?) and not starts_with(target, ?)",
+            self._target,
+            f"{self._target}{self.request.grader.grader_id}/",
+        )
+        if others:
+            (name,) = self.lake.rows(
+                "select any_value(name) from lake.raw.graders where grader_id = ?", others[0][0]
+            )[0]
+            raise BadInput(
+                f"the bank {bank!r} of {collection} was made by another grader: {name} "
+                f"({others[0][0]}); this one is {self.request.grader.grader_id}",
+                "A changed prompt, model or setting makes another grader. Choose another --bank.",
+            )
+
+    def _queries_with_items(self) -> set[str]:
+        rows = self.lake.rows(
+            "select distinct query_id from lake.raw.rubric_items where collection = ? and bank = ?",
+            self.request.collection,
+            self.request.bank,
+        )
+        return {query_id for (query_id,) in rows}
+
+    def commit(self, generated: list[Generated], arguments: list[str], notes: list[str]) -> int:
+        """Take the items of a few queries into the lake, all at once. Returns how many.
+
+        The grader, the ledger's row of each query, and the account of the run go with them, of
+        queries without readable items the reason.
+        """
+        grader = self.request.grader
+        with self.lake.transaction(f"generate {self.request.collection} {grader.name}") as commit:
+            self._refuse_foreign()
+            done = self._queries_with_items()
+            found = [one for one in generated if one.items and one.query_id not in done]
+            failed = [one for one in generated if not one.items]
+            if found:
+                self._register(commit)
+            rows = self._rows(found)
+            n_items = commit.insert("rubric_items", rows) if found else 0
+            for one in found:
+                self._record(commit, one)
+            commit.say(rubric_items=n_items, queries=len(found), failed_queries=len(failed))
+            commit.extra |= {"bank": self.request.bank, "grader_id": grader.grader_id}
+            retried = {
+                one.query_id: {"tries": one.tries, "decoding": dict(one.decoding)}
+                for one in generated
+                if one.tries > 1
+            }
+            if retried:
+                commit.extra["retried"] = retried
+            if notes:
+                commit.extra["notes"] = notes
+            why = "; ".join(f"query {one.query_id}: {one.error}" for one in failed)
+            commit.finish_run(arguments, "done" if found or not failed else "failed", why or None)
+        return n_items
+
+    def _register(self, commit: Transaction) -> None:
+        import polars as pl
+
+        grader = self.request.grader
+        if not self.lake.value(
+            "select count(*) from lake.raw.graders where grader_id = ?", grader.grader_id
+        ):
+            commit.insert("graders", pl.DataFrame([grader.row() | {"created_at": utc_now()}]))
+
+    def _record(self, commit: Transaction, one: Generated) -> None:
+        content = json.dumps(one.items.texts, ensure_ascii=False)
+        commit.record(
+            f"{self._target}{self.request.grader.grader_id}/{one.query_id}",
+            hashlib.sha256(content.encode()).hexdigest(),
+            len(one.items.texts),
+        )
+
+    def _rows(self, found: list[Generated]) -> "pl.DataFrame":
+        import polars as pl
+
+        rows = [
+            (one.query_id, item_id_of(one.query_id, "", text), text)
+            for one in found
+            for text in one.items.texts
+        ]
+        schema = dict.fromkeys(("query_id", "item_id", "text"), pl.String)
+        return pl.DataFrame(rows, orient="row", schema=schema).with_columns(
+            collection=pl.lit(self.request.collection),
+            bank=pl.lit(self.request.bank),
+            facet_id=pl.lit(""),
+            kind=pl.lit(self.request.grader.prompt.items),
+            gold_answers=pl.lit(None, pl.List(pl.String)),
+            weight=pl.lit(1.0),
+            origin=pl.lit("generated"),
+            created_at=pl.lit(utc_now()),
+        )

@@ -1,0 +1,120 @@
+"""A grader by its name in gradelake.toml, ready to be planned for."""
+
+from gradelake.grading.distil.label_rubrics import find_label_rubric
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.prompt import WRITING, load_prompts
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+
+def configured(project: Project, lake: Lake, name: str) -> Grader:
+    """A grader of gradelake.toml; one that verifies is told whose answers, one that judges by
+    rubrics of labels which texts.
+
+    Answers come from another grader there, or from one in the lake, such as an imported one;
+    rubrics from the lake. Raises `BadInput` for settings that cannot be used, for answers that
+    nobody extracts, and for rubrics that the lake does not have.
+    """
+    stated = project.graders.get(name, {}).get("label_rubrics")
+    if stated is not None:
+        where = f"{project.file}: [graders.{name}] label_rubrics"
+        if not isinstance(stated, str):
+            raise BadInput(f"{where}: {stated!r} is no name", 'label_rubrics = "NAME"')
+        return Grader.named(project, name, rubric=find_label_rubric(lake, stated, where))
+    source = project.graders.get(name, {}).get("answers_from")
+    if source is None:
+        grader = Grader.named(project, name)
+        require_judge(grader)
+        return grader
+    where = f"{project.file}: [graders.{name}] answers_from"
+    if not isinstance(source, str):
+        raise BadInput(f"{where}: {source!r} is no name", 'answers_from = "NAME"')
+    if source in project.graders and source != name:
+        extracting = Grader.named(project, source)
+        if extracting.prompt.target != "extract":
+            raise BadInput(
+                f"{where}: {source!r} extracts no answers",
+                "Name a grader whose prompt does, such as question_answer.",
+            )
+        return Grader.named(project, name, extracting.grader_id)
+    known = dict(
+        lake.rows(
+            "select name, arg_max(grader_id, created_at) from lake.raw.graders "
+            "where target = 'extract' group by name"
+        )
+    )
+    if source not in known:
+        raise BadInput(
+            f"{where}: no grader {source!r} extracts answers",
+            did_you_mean(source, {*known, *_extracting(project)} - {name}),
+        )
+    return Grader.named(project, name, known[source])
+
+
+# what a grader does that gives no grades, and the command that it does it with
+_WRITES = {
+    "generate": ("writes rubric items", "gradelake generate COLLECTION --grader {}"),
+    "explain": (
+        "explains labels",
+        "gradelake distil COLLECTION --assessor NAME --grader {} --name NAME",
+    ),
+    "distil": ("distils rubrics", "gradelake distil --distil-prompt, and not as a grader"),
+}
+
+
+def require_judge(grader: Grader) -> None:
+    """Raise `BadInput` for a grader that writes texts: it gives no grades."""
+    if grader.prompt.target in WRITING:
+        what, command = _WRITES[grader.prompt.target]
+        raise BadInput(
+            f"the grader {grader.name!r} {what}, with the prompt {grader.prompt.name!r}; it grades "
+            "nothing",
+            f"Use it with: {command.format(grader.name)}",
+        )
+
+
+def generating(project: Project, name: str) -> Grader:
+    """A grader of gradelake.toml that writes rubric items.
+
+    Raises `BadInput` for settings that cannot be used, and for a grader that does something else.
+    """
+    return _writing(project, name, "generate", "writes no rubric items")
+
+
+def explaining(project: Project, name: str) -> Grader:
+    """A grader of gradelake.toml that explains labels. Raises as `generating` does."""
+    return _writing(project, name, "explain", "explains no labels")
+
+
+def _writing(project: Project, name: str, target: str, does_not: str) -> Grader:
+    prompts = load_prompts(project)
+    stated = project.graders.get(name, {}).get("prompt")
+    if isinstance(stated, str) and stated in prompts and prompts[stated].target != target:
+        able = sorted(name for name, prompt in prompts.items() if prompt.target == target)
+        raise BadInput(
+            f"{project.file}: [graders.{name}]: its prompt {stated!r} {does_not}",
+            f"Prompts that do: {', '.join(able)}.",
+        )
+    return Grader.named(project, name)
+
+
+def judges(project: Project) -> tuple[str, ...]:
+    """Names of the graders of gradelake.toml, but for those that write texts."""
+    targets = _targets(project)
+    return tuple(name for name in project.graders if targets.get(name) not in WRITING)
+
+
+def _extracting(project: Project) -> set[str]:
+    """Names of the graders of gradelake.toml that extract answers."""
+    return {name for name, target in _targets(project).items() if target == "extract"}
+
+
+def _targets(project: Project) -> dict[str, str]:
+    """Graders of gradelake.toml, and what their prompts ask about, where that is a prompt."""
+    prompts = load_prompts(project)
+    return {
+        name: prompts[table["prompt"]].target
+        for name, table in project.graders.items()
+        if isinstance(table.get("prompt"), str) and table["prompt"] in prompts
+    }

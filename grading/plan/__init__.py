@@ -1,0 +1,1 @@
+"""What a grader has still to do, and in which chunks."""

@@ -1,0 +1,351 @@
+"""What a grader has still to do: an anti-join in SQL, then chunks of work in order."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from gradelake.grading.graders.configured import require_judge
+from gradelake.grading.plan.request import Chunk, Request, Totals
+from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PLAN = Path(__file__).with_name("plan.sql")
+# views of dbt that say what is wanted; they are always as new as the raw tables
+VIEWS = (
+    "intermediate.int_pool",
+    "intermediate.int_rubric_items",
+    "intermediate.int_grades_in_force",
+)
+CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
+_WINDOW = 32  # chunks fetched at a time
+
+
+class NothingToGrade(BadInput):
+    """A collection has nothing that this grader may grade: none of its kind of rubric items, or
+    the grader's worked examples come from it. With several collections that is no mistake."""
+
+
+class Plan:
+    """A request planned on an open lake. Its tables live as long as the lake's connection."""
+
+    def __init__(self, lake: Lake, request: Request):
+        """Raises `BadInput` for an unknown collection, query or rubric version, or an empty bank.
+
+        The lake must have its views (`ensure_views`).
+        """
+        self.lake = lake
+        self.request = request
+        self.prompt = request.grader.prompt
+        _check(lake, request)
+        self.rubric_version = self._rubric_version()
+        for name, (kind, value) in self._variables().items():
+            lake.connection.execute(f"set variable {name} = $value::{kind}", {"value": value})
+        lake.connection.execute(PLAN.read_text(encoding="utf-8"))
+        self.totals = self._totals()
+
+    def _variables(self) -> dict[str, tuple[str, Any]]:
+        """The settings at the head of the SQL: name -> (type, value)."""
+        request, grader, prompt = self.request, self.request.grader, self.prompt
+        needs_key = prompt.target == "verify" or PARSERS[grader.parser].needs_gold
+        return {
+            "collection": ("varchar", request.collection),
+            "grader_id": ("varchar", grader.grader_id),
+            "rubric_version": ("integer", self.rubric_version),
+            "target": ("varchar", prompt.target),
+            "kind": ("varchar", prompt.items),
+            "needs_key": ("boolean", needs_key),
+            "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
+            "context_first": ("boolean", prompt.context_first),
+            "asks_query": ("boolean", "query" in prompt.slots),
+            "chunk_pairs": ("bigint", grader.chunk_pairs),
+            "answers_from": ("varchar", grader.answers_from),
+            "pairs_limit": ("bigint", request.limit),
+        }
+
+    def _rubric_version(self) -> int:
+        """The version asked for, or the newest: what people want to be graded now."""
+        if self.request.rubric_version is not None:
+            return self.request.rubric_version
+        newest = self.lake.value(
+            "select max(rubric_version) from lake.intermediate.int_rubric_items "
+            "where collection = ?",
+            self.request.collection,
+        )
+        return newest or 0
+
+    def _totals(self) -> Totals:
+        counts = self.lake.rows(
+            """
+            with wanted as (
+                select count(*) as n
+                from plan_passages
+                inner join plan_items on plan_passages.query_id = plan_items.query_id
+                where
+                    getvariable('target') != 'verify'
+                    or exists (
+                        from plan_answers
+                        where plan_answers.passage_no = plan_passages.passage_no
+                            and plan_answers.item_no = plan_items.item_no
+                    )
+            )
+            select
+                (select n from wanted),
+                (select count(*) from plan_graded),
+                (select count(*) from plan_graded where is_failed),
+                (select count(*) from plan_missing),
+                (select count(*) from plan_reusable),
+                (select count(*) from plan_work where work_no = leader_no),
+                (select count(distinct chunk_no) from plan_work),
+                (
+                    select count(distinct passage_id) from lake.intermediate.int_pool
+                    where collection = getvariable('collection') and text_sha256 is null
+                )
+            """
+        )[0]
+        wanted, graded, failed, missing, reusable, prompts, chunks, without_text = counts
+        tokens, measured = self._tokens(prompts)
+        return Totals(
+            wanted,
+            graded,
+            failed,
+            missing,
+            reusable,
+            prompts,
+            chunks,
+            without_text,
+            tokens,
+            measured,
+            self._rate(),
+        )
+
+    def _tokens(self, prompts: int) -> tuple[int, bool]:
+        """Tokens of all prompts, and whether they follow from measured ones."""
+        mean = self.lake.value(
+            "select avg(prompt_tokens) from lake.raw.grades "
+            "where grader_id = getvariable('grader_id') and prompt_tokens > 0"
+        )
+        if mean:
+            return round(mean * prompts), True
+        passage = self.lake.value(
+            "select avg(len(text)) from lake.raw.passages where collection = "
+            "getvariable('collection') and passage_id in (select passage_id from plan_passages)"
+        )
+        item = self.lake.value("select avg(len(item_text)) from plan_items")
+        characters = len(self.prompt.text) + (passage or 0) + (item or 0)
+        return round(prompts * characters / CHARACTERS_PER_TOKEN), False
+
+    def _rate(self) -> float | None:
+        return self.lake.value(
+            "select sum(ok + unanswerable + defaulted + failed) / nullif(sum(wall_seconds), 0) "
+            "from lake.raw.grading_batches where grader_id = getvariable('grader_id')"
+        )
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The work in order. Texts are fetched a few chunks ahead, not all at once."""
+        self._fetch_texts()
+        numbers = [
+            n for (n,) in self.lake.rows("select distinct chunk_no from plan_work order by 1")
+        ]
+        for start in range(0, len(numbers), _WINDOW):
+            window = numbers[start : start + _WINDOW]
+            work = self.lake.frame(
+                """
+                select
+                    plan_work.chunk_no,
+                    plan_work.leader_no,
+                    plan_work.work_no = plan_work.leader_no as is_leader,
+                    plan_passages.query_id,
+                    plan_passages.passage_id,
+                    plan_passages.text_sha256 as passage_sha256,
+                    plan_passages.query_sha256,
+                    plan_items.item_id,
+                    plan_passages.text_no,
+                    plan_work.item_no,
+                    plan_answers.answer
+                from plan_work
+                inner join plan_passages on plan_work.passage_no = plan_passages.passage_no
+                inner join plan_items on plan_work.item_no = plan_items.item_no
+                left join plan_answers
+                    on
+                        plan_work.passage_no = plan_answers.passage_no
+                        and plan_work.item_no = plan_answers.item_no
+                where plan_work.chunk_no between $first and $last
+                order by plan_work.chunk_no, plan_work.work_no
+                """,
+                first=window[0],
+                last=window[-1],
+            )
+            texts = self._texts(window[0], window[-1])
+            for _, rows in work.group_by("chunk_no", maintain_order=True):
+                yield self._chunk(rows, *texts)
+
+    def _fetch_texts(self) -> None:
+        self.lake.connection.execute(
+            """
+            create or replace temp table plan_texts as
+            select plan_passages.text_no, any_value(passages.text) as text
+            from plan_passages
+            inner join lake.raw.passages on plan_passages.passage_id = passages.passage_id
+            where
+                passages.collection = getvariable('collection')
+                and passages.text_sha256 = plan_passages.text_sha256
+                and plan_passages.passage_no in (select passage_no from plan_work)
+            group by plan_passages.text_no
+            order by plan_passages.text_no
+            """
+        )
+
+    def _texts(self, first: int, last: int) -> tuple[dict, dict, dict]:
+        """Queries, passages and items of these chunks."""
+
+        def of_window(query: str) -> list[tuple]:
+            window = "from plan_work where chunk_no between $first and $last"
+            return self.lake.rows(query.format(window=window), first=first, last=last)
+
+        queries = of_window(
+            """
+            select query_id, text from lake.raw.queries
+            where collection = getvariable('collection') and query_id in (
+                select query_id from plan_items where item_no in (select item_no {window})
+            )
+            """
+        )
+        passages = of_window(
+            """
+            select text_no, text from plan_texts where text_no in (
+                select text_no from plan_passages
+                where passage_no in (select passage_no {window})
+            )
+            """
+        )
+        items = of_window(
+            """
+            select item_no, item_text, gold_answers from plan_items
+            where item_no in (select item_no {window})
+            """
+        )
+        return dict(queries), dict(passages), {no: (text, gold) for no, text, gold in items}
+
+    def _chunk(self, rows: "pl.DataFrame", queries: dict, passages: dict, items: dict) -> Chunk:
+        import polars as pl
+
+        key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id")
+        content = hashlib.sha256(
+            f"{self.request.grader.grader_id}\n{self.request.collection}\n".encode()
+        )
+        content.update(rows.select(key).write_csv(None, separator="\t").encode())
+        # leaders come first, so counting them in order numbers the prompts
+        pairs = rows.select(
+            *key,
+            pl.col("leader_no").rank("dense").sub(1).cast(pl.UInt32).alias("prompt_no"),
+            "is_leader",
+        )
+        asks = rows.filter("is_leader").select("query_id", "text_no", "item_no", "answer")
+        return Chunk(
+            content.hexdigest()[:32],
+            pairs,
+            asks,
+            {name: queries[name] for name in asks["query_id"].unique()},
+            {number: passages[number] for number in asks["text_no"].unique()},
+            {number: items[number] for number in asks["item_no"].unique()},
+        )
+
+
+def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None) -> None:
+    """Raise `BadInput` for a collection, or a query of it, that the lake does not have."""
+    known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
+    if collection not in known:
+        raise BadInput(
+            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+        )
+    queries = {
+        row[0]
+        for row in lake.rows(
+            "select query_id from lake.raw.queries where collection = ?", collection
+        )
+    }
+    for query_id in query_ids or ():
+        if query_id not in queries:
+            raise BadInput(
+                f"{collection} has no query {query_id!r}", did_you_mean(query_id, queries)
+            )
+
+
+def _check(lake: Lake, request: Request) -> None:
+    require_judge(request.grader)
+    check_queries(lake, request.collection, request.query_ids)
+    prompt = request.grader.prompt
+    if request.collection in prompt.example_collections:
+        raise NothingToGrade(
+            f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
+            "A judge must not see judgments of the collection it grades: take others.",
+        )
+    if prompt.items:
+        _check_items(lake, request, prompt.items)
+
+
+def _check_items(lake: Lake, request: Request, kind: str) -> None:
+    versions = dict(
+        lake.rows(
+            "select rubric_version, count(*) filter (where kind = ? and item_text is not null) "
+            "from lake.intermediate.int_rubric_items where collection = ? group by 1",
+            kind,
+            request.collection,
+        )
+    )
+    if not versions:
+        raise NothingToGrade(
+            f"{request.collection} has no rubric",
+            f"Bring one in: gradelake import bank {request.collection} FILE --name NAME",
+        )
+    version = max(versions) if request.rubric_version is None else request.rubric_version
+    if version not in versions:
+        raise BadInput(
+            f"{request.collection} has no rubric version {version}",
+            f"Known: {', '.join(map(str, sorted(versions)))}.",
+        )
+    if not versions[version]:
+        raise NothingToGrade(
+            f"the rubric of {request.collection} has no {kind}s",
+            f"The prompt {request.grader.prompt.name!r} asks about {kind}s: take another prompt, "
+            f"or bring a bank of {kind}s in.",
+        )
+
+
+def ensure_views(project: Project, lake: Lake, tell, views: tuple[str, ...] = VIEWS) -> None:
+    """Make dbt's views of what is wanted where they are missing, or know not all edits yet.
+
+    Raises `BadInput` naming the rows when the file of rubric edits has wrong ones.
+    """
+    from gradelake.sql.build import seeds
+
+    try:
+        for view in views:
+            lake.connection.execute(f"select * from lake.{view} limit 0")
+        reason = "bringing the rubric up to date with its edits (dbt)"
+        current = seeds.edits_are_applied(lake, seeds.gather(project))
+    except duckdb.Error:
+        reason, current = "making the lake's views (dbt)", False
+    if not current:
+        from gradelake.sql.build.build import build
+
+        tell(reason)
+        # with the tests of the seeds, whose wrong rows must reach no plan
+        names = (view.partition(".")[2] for view in views)
+        select = [
+            "--select",
+            *(f"+{name}" for name in names),
+            "--exclude",
+            "test_type:generic",
+            "--indirect-selection",
+            "cautious",
+        ]
+        build(project, select, ["(views for grading)"])

@@ -1,0 +1,96 @@
+"""What is asked to be graded, and the chunks it is done in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gradelake.grading.graders.grader import Grader
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked to be graded."""
+
+    collection: str
+    grader: Grader
+    rubric_version: int | None = None  # None: the newest
+    query_ids: tuple[str, ...] | None = None  # None: all
+    limit: int | None = None  # pairs; None: all
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A few hundred pairs, graded, stored and, after a crash, repeated together.
+
+    `pairs` has a row per pair: query_id, passage_id, passage_sha256, query_sha256 (null where the
+    prompt does not name the query), item_id, prompt_no (0-based; pairs with the same one get the
+    same answer), is_leader (the first pair of its prompt).
+    `asks` has a row per prompt, in the order of prompt_no: query_id, text_no, item_no, answer.
+    `queries`, `passages` and `items` are the texts that these name; items with their gold answers.
+    """
+
+    id: str
+    pairs: "pl.DataFrame"
+    asks: "pl.DataFrame"
+    queries: Mapping[str, str]
+    passages: Mapping[int, str]
+    items: Mapping[int, tuple[str, list[str] | None]]
+
+    def __len__(self) -> int:
+        return self.pairs.height
+
+    @property
+    def n_prompts(self) -> int:
+        return self.asks.height
+
+    @property
+    def prompts(self) -> list[dict[str, str]]:
+        """The values of each prompt's slots."""
+        rows = self.asks.select("query_id", "text_no", "item_no", "answer").iter_rows()
+        return [
+            {
+                "query": self.queries[query_id],
+                "passage": self.passages[text_no],
+                "item": self.items[item_no][0],
+                **({} if answer is None else {"answer": answer}),
+            }
+            for query_id, text_no, item_no, answer in rows
+        ]
+
+    @property
+    def gold_answers(self) -> list[list[str] | None]:
+        """Of each prompt's item."""
+        return [self.items[item_no][1] for item_no in self.asks["item_no"]]
+
+    def halves(self) -> "tuple[Chunk, Chunk]":
+        """The first half of the prompts with their pairs, and the rest."""
+        import polars as pl
+
+        middle = self.asks.height // 2
+        is_first = pl.col("prompt_no") < middle
+        first = self.pairs.filter(is_first)
+        rest = self.pairs.filter(~is_first).with_columns(pl.col("prompt_no") - middle)
+        return (
+            replace(self, id=f"{self.id}a", pairs=first, asks=self.asks.head(middle)),
+            replace(self, id=f"{self.id}b", pairs=rest, asks=self.asks.slice(middle)),
+        )
+
+
+@dataclass(frozen=True)
+class Totals:
+    """A plan in numbers; pairs of (passage, item)."""
+
+    wanted: int
+    graded: int
+    failed: int
+    missing: int
+    reusable: int  # missing, but the very same prompt was answered before
+    prompts: int  # to be answered
+    chunks: int
+    without_text: int  # passages of the pool that the lake has no text of
+    prompt_tokens: int
+    tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
+    pairs_per_second: float | None  # measured in earlier runs of this grader

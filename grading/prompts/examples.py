@@ -1,0 +1,134 @@
+"""Worked examples for few-shot prompts: files of judged pairs, and samples of them."""
+
+from pathlib import Path
+from typing import Any
+
+from gradelake.grading.distil.judged_pairs import check_assessor
+from gradelake.grading.prompts.prompt import Example
+from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common import files
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+_REQUIRED = ("passage", "query", "label")
+_OPTIONAL = ("collection", "query_id", "passage_id", "assessor", "seed")
+
+
+def read_examples(path: Path, shown: str, scale: Scale) -> list[Example]:
+    """The examples of a JSONL file, in its order.
+
+    Raises `Rejected` with every line that lacks passage, query or label, has a key nobody reads,
+    or a label that is no word of the scale.
+    """
+    problems = Problems(
+        shown, 'Lines look like {"passage": "...", "query": "...", "label": "Yes"}.'
+    )
+    found = []
+    for line, row in files.json_lines(files.read(path, shown), shown):
+        before = problems.total
+        for key in row:
+            if key not in _REQUIRED + _OPTIONAL:
+                hint = did_you_mean(key, _REQUIRED + _OPTIONAL)
+                problems.add(line, f"unknown key {key!r}. {hint}")
+        for key in ("passage", "query", "collection"):
+            value = row.get(key, "" if key in _REQUIRED else "-")
+            if not isinstance(value, str) or not value.strip():
+                problems.add(line, f"{key} must be a text that is not empty")
+        stated = row.get("label")
+        known = isinstance(stated, int | str) and not isinstance(stated, bool)
+        label = scale.word_of(str(stated)) if known else None
+        if label is None:
+            words = ", ".join(scale.words)
+            problems.add(line, f"label {stated!r} is no word of the scale: {words}")
+        if problems.total == before:
+            found.append(Example(row["passage"], row["query"], label, row.get("collection", "")))
+    problems.raise_if_any()
+    return found
+
+
+def sample(
+    lake: Lake, collection: str, assessor: str, scale: Scale, per_label: int, seed: int
+) -> list[dict[str, Any]]:
+    """Judged pairs of a collection, `per_label` of each label, as lines of an examples file.
+
+    On a numeric scale the label is the judgment (below 0 counts as 0; one off the scale is left
+    out); on a scale of two words the higher one is a judgment of at least min_relevant. The same
+    seed gives the same pairs: they are ordered by a hash of seed and ids, and labels take turns.
+    Raises `BadInput` for an unknown collection or assessor, and when a label has too few pairs.
+    """
+    if not scale.is_numeric and len(scale.words) != 2:
+        raise BadInput(
+            f"judgments do not say which word of the scale {scale} is meant",
+            "Sample for a numeric scale, or for one of two words.",
+        )
+    check_assessor(lake, collection, assessor)
+    rows = lake.rows(
+        _SAMPLE,
+        collection=collection,
+        assessor=assessor,
+        per_label=per_label,
+        seed=str(seed),
+        numeric=scale.is_numeric,
+        grades=list(scale.words.values()),
+    )
+    counts = dict.fromkeys(scale.words.values(), 0)
+    examples = []
+    for grade, query_id, passage_id, query, passage in rows:
+        counts[grade] += 1
+        word = next(word for word in scale.words if scale.words[word] == grade)
+        examples.append(
+            {
+                "passage": passage,
+                "query": query,
+                "label": word,
+                "collection": collection,
+                "query_id": query_id,
+                "passage_id": passage_id,
+                "assessor": assessor,
+                "seed": seed,
+            }
+        )
+    if few := {grade: n for grade, n in counts.items() if n < per_label}:
+        shown = ", ".join(f"{n} of label {grade}" for grade, n in few.items())
+        raise BadInput(
+            f"{collection} has not {per_label} judged passages of every label: {shown}",
+            "Sample fewer per label, or for another scale.",
+        )
+    return examples
+
+
+_SAMPLE = """
+with labelled as (
+    select
+        case
+            when $numeric then greatest(judgments.relevance, 0)
+            when judgments.relevance >= collections.min_relevant then list_max($grades)
+            else list_min($grades)
+        end as grade,
+        judgments.query_id,
+        judgments.passage_id,
+        queries.text as query,
+        passages.text as passage,
+        sha256(concat_ws(chr(31), $seed, judgments.query_id, judgments.passage_id)) as draw
+    from lake.raw.judgments as judgments
+    inner join lake.raw.collections as collections using (collection)
+    inner join lake.raw.queries as queries using (collection, query_id)
+    inner join lake.raw.passages as passages using (collection, passage_id)
+    where judgments.collection = $collection and judgments.assessor = $assessor
+),
+
+turns as (
+    select
+        *,
+        row_number() over (partition by grade order by draw, query_id, passage_id) as turn
+    from labelled
+    where list_contains($grades, grade)
+)
+
+select grade, query_id, passage_id, query, passage
+from turns
+where turn <= $per_label
+order by turn, grade desc
+"""

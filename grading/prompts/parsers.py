@@ -1,0 +1,185 @@
+"""Reads a grade out of what a model replied. Only its final output counts, never its reasoning.
+
+`paper` and `answer` follow Farzi & Dietz, "Pencils Down!", ICTIR 2024, section 4.2.1 (RUBRIC), and
+"EXAM++", LLM4Eval 2024, section 4.2; `strict`, `lenient` and `final_score` are ours.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from gradelake.grading.prompts import answers
+from gradelake.grading.prompts.reply import (
+    Reading,
+    failed,
+    find_final_score,
+    find_grade,
+    graded,
+    lone_word,
+)
+from gradelake.grading.prompts.scale import Scale
+
+# expressions of unanswerability, as printed in RUBRIC and EXAM++
+UNANSWERABLE = (
+    "unanswerable",
+    "no",
+    "no answer",
+    "not enough information",
+    "unknown",
+    "it is not possible to tell",
+    "it does not say",
+    "no relevant information",
+)
+_STEMMED = tuple(answers.stem(expression) for expression in UNANSWERABLE)
+_LONGEST = 2 * max(map(len, UNANSWERABLE))  # a longer text has a ratio below 80 to all of them
+_NEGATION = re.compile(r"\b(?:un\w+|no|not|none|cannot|\w+n['\u2019]t)\b")
+_REASONING = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
+
+_GRADED = frozenset({"question", "nugget", "direct", "verify"})
+_EXTRACTED = frozenset({"extract"})
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A named way to read replies: `read(text, scale, gold_answers)` gives a `Reading`.
+
+    `targets` are the targets of the prompts it can read; `needs_gold` says whether it compares
+    with gold answers. Nothing raises: a reply that cannot be read has the status `failed`.
+    """
+
+    name: str
+    description: str
+    targets: frozenset[str]
+    _read: Callable[[str, Scale, Iterable[str] | None], Reading]
+    needs_gold: bool = False
+    reads_words: bool = True  # of the scale, so that a lone one needs no more looking
+
+    def read(
+        self, text: str | None, scale: Scale, gold_answers: Iterable[str] | None = None
+    ) -> Reading:
+        grade = scale.lookup.get(text) if self.reads_words else None
+        if grade is not None:
+            return graded(grade)
+        if text is None:
+            return failed("there is no reply")
+        final = final_output(text)
+        if final is None:
+            return failed("the reply ends inside its reasoning; allow more tokens")
+        return self._read(final, scale, gold_answers)
+
+
+def final_output(text: str) -> str | None:
+    """What follows the last `</think>`, stripped; None when a `<think>` is never closed."""
+    if "<" in text and (tags := list(_REASONING.finditer(text))):
+        if not tags[-1][1]:
+            return None
+        text = text[tags[-1].end() :]
+    return text.strip()
+
+
+def is_unanswerable(text: str) -> bool:
+    """Whether the whole text is an expression of unanswerability.
+
+    As printed in the papers, whatever its case and punctuation; or, as the papers' workbench has
+    it, its Porter stem (of the whole text as one word) has a similarity ratio above 80 to theirs.
+    Of those only texts with a negation count: "answerable" is 86 to "unanswerable".
+    """
+    if len(text) > 10 * _LONGEST:
+        return False
+    text = " ".join(text.lower().split()).strip("\"'`*_.,;:!?()[] ")
+    if text in UNANSWERABLE:
+        return True
+    if not text or len(text) > _LONGEST or not _NEGATION.search(text):
+        return False
+    stemmed = answers.stem(text)
+    return any(fuzz.ratio(stemmed, expression) > 80 for expression in _STEMMED)
+
+
+def _strict(text: str, scale: Scale, _gold: object) -> Reading:
+    grade = lone_word(text, scale)
+    if grade is not None:
+        return graded(grade)
+    return failed(f"not one word of the scale {scale}" if text else "the reply is empty")
+
+
+def _lenient(text: str, scale: Scale, _gold: object) -> Reading:
+    if not text:
+        return failed("the reply is empty")
+    found = find_grade(text, scale)
+    if found is not None:
+        return found
+    if is_unanswerable(text):
+        return Reading(scale.min, "unanswerable")
+    return failed(f"no grade of the scale {scale} in it")
+
+
+def _final_score(text: str, scale: Scale, _gold: object) -> Reading:
+    return find_final_score(text, scale) if text else failed("the reply is empty")
+
+
+def _paper(text: str, scale: Scale, _gold: object) -> Reading:
+    grade = lone_word(text, scale)
+    if grade is not None:
+        return graded(grade)
+    if not scale.is_numeric:
+        return Reading(scale.min, "defaulted")
+    if not text or is_unanswerable(text):  # the workbench counts an empty reply among them
+        return Reading(scale.min, "unanswerable")
+    return Reading(1 if "1" in scale.words else scale.min, "defaulted")
+
+
+def _answer(text: str, scale: Scale, _gold: object) -> Reading:
+    if answers.is_ill_formed(text) or is_unanswerable(text):
+        return Reading(scale.min, "unanswerable", answer=text)
+    return Reading(scale.max, "ok", answer=text)
+
+
+def _answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> Reading:
+    gold = [answer for answer in gold_answers or () if answer.strip()]
+    if not gold:
+        return Reading(None, "failed", answer=text, error="the item has no gold answers")
+    if answers.matches(text, gold):  # "no" may be the right answer
+        return Reading(scale.max, "ok", answer=text)
+    reading = _answer(text, scale, None)
+    return Reading(scale.min, reading.status, answer=text)
+
+
+PARSERS: dict[str, Parser] = {
+    parser.name: parser
+    for parser in (
+        Parser("strict", "one word of the scale and nothing else, or failed", _GRADED, _strict),
+        Parser(
+            "lenient", "a grade stated in words, as JSON or first; else failed", _GRADED, _lenient
+        ),
+        Parser(
+            "final_score",
+            'what "##final score:" says, or one word of the scale; else failed',
+            _GRADED,
+            _final_score,
+        ),
+        Parser(
+            "paper",
+            "one word of the scale; unanswerable: the lowest grade; else 1 (numbers) "
+            "or the lowest grade (words)",
+            _GRADED,
+            _paper,
+        ),
+        Parser(
+            "answer",
+            "an answer is 1, none or an ill-formed one 0",
+            _EXTRACTED,
+            _answer,
+            reads_words=False,
+        ),
+        Parser(
+            "answer_key",
+            "an answer that matches a gold answer is 1, any other 0",
+            _EXTRACTED,
+            _answer_key,
+            needs_gold=True,
+            reads_words=False,
+        ),
+    )
+}

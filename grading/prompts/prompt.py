@@ -1,0 +1,203 @@
+"""Prompts: what a model is asked, and how the texts it is asked about are put in."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradelake.grading.prompts.neutral import neutralise
+from gradelake.grading.prompts.scale import Scale
+
+if TYPE_CHECKING:
+    from gradelake.sql.common.project import Project
+
+SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+# how the papers' prompts show a worked example
+EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
+# targets of prompts that ask for a text to be used, not for a grade
+WRITING = ("generate", "explain", "distil")
+# slots whose texts may be long: an engine cuts the end of the one a prompt has
+LONG = ("passage", "explanations")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One prompt with its texts put in.
+
+    The passage (or whatever `LONG` slot there is) is kept apart, so that an engine can cut its
+    end; without one everything is in `before`. `values` are the texts, neutralised.
+    """
+
+    system: str | None
+    before: str
+    passage: str
+    after: str
+    values: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """What the user's message says."""
+        return f"{self.before}{self.passage}{self.after}"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A judged pair that a prompt shows; `label` is a word of its scale.
+
+    `collection` is where the pair comes from; empty when that is not known.
+    """
+
+    passage: str
+    query: str
+    label: str
+    collection: str = ""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt file, checked. `file` is where it came from.
+
+    `target` says what it asks about: question, nugget, direct, extract, verify; generate, explain
+    and distil ask for texts. `items` is the kind of rubric item (None where there is none).
+    `output` is `scale` when one word of the scale is asked for, `text` for free text. `parser` and
+    `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
+    holds, once a grader has filled it; `example` is how a worked example is shown.
+    """
+
+    name: str
+    version: int
+    target: str
+    items: str | None
+    source: str
+    description: str
+    system: str | None
+    template: str
+    scale: Scale | None
+    output: str
+    parser: str | None
+    context_first: bool
+    file: Path
+    decoding: Mapping[str, float] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    example: str = EXAMPLE
+    label_rubrics: str | None = None
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of everything that changes what the model reads, or may answer."""
+        words = self.scale and list(self.scale.words.items())
+        content = [self.system, self.template, self.examples_text, words, self.output]
+        if self.label_rubrics is not None:
+            content.append(self.label_rubrics)
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    @cached_property
+    def examples_text(self) -> str:
+        """The worked examples as the model reads them, in the papers' order; empty without any."""
+        return "\n\n".join(
+            "".join(
+                literal + (_line(getattr(example, slot)) if slot else "")
+                for literal, slot in split_template(self.example)
+            )
+            for example in self.examples
+        )
+
+    @cached_property
+    def example_collections(self) -> frozenset[str]:
+        """Collections the worked examples come from: judging those would test on what it saw."""
+        return frozenset(example.collection for example in self.examples if example.collection)
+
+    @cached_property
+    def text(self) -> str:
+        """What the model reads, with slots still in the places of a pair's texts."""
+        filled = {"examples": self.examples_text, **self._fixed, None: ""}
+        template = "".join(
+            literal + filled.get(slot, f"{{{slot}}}")
+            for literal, slot in split_template(self.template)
+        )
+        return f"{self.system}\n\n{template}" if self.system else template
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """The slots to be filled, each once, in the order of the template."""
+        found = (slot for _, slot in split_template(self.template) if slot)
+        filled = ("examples", *self._fixed)
+        return tuple(dict.fromkeys(slot for slot in found if slot not in filled))
+
+    @cached_property
+    def _fixed(self) -> dict[str, str]:
+        """Texts that are the same in every prompt of a grader. They are put in as the others are,
+        because models wrote them: an engine breaks its own special tokens in them too."""
+        if self.label_rubrics is None:
+            return {}
+        return {"label_rubrics": neutralise(self.label_rubrics)}
+
+    @property
+    def frame(self) -> Rendered:
+        """The prompt with nothing in its slots."""
+        return self.render(dict.fromkeys((*self.slots, *self._fixed), ""))
+
+    def render(self, values: Mapping[str, str]) -> Rendered:
+        """Put the values into the template, in one pass and made harmless.
+
+        All `slots` must be among the values; others are only passed on. Raises `KeyError`.
+        """
+        clean = self._fixed | {name: neutralise(value) for name, value in values.items()}
+        before, before_slots, long, after, after_slots = self._plan
+        return Rendered(
+            self.system,
+            before % tuple([clean[slot] for slot in before_slots]),
+            clean[long] if long else "",
+            after % tuple([clean[slot] for slot in after_slots]),
+            clean,
+        )
+
+    @cached_property
+    def _plan(self) -> tuple[str, tuple[str, ...], str | None, str, tuple[str, ...]]:
+        """The template around its long slot, as two printf formats and the slots of each."""
+        formats, slots, side, long = ["", ""], ([], []), 0, None
+        for literal, slot in split_template(self.template):
+            formats[side] += literal.replace("%", "%%")
+            if slot in LONG and long is None:
+                side, long = 1, slot
+            elif slot == "examples":
+                formats[side] += self.examples_text.replace("%", "%%")
+            elif slot:
+                formats[side] += "%s"
+                slots[side].append(slot)
+        return formats[0], tuple(slots[0]), long, formats[1], tuple(slots[1])
+
+
+def split_template(template: str) -> list[tuple[str, str | None]]:
+    """(literal, the slot after it) pairs; the last has no slot. Only `{word}` is a slot."""
+    parts = SLOT.split(template)
+    return list(zip(parts[::2], [*parts[1::2], None], strict=True))
+
+
+def _line(text: str) -> str:
+    return " ".join(neutralise(text).split())
+
+
+def load_prompts(project: "Project") -> dict[str, Prompt]:
+    """All prompts by name: the shipped ones, and those of the folder in `[grading] prompts`.
+
+    Raises `BadInput` for a folder that is not there and `Rejected` for a file that is no prompt.
+    """
+    from gradelake.grading.prompts.prompt_file import own_prompts, shipped_prompts
+
+    return {**shipped_prompts(), **own_prompts(project)}
+
+
+def find_prompt(project: "Project", name: str) -> Prompt:
+    """One prompt. Raises as `load_prompts` does, and `BadInput` for an unknown name."""
+    from gradelake.sql.common.errors import BadInput
+    from gradelake.sql.common.project import did_you_mean
+
+    prompts = load_prompts(project)
+    if name not in prompts:
+        raise BadInput(f"there is no prompt {name!r}", did_you_mean(name, prompts))
+    return prompts[name]

@@ -1,0 +1,166 @@
+"""`gradelake prompts`: what judges can be asked, and how it reads."""
+
+import json
+from pathlib import Path
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+
+
+@click.group()
+def prompts():
+    """List, show and try the prompts that judges are asked with.
+
+    \b
+    Examples:
+      gradelake prompts list
+      gradelake prompts show question_self_rating > prompts/mine.yml
+    """
+
+
+@prompts.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.pass_obj
+def list_(project, as_json):
+    """Name every prompt: the shipped ones and the project's own.
+
+    \b
+    Examples:
+      gradelake prompts list
+      gradelake prompts list --json
+    """
+    from gradelake.grading.prompts.prompt import load_prompts
+
+    found = sorted(load_prompts(project()).values(), key=lambda prompt: prompt.name)
+    if as_json:
+        console.print_json([_as_object(prompt) for prompt in found])
+        return
+    console.print_table(
+        ("name", "target", "scale", "parser", "source"),
+        [(p.name, p.target, str(p.scale) if p.scale else None, p.parser, p.source) for p in found],
+    )
+
+
+def _as_object(prompt) -> dict:
+    return {
+        "name": prompt.name,
+        "version": prompt.version,
+        "target": prompt.target,
+        "items": prompt.items,
+        "description": prompt.description,
+        "source": prompt.source,
+        "scale": dict(prompt.scale.words) if prompt.scale else None,
+        "output": prompt.output,
+        "parser": prompt.parser,
+        "context_first": prompt.context_first,
+        "slots": prompt.slots,
+        "sha256": prompt.sha256,
+        "file": str(prompt.file),
+    }
+
+
+@prompts.command()
+@click.argument("name")
+@click.pass_obj
+def show(project, name):
+    """Print a prompt's file: copy it to make one of your own.
+
+    \b
+    Examples:
+      gradelake prompts show question_self_rating
+    """
+    from gradelake.grading.prompts.prompt import find_prompt
+
+    click.echo(find_prompt(project(), name).file.read_text(encoding="utf-8"), nl=False)
+
+
+@prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
+@click.argument("name")
+@click.option("--query", help="The query's text.")
+@click.option("--item", help="The question or nugget.")
+@click.option("--passage", help="The passage's text.")
+@click.option("--passage-file", type=click.Path(path_type=Path), help="A file with the passage.")
+@click.option("--gold-answer", help="The answer that counts as correct.")
+@click.option("--answer", help="The answer to verify.")
+@click.option("--subtopic", help="The query's subtopic.")
+@click.option("--label", help="The label to explain, or to write a rubric for.")
+@click.option("--max-label", help="The highest label.")
+@click.option("--rubrics", help="The rubrics of the labels so far.")
+@click.option("--explanations", help="Explanations of a label.")
+@click.option("--label-rubrics", help="The rubrics to judge by.")
+@click.pass_obj
+def render(project, name, passage_file, **texts):
+    """Print a prompt exactly as a model would read it, with your texts put in.
+
+    \b
+    Examples:
+      gradelake prompts render question_self_rating \\
+          --item "Why is the sky blue?" \\
+          --passage "Air scatters blue light more than red."
+    """
+    from gradelake.grading.prompts.prompt import find_prompt
+    from gradelake.sql.common import files
+
+    prompt = find_prompt(project(), name)
+    if passage_file:
+        if texts["passage"] is not None:
+            raise BadInput("--passage and --passage-file: give one of them")
+        texts["passage"] = files.read(passage_file, str(passage_file)).decode()
+    values = {slot: text for slot, text in texts.items() if text is not None}
+    options = [f"--{slot.replace('_', '-')}" for slot in prompt.slots if slot not in values]
+    if options:
+        raise BadInput(f"the prompt {name!r} also needs {', '.join(options)}")
+    rendered = prompt.render(values)
+    if rendered.system:
+        click.echo(f"--- system message\n{rendered.system}\n--- user message")
+    click.echo(rendered.text)
+
+
+@prompts.command(short_help="Draw worked examples from a collection's judged passages.")
+@click.argument("collection")
+@click.option("--assessor", required=True, help="Whose judgments to take.")
+@click.option("--per-label", type=click.IntRange(1), required=True, help="Passages per label.")
+@click.option("--seed", type=int, required=True, help="The same seed draws the same passages.")
+@click.option(
+    "--scale",
+    "stated",
+    default="No/Yes",
+    show_default=True,
+    help="Labels: a range such as 0-3, or two words, the lower first.",
+)
+@click.option("--output", type=click.Path(path_type=Path), help="A new file (default: print).")
+@click.pass_obj
+def sample(project, collection, assessor, per_label, seed, stated, output):
+    """Draw worked examples for a few-shot prompt from a collection's judged passages.
+
+    Take them from another collection than the one to judge; a grader refuses examples from that.
+
+    \b
+    Examples:
+      gradelake prompts sample dl19 --assessor nist --per-label 2 --seed 7 \\
+          --output prompts/dl19.jsonl
+    """
+    from gradelake.grading.prompts.examples import sample as draw
+    from gradelake.grading.prompts.scale import Scale
+    from gradelake.sql.lake.lake import Lake
+
+    low, slash, high = stated.partition("/")
+    try:
+        scale = Scale.parse({low: 0, high: 1} if slash else stated)
+    except ValueError as error:
+        raise BadInput(f"--scale: {error}", "Write 0-3, or No/Yes.") from None
+    if output and output.exists():
+        raise BadInput(f"{output}: is there already", "Name another file, or remove it first.")
+    with Lake.live(project()) as lake:
+        examples = draw(lake, collection, assessor, scale, per_label, seed)
+    lines = "".join(f"{json.dumps(example, ensure_ascii=False)}\n" for example in examples)
+    if not output:
+        click.echo(lines, nl=False)
+        return
+    try:
+        output.write_text(lines, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{output}: cannot be written: {error.strerror or error}") from error
+    console.say(f"{output}: {len(examples)} examples from {collection}")

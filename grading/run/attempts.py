@@ -1,0 +1,133 @@
+"""What an engine is asked about a chunk, how often, and what is read in its replies."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradelake.grading.engines import EngineUnusable, Response
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.request import Chunk
+from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.reply import Reading, failed
+
+if TYPE_CHECKING:
+    from gradelake.grading.prompts.prompt import Rendered
+
+    Score = Callable[[Sequence["Rendered"]], list[Response]]
+
+
+class EngineBroken(Exception):
+    """The engine raises whatever it is asked; its process should make room for another."""
+
+
+TRIES = 3  # of a pair, before it is recorded as failed
+
+
+def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Response]]:
+    """Reading and response of every prompt of the chunk, in order."""
+    if grader.prompt.target == "verify":
+        return _verify(grader, score, chunk)
+    responses = score_with_retries(score, [grader.prompt.render(v) for v in chunk.prompts])
+    return [
+        (_read(grader, response, gold), response)
+        for response, gold in zip(responses, chunk.gold_answers, strict=True)
+    ]
+
+
+def _verify(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Response]]:
+    """An answer is right when it equals any of the gold answers: one prompt for each.
+
+    Where nothing was answered there is nothing to ask: that is the lowest grade (EXAM++ 4.2.1).
+    """
+    owners, rendered = [], []
+    best: dict[int, tuple[Reading, Response]] = {}
+    for number, (values, gold) in enumerate(zip(chunk.prompts, chunk.gold_answers, strict=True)):
+        if not values["answer"]:
+            nothing = Response(prompt_tokens=0, cached_tokens=0, completion_tokens=0)
+            best[number] = (Reading(grader.prompt.scale.min, "unanswerable"), nothing)
+            continue
+        for answer in gold or []:
+            owners.append(number)
+            rendered.append(grader.prompt.render({**values, "gold_answer": answer}))
+    for owner, response in zip(owners, score_with_retries(score, rendered), strict=True):
+        reading = _read(grader, response, None)
+        if known := best.get(owner):
+            better = max(known, (reading, response), key=lambda one: _how_right(grader, *one))
+            both = _tokens_of_both(known[1], response)
+            reading, response = better[0], replace(better[1], **both)
+        best[owner] = (reading, response)
+    return [
+        (replace(best[n][0], answer=values["answer"] or None), best[n][1])
+        for n, values in enumerate(chunk.prompts)
+    ]
+
+
+def _how_right(grader: Grader, reading: Reading, response: Response) -> tuple[float, float]:
+    """Right, then not known because the engine failed, then less right."""
+    scale = grader.prompt.scale
+    if reading.grade is None:
+        return scale.max - 0.5, 0
+    expected, _ = expectation(response.probabilities, list(scale.words.values()))
+    return reading.grade, expected or 0
+
+
+def _tokens_of_both(one: Response, other: Response) -> dict[str, int | None]:
+    """The sums of two responses' tokens; None where neither was counted."""
+    names = ("prompt_tokens", "cached_tokens", "completion_tokens")
+    counts = {name: (getattr(one, name), getattr(other, name)) for name in names}
+    return {
+        name: None if pair == (None, None) else sum(n or 0 for n in pair)
+        for name, pair in counts.items()
+    }
+
+
+def _read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
+    if response.error is not None:
+        return failed(response.error)
+    return PARSERS[grader.parser].read(response.text, grader.prompt.scale, gold)
+
+
+def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Response]:
+    """Responses to all prompts; those with an error are asked three times in all.
+
+    When an engine raises, the prompts are asked one by one from then on, so that the one at fault
+    fails alone. Raises `EngineBroken` when it then raises for all of them, or for a lone one three
+    times: perhaps no prompt is to blame. `EngineUnusable` goes through.
+    """
+    responses: list[Response | None] = [None] * len(prompts)
+    pending, one_by_one = list(range(len(prompts))), False
+    for attempt in range(TRIES):
+        groups = [[n] for n in pending] if one_by_one else [pending]
+        n_raised = 0
+        for group in filter(None, groups):
+            try:
+                answers = score([prompts[n] for n in group])
+                if len(answers) != len(group):
+                    raise ValueError(f"{len(answers)} responses to {len(group)} prompts")
+            except EngineUnusable:
+                raise
+            except Exception as error:
+                n_raised += 1
+                answers = [Response(error=f"{type(error).__name__}: {error}")] * len(group)
+            for n, answer in zip(group, answers, strict=True):
+                responses[n] = answer
+        is_everything = n_raised == len(groups) and len(pending) == len(prompts)
+        if one_by_one and is_everything and (len(prompts) > 1 or attempt == TRIES - 1):
+            raise EngineBroken(responses[0].error)
+        one_by_one = one_by_one or n_raised > 0
+        pending = [n for n in pending if responses[n].error is not None]
+        if not pending:
+            break
+    return responses
+
+
+def expectation(
+    probabilities: Sequence[float] | None, grades: Sequence[int]
+) -> tuple[float | None, float | None]:
+    """(mean grade under the probabilities of the scale's words, sum of those probabilities)."""
+    if probabilities is None:
+        return None, None
+    mass = sum(probabilities)
+    if not mass:
+        return None, 0.0
+    return sum(p * g for p, g in zip(probabilities, grades, strict=True)) / mass, mass

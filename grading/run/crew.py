@@ -1,0 +1,272 @@
+"""Ray actors that each hold one engine, fed by the driver's own loop.
+
+A chunk is given to one actor at a time; when the actor dies, a new one gets the chunk. A chunk
+that keeps killing its actor is halved until the pair at fault is alone.
+"""
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.request import Chunk
+from gradelake.grading.run import machines
+from gradelake.grading.run.attempts import TRIES
+from gradelake.grading.run.worker import Graded, Worker
+from gradelake.sql.common.errors import WorkFailed
+
+QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
+TICK = 0.2  # seconds between looks at signals and the clock
+DEATHS_BEFORE_HALVING = 2
+# deaths in a row, with no chunk answered between, after which the engine is to blame
+PATIENCE_AT_FIRST, PATIENCE = 8, 30
+
+
+@dataclass(eq=False)
+class _Actor:
+    handle: Any
+    ready: Any  # reference to the result of `start`; None once it has started
+    work: deque = field(default_factory=deque)  # (reference, Chunk), oldest first
+
+
+class Crew:
+    """The workers of one run. Use as a context manager: leaving it ends the actors."""
+
+    def __init__(self, source: Any, ray_address: str | None = None, worker: type = Worker):
+        """`source` has the `grader` and all else that a worker is started with; `worker` is a
+        class like `gradelake.grading.run.worker.Worker`."""
+        self.grader: Grader = source.grader
+        self.worker = worker
+        self.worker_arguments = worker.arguments_of(source)
+        self.ray_address = ray_address
+        self.actors: list[_Actor] = []
+        self.deaths: dict[str, int] = {}  # by chunk
+        self.deaths_in_a_row = 0
+        self.answered = False  # whether any chunk ever came back
+        self.suspects: deque[Chunk] = deque()  # chunks that were at work when an actor died
+        self.failed_starts = 0
+        self.ready_at: float | None = None  # when the first worker had loaded its engine
+
+    def __enter__(self) -> "Crew":
+        # Ray prints what happens to machines on stdout, where --json may be read
+        self.stdout = redirect_stdout(sys.stderr)
+        self.owns_ray = machines.join(self.ray_address)
+        workers = self.grader.engine_class.workers(machines.size(), self.grader.settings)
+        self.room = machines.Room(workers)
+        places = self.room.count()
+        if not places:
+            raise WorkFailed(
+                f"no machine has the {workers.cpus:g} cores and {workers.gpus:g} GPUs that one "
+                f"worker of {self.grader.name} asks for",
+                "Lower cpus_per_actor or tensor_parallel_size, or use a larger machine.",
+            )
+        # a worker that finds no place would wait for ever
+        self.count = min(self.grader.actors or workers.count or 1, places)
+        self.options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_restarts": 0}
+        self.stdout.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        import ray
+
+        try:
+            for actor in self.actors:
+                ray.kill(actor.handle)
+            if self.owns_ray:
+                ray.shutdown()
+        finally:
+            self.stdout.__exit__(None, None, None)
+
+    # --- the loop ---------------------------------------------------------------------------------
+
+    def run(self, chunks: Iterator[Chunk], stop: Callable[[], bool]) -> Iterator[Graded | None]:
+        """Yield the account of every chunk as it finishes, and None several times a second.
+
+        Once `stop()` is true no chunk is begun; those at work are finished. Raises `WorkFailed`
+        when the engine cannot work.
+        """
+        import ray
+
+        waiting: deque[Chunk] = deque()
+        source = _Source(chunks, waiting, self.suspects)
+        stopping = False
+        if source.peek() is None:
+            return
+        while len(self.actors) < self.count and source.peek(len(self.actors)):
+            self._hire()
+        while True:
+            if not stopping and stop():
+                stopping = True
+                self._cancel_queued()
+            if not stopping:
+                self._feed(source)
+            references = {
+                reference: actor for actor in self.actors for reference in self._pending(actor)
+            }
+            # a worker that is still loading, or that finds no machine any more, is not waited for
+            if not references or not (stopping or self._has_work(source)):
+                return
+            self.room.require(any(actor.ready is None for actor in self.actors))
+            done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
+            yield None
+            for reference in done:
+                if references[reference] in self.actors:
+                    yield from self._collect(references[reference], reference, waiting, stopping)
+
+    def _pending(self, actor: _Actor) -> list:
+        return ([actor.ready] if actor.ready is not None else []) + [r for r, _ in actor.work]
+
+    def _has_work(self, source: "_Source") -> bool:
+        return any(a.work for a in self.actors) or bool(source.peek() or self.suspects)
+
+    def _feed(self, source: "_Source") -> None:
+        for depth in range(1, QUEUED + 1):
+            for actor in self.actors:
+                # suspects are given out alone: an answer still on its way dies with its actor, and
+                # the wrong one would be blamed
+                if actor.work and source.peek() is None:
+                    continue
+                if actor.ready is None and len(actor.work) < depth and (chunk := source.next()):
+                    actor.work.append((actor.handle.grade.remote(chunk), chunk))
+
+    def _cancel_queued(self) -> None:
+        """Chunks that no actor has begun stay undone; the next run plans them again."""
+        import ray
+
+        for actor in self.actors:
+            actor.ready = None  # it need not finish loading
+            finished, _ = (
+                ray.wait([r for r, _ in actor.work], num_returns=len(actor.work), timeout=0)
+                if actor.work
+                else ([], [])
+            )
+            begun = len(finished) + 1
+            while len(actor.work) > begun:
+                reference, _ = actor.work.pop()
+                ray.cancel(reference)
+
+    def _collect(self, actor, reference, waiting: deque, stopping: bool) -> Iterator[Graded]:
+        import ray
+
+        try:
+            result = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise WorkFailed(
+                f"a worker failed: {error.cause or error}".splitlines()[0],
+                "What was committed stays. Run again with --debug for more.",
+            ) from error
+        except ray.exceptions.RayError as error:  # its process, machine or result is gone
+            yield from self._bury(actor, str(error), waiting, stopping)
+            return
+        if reference == actor.ready:
+            actor.ready = None
+            self.failed_starts = 0
+            if result:
+                raise WorkFailed(*result)
+            self.ready_at = self.ready_at or time.monotonic()
+            return
+        if result.broken:
+            yield from self._bury(actor, result.broken, waiting, stopping)
+            return
+        actor.work = deque((r, chunk) for r, chunk in actor.work if r != reference)
+        if result.unusable:
+            raise WorkFailed(*result.unusable)
+        self.answered = True
+        self.deaths_in_a_row = 0
+        yield result
+
+    def _bury(self, actor, reason: str, waiting: deque, stopping: bool) -> Iterator[Graded]:
+        """An actor died: its chunks go back, and another takes its place."""
+        import ray
+
+        self.actors.remove(actor)
+        ray.kill(actor.handle)  # it may only have been out of reach
+        chunks = [chunk for _, chunk in actor.work]
+        self.deaths_in_a_row += 1
+        if self.deaths_in_a_row >= (PATIENCE if self.answered else PATIENCE_AT_FIRST):
+            raise WorkFailed(
+                f"{self.deaths_in_a_row} workers gave up one after the other, whatever they were "
+                f"asked: {reason.splitlines()[0]}",
+                "What was committed stays. Is there memory enough? Try actors = 1.",
+            )
+        if actor.ready is not None:
+            self.failed_starts += 1
+            if self.failed_starts >= TRIES:
+                raise WorkFailed(
+                    f"{TRIES} workers died while loading the engine: {reason.splitlines()[0]}",
+                    "Is there memory enough for the model? Try actors = 1.",
+                )
+        elif chunks:
+            yield from self._suspect(chunks, reason)
+        # what may have killed it comes last: the rest should not wait for it
+        suspects = [chunk for chunk in chunks if chunk.id in self.deaths]
+        waiting.extendleft(chunk for chunk in reversed(chunks) if chunk.id not in self.deaths)
+        self.suspects.extend(suspects)
+        if not stopping:
+            self._hire()
+
+    def _suspect(self, chunks: list[Chunk], reason: str) -> Iterator[Graded]:
+        """The first chunk was at work when its actor died. Changes the list in place."""
+        first = chunks[0]
+        deaths = self.deaths[first.id] = self.deaths.get(first.id, 0) + 1
+        if first.n_prompts == 1 and deaths >= TRIES:
+            why = f"{TRIES} workers gave up over this pair: {reason.splitlines()[0]}"
+            chunks.pop(0)
+            yield self.worker.died(*self.worker_arguments, first, why)
+        elif first.n_prompts > 1 and deaths >= DEATHS_BEFORE_HALVING:
+            halves = first.halves()
+            for half in halves:  # a half has one death on its account already
+                self.deaths[half.id] = 1
+            chunks[:1] = halves
+
+    def _hire(self) -> None:
+        handle = _actor_class().options(**self.options).remote()
+        self.actors.append(_Actor(handle, handle.start.remote(self.worker, *self.worker_arguments)))
+
+
+class _Source:
+    """Chunks that came back first, then new ones, then those that may kill their worker."""
+
+    def __init__(self, chunks: Iterator[Chunk], waiting: deque, suspects: deque):
+        self.chunks = chunks
+        self.waiting = waiting
+        self.suspects = suspects
+
+    def next(self) -> Chunk | None:
+        if self.waiting:
+            return self.waiting.popleft()
+        if chunk := next(self.chunks, None):
+            return chunk
+        return self.suspects.popleft() if self.suspects else None
+
+    def peek(self, n: int = 0) -> Chunk | None:
+        """The chunk after `n` others, without taking it."""
+        while len(self.waiting) <= n and (chunk := next(self.chunks, None)):
+            self.waiting.append(chunk)
+        return self.waiting[n] if len(self.waiting) > n else None
+
+
+def _actor_class():
+    import ray
+
+    @ray.remote
+    class Grade:
+        """What runs in the actor's process."""
+
+        def start(self, worker: type, *arguments) -> tuple[str, str] | None:
+            """Load the engine; message and hint when that cannot be done."""
+            try:
+                self.worker = worker.start(*arguments)
+            except EngineUnusable as error:
+                return error.message, error.hint
+            return None
+
+        def grade(self, chunk: Chunk) -> Graded:
+            return self.worker.grade(chunk)
+
+    return Grade

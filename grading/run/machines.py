@@ -1,0 +1,114 @@
+"""The machines that workers run on: this one, or a Ray cluster that is there already."""
+
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+from gradelake.grading.engines import Cluster, Workers
+from gradelake.sql.common.errors import WorkFailed
+
+NO_ROOM_FOR = 60  # seconds without any machine for a worker, after which the run ends
+LOOK_FOR_ROOM = 3  # seconds between looks
+_TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+
+
+def join(ray_address: str | None) -> bool:
+    """Connect to the cluster at an address, or start Ray here for this process.
+
+    Returns whether it has to be shut down: not where this process had Ray already. Raises
+    `WorkFailed` when no cluster can be used.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if ray_address:
+        _send_token()
+    else:
+        _need_no_home()
+    import ray
+
+    if ray.is_initialized():
+        return False
+    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    if not ray_address:
+        options |= {"include_dashboard": False, "object_store_memory": 200 << 20}
+    try:
+        ray.init(address=ray_address or "local", **options)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise WorkFailed(
+            f"no Ray cluster can be used {ray_address or 'here'}: {str(error).splitlines()[0]}",
+            "Check [grading] ray_address. Does Ray run on this machine too (`ray start`), and has "
+            "it the cluster's token (~/.ray/auth_token or RAY_AUTH_TOKEN)?"
+            if ray_address
+            else "",
+        ) from error
+    return True
+
+
+def _send_token() -> None:
+    """`ray start` asks for a token where one exists; whoever joins has to be told to send it."""
+    file = Path("~/.ray/auth_token").expanduser()
+    if any(os.environ.get(name) for name in _TOKENS) or file.is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
+def _need_no_home() -> None:
+    """A Ray that starts writes its token into ~/.ray; where it cannot, it is told one."""
+    if any(os.environ.get(name) for name in _TOKENS):
+        return
+    try:
+        Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home is
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+
+
+def size() -> Cluster:
+    """Cores and GPUs of all machines."""
+    import ray
+
+    resources = ray.cluster_resources()
+    return Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
+
+
+class Room:
+    """How many workers of one kind the machines can hold, and for how long they could not."""
+
+    def __init__(self, workers: Workers):
+        self.workers = workers
+        self._seen_at = self._look_at = time.monotonic()
+
+    def count(self) -> int:
+        """Workers that fit on the machines that are there, whatever else runs on them."""
+        import ray
+
+        return sum(
+            _fitting(self.workers, node["Resources"]) for node in ray.nodes() if node["Alive"]
+        )
+
+    def require(self, is_there: bool) -> None:
+        """Raise `WorkFailed` when for a minute no machine could hold a worker.
+
+        Called again and again; `is_there`: some worker is known to be up.
+        """
+        now = time.monotonic()
+        if is_there:
+            self._seen_at = now
+        elif now >= self._look_at:
+            self._look_at = now + LOOK_FOR_ROOM
+            if self.count():
+                self._seen_at = now
+            elif now - self._seen_at > NO_ROOM_FOR:
+                raise WorkFailed(
+                    "the cluster has lost every machine that could hold a worker",
+                    "What was committed stays. Start the machines again, and run again.",
+                )
+
+
+def _fitting(workers: Workers, resources: dict[str, float]) -> int:
+    places = [
+        int(resources.get(name, 0) // needed)
+        for name, needed in (("CPU", workers.cpus), ("GPU", workers.gpus))
+        if needed
+    ]
+    return min(places, default=1_000)

@@ -1,0 +1,179 @@
+"""One run of a grader: recover, plan, grade, commit; stoppable at any moment."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gradelake.grading.plan.planner import Plan, ensure_views
+from gradelake.grading.plan.request import Request, Totals
+from gradelake.grading.run.crew import Crew
+from gradelake.grading.run.staging import Committer
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import grader_lock
+from gradelake.sql.lake.lake import Lake
+
+
+@dataclass
+class Run:
+    """What a run planned, did and left."""
+
+    totals: Totals
+    batch_id: str
+    recovered: int = 0  # pairs of an interrupted run, committed without asking the model again
+    retried: int = 0  # failed pairs that were given another chance
+    planned: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    stopped: bool = False
+    out_of_time: bool = False  # some chunks were not begun
+    seconds: float = 0.0
+    plan_seconds: float = 0.0
+    loading_seconds: float = 0.0  # Ray, and engines until the first was ready
+    engine_seconds: float = 0.0  # in the engine, summed over the workers
+    commit_seconds: float = 0.0
+    workers: int = 0
+
+    @property
+    def left(self) -> int:
+        """Planned pairs without a grade."""
+        return self.planned - self.counts["pairs"]
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 3 some pairs failed, 130 stopped by the user."""
+        if self.stopped and self.left:
+            return 130
+        return 3 if self.counts["failed"] else 0
+
+
+def grade(
+    project: Project,
+    request: Request,
+    tell: Callable[[str], None],
+    on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
+    retry_failed: bool = False,
+    max_seconds: float | None = None,
+) -> Run:
+    """Grade what is missing and commit it chunk by chunk.
+
+    `tell` gets a line at each step; `on_progress` is called several times a second. After
+    `max_seconds` no further chunk is begun; those at work are finished. Raises `BadInput` for a
+    request that cannot be met, and `WorkFailed` when the engine cannot work, or when another
+    process is at work with this grader; what was committed stays.
+    """
+    grader = request.grader
+    purpose = f"gradelake grade {request.collection} --grader {grader.name}"
+    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+        ensure_views(project, lake, tell)
+        committer = Committer(lake, grader, request.collection)
+        recovered = committer.recover()
+        if recovered:
+            tell(f"committed {counted(recovered, 'pairs')} that an interrupted run had graded")
+        started = time.monotonic()
+        with console.working("planning"):
+            plan = Plan(lake, request)
+        retried = plan.totals.failed if retry_failed else 0
+        if retried:
+            _forget_failed(lake, request)
+            plan = Plan(lake, request)
+        planned = time.monotonic() - started
+        run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
+        run.plan_seconds = planned
+        run.planned = plan.totals.missing
+        if request.limit is not None:
+            run.planned = min(run.planned, request.limit + plan.totals.reusable)
+        if run.planned:
+            deadline = None if max_seconds is None else started + max_seconds
+            _work(project, plan, committer, run, tell, on_progress, deadline)
+        run.seconds = committer.seconds
+        run.commit_seconds = committer.commit_seconds
+        return run
+
+
+def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress, deadline) -> None:
+    def is_over() -> bool:
+        run.out_of_time = deadline is not None and time.monotonic() >= deadline
+        return run.out_of_time
+
+    committer.begin(run.planned)
+    state = "failed"
+    try:
+        committer.reuse(plan.totals.reusable)
+        if plan.totals.prompts:
+            tell(f"starting workers for {committer.grader.name}")
+            started = time.monotonic()
+            # Ray handles signals as well: ours have to come after
+            with (
+                Crew(committer, project.grading.get("ray_address")) as crew,
+                stop_signals(console.warn) as stop,  # also to who wished for quiet
+            ):
+                run.workers = crew.count
+                for graded in crew.run(plan.chunks(), lambda: stop() or is_over()):
+                    if graded:
+                        committer.add(graded)
+                        run.engine_seconds += graded.seconds
+                    else:
+                        committer.commit_if_due()
+                    on_progress(run, committer)
+                run.stopped = stop()
+                run.loading_seconds = (crew.ready_at or time.monotonic()) - started
+        state = "stopped" if (run.stopped or run.out_of_time) and run.left else "done"
+    finally:
+        committer.finish(state)
+
+
+def _forget_failed(lake: Lake, request: Request) -> None:
+    """Take the failed grades of a planned request out of the present lake; its history keeps
+    them."""
+    with lake.transaction(f"grade {request.collection} {request.grader.name}") as transaction:
+        transaction.run(
+            """
+            delete from {lake}.raw.grades
+            where
+                collection = getvariable('collection')
+                and grader_id = getvariable('grader_id')
+                and status = 'failed'
+                and (query_id, passage_id, item_id) in (
+                    select (plan_passages.query_id, plan_passages.passage_id, plan_items.item_id)
+                    from plan_graded
+                    inner join plan_passages on plan_graded.passage_no = plan_passages.passage_no
+                    inner join plan_items on plan_graded.item_no = plan_items.item_no
+                    where plan_graded.is_failed
+                )
+            """
+        )
+        transaction.say(
+            failed_grades_to_retry=lake.value("select count(*) from plan_graded where is_failed")
+        )
+
+
+@contextmanager
+def stop_signals(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Yields a function that tells whether the user asked to stop (Ctrl-C, or SIGTERM).
+
+    The first time the chunks at work are finished; a second Ctrl-C leaves at once. Signals are
+    only caught in a process's main thread.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def on_signal(number, frame):
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        tell("stopping: finishing the chunks at work (Ctrl-C again leaves at once)")
+
+    before = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

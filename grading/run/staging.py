@@ -1,0 +1,257 @@
+"""From finished chunks to the lake: each is committed once, with its row in the ledger."""
+
+import hashlib
+import time
+import uuid
+from pathlib import Path
+
+import polars as pl
+
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.run.worker import Graded, shared_mark, write_staged
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.lake.connection import grading_folder
+from gradelake.sql.lake.contracts import KEYS
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import Transaction, utc_now
+
+COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together
+_COUNTS = ("ok", "unanswerable", "defaulted", "failed")
+
+
+class Committer:
+    """Takes the chunks of one run of one grader on one collection into the lake."""
+
+    def __init__(self, lake: Lake, grader: Grader, collection: str):
+        self.lake = lake
+        self.grader = grader
+        self.collection = collection
+        self.batch_id = uuid.uuid4().hex
+        self.staging = grading_folder(lake.project) / grader.grader_id
+        self.staging.mkdir(parents=True, exist_ok=True)
+        self.planned = 0
+        self.counts = dict.fromkeys(
+            (
+                *_COUNTS,
+                "pairs",
+                "reused",
+                "cut",
+                "prompt_tokens",
+                "cached_tokens",
+                "completion_tokens",
+            ),
+            0,
+        )
+        self.commit_seconds = 0.0
+        self._began = False
+        self._waiting: list[Path] = []
+        self._started = time.monotonic()
+        self._started_at = utc_now()
+        self._committed = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self._started
+
+    def recover(self) -> int:
+        """Commit what an interrupted run of this grader left in staging. Returns how many pairs.
+
+        The model is not asked again. Only call this while holding the grader's lock.
+        """
+        self._discard_unfinished()
+        files = sorted(self.staging.glob("*.parquet"))
+        if not files:
+            return 0
+        with self.lake.transaction(f"grade (recovered) {self.grader.name}") as transaction:
+            n_rows = self._insert(transaction, files, careful=True)
+            transaction.say(grades=n_rows)
+        for file in files:
+            file.unlink(missing_ok=True)
+        return n_rows
+
+    def begin(self, planned: int) -> None:
+        """Announce the run: the grader and its batch, before anything is graded."""
+        self.planned = planned
+        with self.lake.transaction(f"grade {self.collection} {self.grader.name}") as transaction:
+            self._register(transaction)
+            # the grader's lock is ours: what still says that it runs was killed
+            transaction.run(
+                "update {lake}.raw.grading_batches set state = 'failed' "
+                "where grader_id = ? and state = 'running'",
+                self.grader.grader_id,
+            )
+            self._account(transaction, "running")
+            transaction.say(planned_pairs=planned)
+        self._began = True
+        shared_mark(self.staging, self.batch_id).touch()
+
+    def _register(self, transaction: Transaction) -> None:
+        known = self.lake.value(
+            "select count(grader_id) from lake.raw.graders where grader_id = ?",
+            self.grader.grader_id,
+        )
+        if not known:
+            row = self.grader.row() | {"created_at": utc_now()}
+            transaction.insert("graders", pl.DataFrame([row]))
+
+    def reuse(self, missing: int) -> None:
+        """Copy the grades of pairs whose very prompt was answered before (`plan_reusable`)."""
+        if not missing:
+            return
+        with self.lake.transaction(f"grade {self.collection} {self.grader.name}") as transaction:
+            transaction.run(
+                """
+                insert into {lake}.raw.grades by name
+                select
+                    known.* replace (
+                        mine.passage_id as passage_id, my_item.item_id as item_id,
+                        mine.query_id as query_id, mine.text_sha256 as passage_sha256,
+                        mine.query_sha256 as query_sha256,
+                        0 as prompt_tokens, 0 as cached_tokens, 0 as completion_tokens,
+                        $1 as batch_id, $2 as graded_at
+                    )
+                from plan_reusable
+                inner join plan_passages as mine on plan_reusable.passage_no = mine.passage_no
+                inner join plan_items as my_item on plan_reusable.item_no = my_item.item_no
+                inner join plan_passages as other
+                    on plan_reusable.graded_passage_no = other.passage_no
+                inner join plan_items as other_item
+                    on plan_reusable.graded_item_no = other_item.item_no
+                inner join {lake}.raw.grades as known
+                    on
+                        other.query_id = known.query_id and other.passage_id = known.passage_id
+                        and other_item.item_id = known.item_id
+                        and coalesce(known.passage_sha256, other.text_sha256) = other.text_sha256
+                        and known.query_sha256 is not distinct from other.query_sha256
+                where
+                    known.grader_id = getvariable('grader_id')
+                    and known.collection = getvariable('collection')
+                """,
+                self.batch_id,
+                utc_now(),
+            )
+            copied = dict(
+                self.lake.rows(
+                    "select status, count(*) from lake.raw.grades where batch_id = ? group by 1",
+                    self.batch_id,
+                )
+            )
+            n_rows = sum(copied.values())
+            self._add(copied | {"pairs": n_rows, "reused": n_rows})
+            self._account(transaction, "running")
+            transaction.say(reused_grades=n_rows)
+
+    def add(self, graded: Graded) -> None:
+        """A chunk is finished: it is committed now, or soon together with others."""
+        if graded.content is not None:  # from a machine that does not share the staging folder
+            graded.file = write_staged(self.staging, graded.chunk_id, graded.content)
+        self._waiting.append(Path(graded.file))
+        self._add(graded.counts)
+        self.commit_if_due()
+
+    def commit_if_due(self) -> None:
+        """Commit what waits, unless the last commit is recent or another process is writing."""
+        if self._waiting and time.monotonic() - self._committed >= COMMIT_EVERY:
+            try:
+                self._commit("running", wait=False)
+            except WorkFailed:  # a build holds the lock: the chunks are safe in staging
+                self._committed = time.monotonic()
+
+    def finish(self, state: str) -> None:
+        """Commit what waits, and how the run ended: done, stopped or failed. No worker is at work
+        any more."""
+        shared_mark(self.staging, self.batch_id).unlink(missing_ok=True)
+        self._discard_unfinished()
+        if self._began:
+            self._commit(state, wait=True)
+
+    def _discard_unfinished(self) -> None:
+        """Remove what workers that died were writing: their chunks were given to others."""
+        for unfinished in self.staging.glob(".*"):
+            unfinished.unlink(missing_ok=True)
+
+    def _commit(self, state: str, wait: bool) -> None:
+        started, files = time.monotonic(), list(self._waiting)
+        command = f"grade {self.collection} {self.grader.name}"
+        with self.lake.transaction(command, wait) as transaction:
+            n_rows = self._insert(transaction, files)
+            self._account(transaction, state)
+            transaction.say(grades=n_rows)
+        del self._waiting[: len(files)]
+        for file in files:
+            file.unlink(missing_ok=True)
+        self._committed = time.monotonic()
+        self.commit_seconds += self._committed - started
+
+    def _insert(self, transaction: Transaction, files: list[Path], careful: bool = False) -> int:
+        """Insert the chunks that the ledger does not have, each with its row there."""
+        contents = {}
+        for file in files:
+            content = file.read_bytes()
+            sha256 = hashlib.sha256(content).hexdigest()
+            # a chunk whose pairs failed may come again, with other content
+            contents[f"{file.stem}/{sha256[:16]}"] = (content, sha256)
+        done = transaction.recorded_chunks(list(contents))
+        frames = []
+        for name, (content, sha256) in contents.items():
+            if name in done:
+                continue
+            rows = pl.read_parquet(content).drop("prompt_no", "is_leader")
+            transaction.record_chunk(name, sha256, rows.height)
+            frames.append(rows)
+        if not frames:
+            return 0
+        rows = pl.concat(frames)
+        if careful:
+            self._register(transaction)
+            # a chunk that was halved may lie there beside its halves
+            rows = rows.unique(subset=KEYS["grades"], keep="first", maintain_order=True)
+            rows = _not_in_the_lake(self.lake, rows)
+        return transaction.insert("grades", rows)
+
+    def _add(self, counts: dict[str, int]) -> None:
+        for name, n in counts.items():
+            self.counts[name] += n
+
+    def _account(self, transaction: Transaction, state: str) -> None:
+        """The batch's row, as of now."""
+        transaction.delete("grading_batches", batch_id=self.batch_id)
+        counts = self.counts
+        row = {
+            "batch_id": self.batch_id,
+            "grader_id": self.grader.grader_id,
+            "collection": self.collection,
+            "planned": self.planned,
+            **{name: counts[name] for name in (*_COUNTS, "reused", "cached_tokens")},
+            "tokens": counts["prompt_tokens"] + counts["completion_tokens"],
+            "wall_seconds": self.seconds,
+            "started_at": self._started_at,
+            "finished_at": None if state == "running" else utc_now(),
+            "state": state,
+        }
+        frame = pl.DataFrame([row], schema_overrides={"finished_at": pl.Datetime("us")})
+        transaction.insert("grading_batches", frame)
+
+
+def _not_in_the_lake(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows whose pair has no grade of this text yet."""
+    lake.connection.register("staged_rows", rows)
+    try:
+        return lake.frame(
+            """
+            select staged_rows.*
+            from staged_rows
+            anti join lake.raw.grades as grades
+                on
+                    staged_rows.grader_id = grades.grader_id
+                    and staged_rows.collection = grades.collection
+                    and staged_rows.query_id = grades.query_id
+                    and staged_rows.passage_id = grades.passage_id
+                    and staged_rows.item_id = grades.item_id
+                    and staged_rows.passage_sha256 is not distinct from grades.passage_sha256
+                    and staged_rows.query_sha256 is not distinct from grades.query_sha256
+            """
+        )
+    finally:
+        lake.connection.unregister("staged_rows")

@@ -1,0 +1,187 @@
+"""One process that holds one engine: chunks go in, files of grades come out."""
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from gradelake.grading.engines import EngineUnusable, Response
+from gradelake.grading.graders import engine_finder
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.request import Chunk
+from gradelake.grading.prompts.reply import Reading, failed
+from gradelake.grading.run.attempts import EngineBroken, ask, expectation
+from gradelake.sql.lake.transaction import utc_now
+
+if TYPE_CHECKING:
+    from gradelake.grading.run.staging import Committer
+
+
+@dataclass
+class Graded:
+    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
+    worker's machine does not share the run's staging folder: they come back through Ray."""
+
+    chunk_id: str
+    file: str | None = None
+    content: bytes | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0  # in the engine
+    unusable: tuple[str, str] | None = None  # message and hint: the run has to stop
+    broken: str | None = None  # why another process should try: this one's engine always raises
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Grades chunks with one engine. Runs inside a Ray actor, or anywhere."""
+
+    grader: Grader
+    collection: str
+    staging: Path
+    batch_id: str
+    engine: object
+
+    @classmethod
+    def start(cls, grader: Grader, collection: str, staging: Path, batch_id: str) -> "Worker":
+        """Load the engine. Raises `EngineUnusable` when that cannot be done."""
+        return cls(grader, collection, staging, batch_id, engine_finder.started(grader))
+
+    @staticmethod
+    def arguments_of(source: "Committer") -> tuple[Grader, str, Path, str]:
+        """What `start` needs."""
+        return source.grader, source.collection, source.staging, source.batch_id
+
+    @staticmethod
+    def died(
+        grader: Grader, collection: str, staging: Path, batch_id: str, chunk: Chunk, reason: str
+    ) -> Graded:
+        """Record a chunk as failed, without an engine: it killed each one that tried."""
+        return died(grader, collection, staging, batch_id, chunk, reason)
+
+    def grade(self, chunk: Chunk) -> Graded:
+        """Grade a chunk and write its rows to the staging folder, whole or not at all."""
+        started = time.perf_counter()
+        try:
+            answered = ask(self.grader, self.engine.score, chunk)
+        except EngineUnusable as error:
+            return Graded(chunk.id, unusable=(error.message, error.hint))
+        except EngineBroken as error:
+            return Graded(chunk.id, broken=str(error))
+        seconds = time.perf_counter() - started
+        return self.write(chunk, answered, seconds)
+
+    def write(
+        self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
+    ) -> Graded:
+        """Put a chunk's rows into the staging folder."""
+        rows = self._rows(chunk, answered)
+        graded = Graded(chunk.id, counts=_counts(rows), seconds=seconds)
+        if _is_shared(self.staging, self.batch_id):
+            graded.file = write_staged(self.staging, chunk.id, rows)
+        else:
+            graded.content = to_parquet(rows)
+        return graded
+
+    def _rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
+        words = list(self.grader.prompt.scale.words.values())
+        columns: dict[str, list] = {name: [] for name in _OF_A_PROMPT}
+        for reading, response in answered:
+            expected, mass = expectation(response.probabilities, words)
+            columns["grade"].append(reading.grade)
+            columns["status"].append(reading.status)
+            columns["answer"].append(reading.answer)
+            columns["response"].append(None if response.error else response.text)
+            columns["error"].append(reading.error)
+            columns["expected_grade"].append(expected if reading.status != "failed" else None)
+            columns["scale_mass"].append(None if response.constrained_probabilities else mass)
+            columns["prompt_tokens"].append(response.prompt_tokens)
+            columns["cached_tokens"].append(response.cached_tokens)
+            columns["completion_tokens"].append(response.completion_tokens)
+            columns["cut_characters"].append(response.cut_characters)
+        prompts = pl.DataFrame(columns, schema=_OF_A_PROMPT).with_row_index("prompt_no")
+        # a pair that shares another's prompt cost nothing
+        free = [
+            pl.when("is_leader").then(pl.col(name)).otherwise(pl.lit(0)).alias(name)
+            for name in ("prompt_tokens", "cached_tokens", "completion_tokens")
+        ]
+        return chunk.pairs.join(
+            prompts, on="prompt_no", how="left", maintain_order="left"
+        ).with_columns(
+            *free,
+            pl.lit(self.grader.grader_id).alias("grader_id"),
+            pl.lit(self.collection).alias("collection"),
+            pl.lit(self.batch_id).alias("batch_id"),
+            pl.lit(utc_now()).alias("graded_at"),
+        )
+
+
+def died(
+    grader: Grader, collection: str, staging: Path, batch_id: str, chunk: Chunk, reason: str
+) -> Graded:
+    """Record a chunk as failed, without an engine: it killed each one that tried."""
+    nothing = (failed(reason), Response(error=reason))
+    worker = Worker(grader, collection, staging, batch_id, engine=None)
+    return worker.write(chunk, [nothing] * chunk.asks.height)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def shared_mark(staging: Path, batch_id: str) -> Path:
+    """The file by which a worker knows the run's own staging folder. On another machine a folder
+    of the same name may be there, and the driver would look for the answers in vain."""
+    return staging / f".{batch_id}.run"
+
+
+def _is_shared(staging: Path, batch_id: str) -> bool:
+    return os.path.exists(shared_mark(staging, batch_id)) and os.access(staging, os.W_OK)
+
+
+def to_parquet(rows: pl.DataFrame) -> bytes:
+    """Rows as the bytes of a Parquet file."""
+    import io
+
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def write_staged(staging: Path, chunk_id: str, rows: pl.DataFrame | bytes) -> str:
+    """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
+    content = rows if isinstance(rows, bytes) else to_parquet(rows)
+    path = staging / f"{chunk_id}.parquet"
+    unfinished = staging / f".{chunk_id}.{os.getpid()}"
+    with unfinished.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    unfinished.replace(path)
+    return str(path)
+
+
+def _counts(rows: pl.DataFrame) -> dict[str, int]:
+    counts = dict(rows["status"].value_counts().iter_rows())
+    for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+        counts[name] = rows[name].sum() or 0
+    counts["pairs"] = rows.height
+    counts["reused"] = rows.height - rows["is_leader"].sum()
+    counts["cut"] = (rows["cut_characters"] > 0).sum()
+    return counts
+
+
+_OF_A_PROMPT = {
+    "grade": pl.Int64,
+    "status": pl.String,
+    "answer": pl.String,
+    "response": pl.String,
+    "error": pl.String,
+    "expected_grade": pl.Float64,
+    "scale_mass": pl.Float64,
+    "prompt_tokens": pl.Int64,
+    "cached_tokens": pl.Int64,
+    "completion_tokens": pl.Int64,
+    "cut_characters": pl.Int64,
+}

@@ -1,0 +1,1 @@
+"""Rubric banks: files of questions and nuggets, read in several forms and written back."""

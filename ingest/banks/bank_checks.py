@@ -1,0 +1,136 @@
+"""What only shows when a bank's items are seen together: repeats, topics unlike the others."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from gradelake.ingest.banks.bank_items import Findings, Item
+
+# a topic is pointed out when it has this many times the items of the middle one,
+UNUSUAL = 3
+MANY = 10  # and at least so many
+MIN_TOPICS = 5  # fewer say nothing about what is usual
+
+# English words that no complete question or nugget ends in
+_BREAK = re.compile(
+    r"(\.\.\.|[,;:(\u2026\u2013\u2014-]"
+    r"|\b(the|an?|and|or|of|is|are|was|were|has|have|been|that|which|than|from|with|can|will"
+    r"|into|their|its|as|by|only|where))$",
+    re.IGNORECASE,
+)
+
+
+def once_each(items: Iterable[Item], findings: Findings) -> list[Item]:
+    """Repeated items once. Items of one id that differ are all left out: which is meant?"""
+    by_key: dict[tuple, list[Item]] = defaultdict(list)
+    for item in items:
+        by_key[item.query_id, item.facet_id, item.item_id].append(item)
+    kept = []
+    for same in by_key.values():
+        first = same[0]
+        if len({(i.kind, i.text, str(i.gold_answers), i.weight) for i in same}) == 1:
+            kept.append(first)
+            if len(same) > 1:
+                findings.note(
+                    "repeated",
+                    first.line,
+                    f"{first.item_id!r} ({first.text!r}) is listed {len(same)} times"
+                    f"{_where(same)}: kept once",
+                )
+        else:
+            differ = " and ".join(
+                what
+                for what, values in (
+                    ("text", {i.text for i in same}),
+                    ("kind", {i.kind for i in same}),
+                    ("gold answers", {str(i.gold_answers) for i in same}),
+                    ("weight", {i.weight for i in same}),
+                )
+                if len(values) > 1
+            )
+            findings.leave_out(
+                "conflict",
+                first.line,
+                f"{first.item_id!r} ({first.text!r}) is listed {len(same)} times{_where(same)} "
+                f"with different {differ}: all are left out",
+                n=len(same),
+            )
+    return kept
+
+
+def _where(same: list[Item]) -> str:
+    lines = sorted({item.line for item in same if item.line})
+    return f" (lines {', '.join(map(str, lines))})" if len(lines) > 1 else ""
+
+
+def note_shared_ids(items: Iterable[Item], findings: Findings) -> None:
+    """Point out ids that several queries or facets use: grades name the id alone."""
+    by_id: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_id[item.item_id].append(item)
+    for item_id, same in by_id.items():
+        if len(same) > 1:
+            places = ", ".join("/".join(filter(None, (i.query_id, i.facet_id))) for i in same)
+            findings.note(
+                "shared",
+                same[1].line,
+                f"id {item_id!r} is used {len(same)} times ({places}): its grades count for each",
+            )
+
+
+def note_broken_texts(items: Iterable[Item], findings: Findings) -> None:
+    """Point out texts that end in the middle of a sentence, by query."""
+    broken: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        if _BREAK.search(item.text):
+            broken[item.query_id].append(item)
+    for query_id, texts in broken.items():
+        n = len(texts)
+        what = "1 text seems" if n == 1 else f"{n} texts seem"
+        findings.note(
+            "broken",
+            texts[0].line,
+            f"{what} broken off in query {query_id!r}: {texts[0].text!r}{', ...' if n > 1 else ''}",
+        )
+
+
+def note_unusual_topics(items: list[Item], findings: Findings) -> None:
+    """Point out queries (or facets) with far more items than the middle one has."""
+    counts = Counter((item.query_id, item.facet_id) for item in items)
+    if len(counts) < MIN_TOPICS:
+        return
+    middle = sorted(counts.values())[len(counts) // 2]
+    limit = max(UNUSUAL * middle, MANY)
+    usual = sorted(n for n in counts.values() if n < limit)
+    first = {}
+    for item in items:
+        first.setdefault((item.query_id, item.facet_id), item)
+    for (query_id, facet_id), n in counts.items():
+        if n >= limit:
+            item = first[query_id, facet_id]
+            others = f"{usual[0]}" if usual[0] == usual[-1] else f"{usual[0]} to {usual[-1]}"
+            facet = f", facet {facet_id!r}," if facet_id else ""
+            findings.note(
+                "unusual",
+                item.line,
+                f"topic {query_id}{facet} has {n} {item.kind}s where others have {others}: "
+                "check it",
+            )
+
+
+def of_known_queries(items: list[Item], known: set[str], findings: Findings) -> list[Item]:
+    """The items whose query the collection has; the others are left out and counted."""
+    unknown: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        if item.query_id not in known:
+            unknown[item.query_id].append(item)
+    for query_id, without in unknown.items():
+        n = len(without)
+        findings.leave_out(
+            "unknown",
+            without[0].line,
+            f"the collection has no query {query_id!r}: its {n} "
+            f"{'item is' if n == 1 else 'items are'} left out",
+            n=n,
+        )
+    return [item for item in items if item.query_id in known]

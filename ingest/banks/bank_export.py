@@ -1,0 +1,132 @@
+"""`gradelake export bank`: a rubric bank as a file that `import bank` and the workbench read."""
+
+import io
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
+
+if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
+    from gradelake.ingest.banks.bank_items import Item
+
+
+@click.command("bank", short_help="Write a rubric bank of COLLECTION as it was ingested.")
+@click.argument("collection")
+@click.option("--name", required=True, help="Name of the bank.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["workbench", "csv"]),
+    default="workbench",
+    show_default=True,
+    help="Shape of the file.",
+)
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write; zipped when its name ends in .gz.",
+)
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog: what was just imported.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def export_bank(project, collection, name, format_, output, release, live, as_json):
+    """Write a rubric bank of COLLECTION as it was ingested: rubric version 0.
+
+    \b
+    Examples:
+      gradelake export bank dl19 --name questions --output questions.jsonl.gz
+    """
+    project = project()
+    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
+        n_items = write_bank(lake, collection, name, format_, output)
+    if as_json:
+        console.print_json({"bank": name, "items": n_items, "output": str(output)})
+    else:
+        console.say(f"{output}: wrote {counted(n_items, 'items')} of bank {name}")
+
+
+def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Path) -> int:
+    """Write a bank, sorted by query, facet, kind and item id. Returns the number of items.
+
+    `workbench`: JSON lines, one object per query, facet and kind; weights other than 1 are an
+    extra key, which the workbench passes over. The same bank gives the same bytes. Raises
+    `BadInput` for an unknown bank, and when the file cannot be written.
+    """
+    from gradelake.ingest.banks import bank_csv
+    from gradelake.ingest.banks.bank_items import Item
+
+    items = [
+        Item(None, *row)
+        for row in lake.rows(
+            "select query_id, facet_id, item_id, kind, text, gold_answers, weight "
+            "from lake.raw.rubric_items where collection = ? and bank = ? "
+            "order by query_id, facet_id, kind, item_id",
+            collection,
+            bank,
+        )
+    ]
+    if not items:
+        known = {name for (name,) in lake.rows("select collection from lake.raw.collections")}
+        if collection not in known:
+            raise BadInput(
+                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+            )
+        names = lake.rows(
+            "select distinct bank from lake.raw.rubric_items where collection = ?", collection
+        )
+        hint = did_you_mean(bank, {name for (name,) in names})
+        if lake.release is not None:
+            hint += " With --live, what was imported since the last build is read too."
+        raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)
+    if format_ == "csv":
+        stream = io.StringIO(newline="")
+        bank_csv.write(items, stream)
+        text = stream.getvalue()
+    else:
+        queries = lake.rows(
+            "select query_id, text from lake.raw.queries where collection = ?", collection
+        )
+        text = _workbench(items, dict(queries), collection)
+    with whole_file(output) as stream:
+        stream.write(text.encode())
+    return len(items)
+
+
+def _workbench(items: "list[Item]", queries: dict[str, str], collection: str) -> str:
+    lines = []
+    for (query_id, facet_id, kind), group in groupby(
+        items, key=lambda item: (item.query_id, item.facet_id, item.kind)
+    ):
+        facet = {"facet_id": facet_id} if facet_id else {}
+        bank = {
+            "query_id": query_id,
+            **facet,
+            "query_text": queries.get(query_id, ""),
+            "test_collection": collection,
+            "items": [_workbench_item(item, kind, facet) for item in group],
+        }
+        lines.append(json.dumps(bank, ensure_ascii=False) + "\n")
+    return "".join(lines)
+
+
+def _workbench_item(item: "Item", kind: str, facet: dict[str, str]) -> dict:
+    return {
+        "query_id": item.query_id,
+        **facet,
+        f"{kind}_id": item.item_id,
+        f"{kind}_text": item.text,
+        **({"gold_answers": item.gold_answers} if item.gold_answers else {}),
+        **({"weight": item.weight} if item.weight != 1 else {}),
+    }

@@ -1,0 +1,268 @@
+"""The shapes of rubric banks in JSON. Each reader yields drafts and reports what it cannot read.
+
+A `place` in these names an item to a person; a line is that of the object it stands in.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradelake.ingest.banks.bank_items import Draft, Findings
+from gradelake.ingest.banks.bank_json import line_of
+
+# The weighted score of AutoNuggetizer counts a vital nugget 1 and an okay one 0.5; the nuggetizer
+# takes 'okay' where its own labelling failed.
+IMPORTANCE = {"vital": 1.0, "okay": 0.5, "failed": 0.5}
+
+Reader = Callable[[int | None, dict, Findings], Iterator[Draft]]
+
+
+def format_of(bank: Any) -> str | None:
+    """Which format an object is in, from its keys; None when it is no bank."""
+    if not isinstance(bank, dict):
+        return None
+    if "nugget_bank" in bank or "claim_bank" in bank:
+        return "argue"
+    if "items" in bank and ("query_id" in bank or "query_text" in bank):
+        return "workbench"
+    if "nuggets" in bank and ("qid" in bank or "query" in bank):
+        return "nuggetizer"
+    if isinstance(bank.get("questions"), dict) and "globalID" in bank:
+        return "tqa"
+    return None
+
+
+def workbench(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
+    """RUBRIC workbench: one object per query and facet, its `items` questions or nuggets.
+
+    `weight` is ours (the workbench has none and passes over it).
+    """
+    query_id, facet_id = bank.get("query_id"), bank.get("facet_id")
+    for at, place, item in _listed(line, bank, "items", findings):
+        kinds = [kind for kind in ("question", "nugget") if f"{kind}_text" in item]
+        if len(kinds) == 2:
+            findings.leave_out("kind", at, f"{place} is left out: both a question and a nugget")
+            continue
+        kind = kinds[0] if kinds else "nugget" if "nugget_id" in item else "question"
+        if _differ(at, place, "query", item.get("query_id"), query_id, findings):
+            continue
+        if _differ(at, place, "facet", item.get("facet_id"), facet_id, findings):
+            continue
+        yield Draft(
+            at,
+            place,
+            _first(query_id, item.get("query_id")),
+            kind,
+            item.get(f"{kind}_text"),
+            _first(facet_id, item.get("facet_id")),
+            item.get(f"{kind}_id"),
+            item.get("gold_answers"),
+            item.get("weight"),
+        )
+
+
+def nuggetizer(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
+    """nuggetizer (and autojudge v4): {query, qid, nuggets: [{text, importance}]}, no item ids."""
+    query = bank.get("query")
+    query_id = _first(bank.get("qid"), query.get("qid") if isinstance(query, dict) else None)
+    for at, place, nugget in _listed(line, bank, "nuggets", findings):
+        yield Draft(
+            at,
+            place,
+            query_id,
+            "nugget",
+            nugget.get("text"),
+            weight=_weight(at, place, nugget.get("importance"), findings),
+        )
+
+
+def argue(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
+    """autojudge (v3 and RAGTIME 2026): `nugget_bank` of questions, `claim_bank` of claims.
+
+    Either is a list, or an object keyed by text. An answer's references are passed over: which
+    passages answer a question is what grading finds out. An id that is the bare md5 of the text
+    becomes the published scheme's.
+    """
+    metadata = bank.get("metadata") if isinstance(bank.get("metadata"), dict) else {}
+    query_id = _first(bank.get("query_id"), metadata.get("topic_id"), metadata.get("query_id"))
+    for key, kind, text_key in (
+        ("nugget_bank", "question", "question"),
+        ("claim_bank", "nugget", "claim"),
+    ):
+        if bank.get(key) is None:
+            continue
+        for at, place, nugget in _listed(line, bank, key, findings, text_key):
+            place = f"{text_key} {place.removeprefix('item ')}"
+            if _differ(at, place, "query", nugget.get("query_id"), query_id, findings):
+                continue
+            below = nugget.get("sub_nuggets")
+            if isinstance(below, list) and below:
+                findings.leave_out(
+                    "sub-nuggets",
+                    at,
+                    f"sub-nuggets of {place} are left out ({len(below)}): "
+                    "make them items of their own",
+                    n=len(below),
+                )
+            answers = _answer_texts(nugget.get("answers"))
+            if nugget.get("aggregator_type") in ("AND", "NOT") and answers:
+                findings.note(
+                    "aggregator",
+                    at,
+                    f"{place} joins its answers by {nugget['aggregator_type']}; here each of them "
+                    "counts as a right answer",
+                )
+            text, stated = nugget.get(text_key), nugget.get(f"{text_key}_id")
+            yield Draft(
+                at,
+                place,
+                _first(query_id, nugget.get("query_id")),
+                kind,
+                text,
+                item_id=None if _is_md5_of(stated, text) else stated,
+                gold_answers=answers,
+                weight=_weight(at, place, nugget.get("importance"), findings),
+            )
+
+
+def tqa(line: int | None, lesson: dict, findings: Findings) -> Iterator[Draft]:
+    """TQA (textbook question answering): lessons with multiple-choice questions and an answer key.
+
+    The query is `tqa2:` and the lesson's id, as in TREC CAR; ids are the questions' own
+    (`NDQ_...`), which graded files name. Questions on a picture are passed over. The gold answer
+    is the text of the right choice, or the answer itself where there are no choices; a question
+    whose answer is not among its choices is left out.
+    """
+    query_id = lesson.get("globalID")
+    if isinstance(query_id, str) and not query_id.startswith("tqa2:"):
+        query_id = f"tqa2:{query_id}"
+    questions = lesson["questions"].get("nonDiagramQuestions") or {}
+    pictures = lesson["questions"].get("diagramQuestions") or {}
+    if pictures and isinstance(pictures, dict | list):
+        findings.note(
+            "diagram",
+            line,
+            f"{query_id}: questions on a picture are passed over ({len(pictures)})",
+        )
+    held = {"nonDiagramQuestions": questions}
+    for at, place, question in _listed(line, held, "nonDiagramQuestions", findings, "id"):
+        stated = question.get("globalID", question.get("id"))
+        place = f"question {stated}" if stated else place
+        choices = question.get("answerChoices")
+        choices = choices if isinstance(choices, dict) else {}
+        choices = {str(key).strip(" .").lower(): _tqa_text(value) for key, value in choices.items()}
+        answer = key = _tqa_text(question.get("correctAnswer"))
+        if choices and isinstance(key, str):
+            answer = choices.get(key.strip(" .").lower(), key if key in choices.values() else None)
+        if not isinstance(answer, str) or not answer.strip():
+            findings.leave_out(
+                "answer",
+                at,
+                f"{place} is left out: its right answer {key!r} is not among its choices",
+            )
+            continue
+        yield Draft(
+            at,
+            place,
+            query_id,
+            "question",
+            _tqa_text(question.get("beingAsked")),
+            item_id=stated,
+            gold_answers=[answer],
+            follows_scheme=False,
+        )
+
+
+READERS: dict[str, Reader] = {
+    "workbench": workbench,
+    "nuggetizer": nuggetizer,
+    "argue": argue,
+    "tqa": tqa,
+}
+
+
+def _listed(
+    line: int | None, bank: dict, key: str, findings: Findings, text_key: str | None = None
+) -> Iterator[tuple[int | None, str, dict]]:
+    """(line, name for people, object) of a list; with `text_key` also of an object keyed by text
+    and of plain texts."""
+    held = bank.get(key)
+    if isinstance(held, dict) and text_key:
+        entries = [(f"item {name!r}", name, value) for name, value in held.items()]
+    elif isinstance(held, list):
+        entries = [(f"item {n}", None, value) for n, value in enumerate(held, start=1)]
+    else:
+        findings.leave_out("bank", line, f"{key!r} is not a list of items: left out", n=0)
+        return
+    if not entries:
+        findings.note("bank", line, f"{key!r} is empty")
+    for place, name, value in entries:
+        if isinstance(value, str) and text_key:
+            value = {text_key: value}
+        if not isinstance(value, dict):
+            findings.leave_out("bank", line, f"{place} is left out: {value!r} is no object")
+            continue
+        at = line_of(value, line)
+        if name is not None and value.get(text_key) is None:
+            value = value | {text_key: name}
+        yield at, place, value
+
+
+def _differ(
+    line: int | None, place: str, what: str, own: Any, of_bank: Any, findings: Findings
+) -> bool:
+    """Whether an item names another query (or facet) than its bank: then it is left out."""
+    if own is None or of_bank is None or str(own).strip() == str(of_bank).strip():
+        return False
+    findings.leave_out(
+        f"other {what}",
+        line,
+        f"{place} is left out: it says {what} {own!r}, its bank says {of_bank!r}",
+    )
+    return True
+
+
+def _first(*values: Any) -> Any:
+    """The first that is not null."""
+    return next((value for value in values if value is not None), None)
+
+
+def _weight(line: int | None, place: str, importance: Any, findings: Findings) -> Any:
+    """Weight of an importance: a number is one, `vital` and `okay` stand for 1 and 0.5."""
+    if not isinstance(importance, str):
+        return importance
+    word = importance.strip().lower()
+    if word == "failed":
+        findings.note("importance", line, f"{place}: importance 'failed' is read as 'okay'")
+    if word in IMPORTANCE:
+        return IMPORTANCE[word]
+    try:
+        return float(word)
+    except ValueError:
+        findings.note("importance", line, f"{place}: importance {importance!r} is read as weight 1")
+        return None
+
+
+def _answer_texts(answers: Any) -> Any:
+    """The texts of answers in a list, in an object keyed by text, or of a single one."""
+    if isinstance(answers, dict):
+        answers = [
+            {"answer": text} | value if isinstance(value, dict) else text
+            for text, value in answers.items()
+        ]
+    if isinstance(answers, list):
+        return [answer.get("answer") if isinstance(answer, dict) else answer for answer in answers]
+    return answers
+
+
+def _is_md5_of(stated: Any, text: Any) -> bool:
+    if not (isinstance(stated, str) and isinstance(text, str)):
+        return False
+    return stated in {hashlib.md5(t.encode()).hexdigest() for t in (text, text.strip())}
+
+
+def _tqa_text(value: Any) -> Any:
+    """TQA's texts come cleaned, raw, or both; other files have plain text."""
+    if isinstance(value, dict):
+        return value.get("processedText", value.get("rawText"))
+    return value

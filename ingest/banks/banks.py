@@ -1,0 +1,203 @@
+"""`gradelake import bank`: other people's questions and nuggets become a rubric bank."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from gradelake.ingest.banks import bank_checks, bank_csv, bank_formats, bank_json
+from gradelake.ingest.banks.bank_items import Draft, Findings, Item, settle
+from gradelake.sql.common import console, files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected, reject
+from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import Transaction, utc_now
+
+_NO_BANK = (
+    "A bank is JSON (of the RUBRIC workbench, nuggetizer, autojudge or TQA) or a CSV with the "
+    "columns query_id, kind and text."
+)
+
+
+@dataclass
+class Imported:
+    """What an import did; `snapshot` is None when nothing changed."""
+
+    n_items: int
+    n_queries: int
+    snapshot: int | None
+    findings: Findings
+
+    @property
+    def exit_code(self) -> int:
+        """3 when something was left out, else 0."""
+        return 3 if self.findings.left_out else 0
+
+    def as_object(self) -> dict:
+        """What `--json` prints; every oddity is in it."""
+        found = self.findings
+        return {
+            "written": self.n_items,
+            "queries": self.n_queries,
+            "snapshot": self.snapshot,
+            "n_left_out": found.n_left_out,
+            "left_out": [vars(problem) for group in found.left_out.values() for problem in group],
+            "notes": [vars(problem) for group in found.notes.values() for problem in group],
+        }
+
+    def print(self, bank: str, collection: str) -> None:
+        """Say it to a person: the oddities on standard error, the outcome on standard output."""
+        found = self.findings
+        if self.snapshot is None:
+            console.say(f"{found.file}: unchanged, nothing to do")
+            return
+        for line in found.lines(found.left_out):
+            console.warn(line)
+        for line in found.lines(found.notes):
+            console.warn(f"note: {line}")
+        console.say(
+            f"bank {bank}: wrote {counted(self.n_items, 'items')} of "
+            f"{counted(self.n_queries, 'queries')} for {collection}"
+        )
+        if found.left_out:
+            what = counted(found.n_left_out, "items") if found.n_left_out else "parts of the file"
+            console.warn(f"left out: {what}; the rest landed")
+
+
+def import_bank(
+    lake: Lake, collection: str, path: Path, bank: str, format_: str, arguments: list[str]
+) -> Imported:
+    """Store a bank's items; a changed file replaces the bank's items in one commit.
+
+    Grades of items that are gone stay in the lake. Raises `BadInput` for an unknown collection or
+    a name that cannot be used, and `Rejected` for a file that is no bank or from which no item
+    can be used.
+    """
+    check_name(bank, "--name")
+    shown, findings = str(path), Findings(str(path))
+    with lake.transaction(f"import bank {collection} {bank}") as transaction:
+        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
+        if collection not in known:
+            raise BadInput(
+                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+            )
+        if not path.is_file():
+            raise BadInput(f"{shown}: no such file", "Name a file that holds a rubric bank.")
+        _refuse_if_not_imported(lake, collection, bank)
+        queries = {
+            query_id
+            for (query_id,) in lake.rows(
+                "select query_id from lake.raw.queries where collection = ?", collection
+            )
+        }
+        target, sha256 = f"{collection}/bank/{bank}", _hash(path, queries)
+        if transaction.recorded(target) == sha256:
+            return Imported(0, 0, None, findings)
+        found = read_bank(path, shown, format_, findings)
+        items = bank_checks.of_known_queries(found, queries, findings)
+        if not items:
+            raise _nothing_left(findings, collection)
+        n_items = _write(transaction, collection, bank, items)
+        transaction.record(target, sha256, n_items)
+        transaction.say(rubric_items=n_items, left_out=findings.n_left_out)
+        transaction.finish_run(arguments)
+    n_queries = len({item.query_id for item in items})
+    return Imported(n_items, n_queries, lake.newest_snapshot(), findings)
+
+
+def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[Item]:
+    """The items of a bank, each once; `format_` is auto, csv or one of `bank_formats.READERS`.
+
+    Oddities go to `findings`. Raises `Rejected` for a file that is no bank of that format.
+    """
+    data = files.read(path, shown)
+    drafts = _drafts(data, shown, format_, findings)
+    settled = [item for draft in drafts if (item := settle(draft, findings))]
+    bank_checks.note_unusual_topics(settled, findings)
+    items = bank_checks.once_each(settled, findings)
+    bank_checks.note_shared_ids(items, findings)
+    bank_checks.note_broken_texts(items, findings)
+    return items
+
+
+def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[Draft]:
+    looks_like_json = data.lstrip()[:1] in (b"{", b"[")
+    if format_ == "csv" or (format_ == "auto" and not looks_like_json):
+        if format_ == "auto" and not bank_csv.is_bank(data):
+            raise reject(shown, None, "this is no rubric bank", _NO_BANK)
+        return list(bank_csv.read(data, shown, findings))
+    banks = list(bank_json.read_objects(data, shown))
+    formats = [bank_formats.format_of(bank) for _, bank in banks]
+    if format_ == "auto":
+        format_ = next(filter(None, formats), "")
+    if format_ not in formats:
+        found = ", ".join(sorted({name for name in formats if name}))
+        what = f"this is no {format_} bank" if format_ else "this is no rubric bank"
+        raise reject(shown, None, what, f"It looks like --format {found}." if found else _NO_BANK)
+    drafts: list[Draft] = []
+    for (line, bank), found in zip(banks, formats, strict=True):
+        if found == format_:
+            drafts.extend(bank_formats.READERS[format_](line, bank, findings))
+        else:
+            findings.leave_out("bank", line, f"left out: this is no {format_} bank", n=0)
+    return drafts
+
+
+def _hash(path: Path, queries: set[str]) -> str:
+    """Of the file and the queries: items that were left out come in when their query does."""
+    return hashlib.sha256(json.dumps([files.sha256_of(path), sorted(queries)]).encode()).hexdigest()
+
+
+def _refuse_if_not_imported(lake: Lake, collection: str, bank: str) -> None:
+    origins = lake.rows(
+        "select distinct origin from lake.raw.rubric_items "
+        "where collection = ? and bank = ? and origin <> 'imported'",
+        collection,
+        bank,
+    )
+    if origins:
+        raise BadInput(
+            f"{collection} has a bank {bank!r} of another origin ({origins[0][0]})",
+            "An import would replace it. Choose another --name.",
+        )
+
+
+def _nothing_left(findings: Findings, collection: str) -> Rejected:
+    problems = [problem for group in findings.left_out.values() for problem in group]
+    if not problems:
+        return reject(findings.file, None, "the bank holds no items", "Is this the right file?")
+    if set(findings.left_out) == {"unknown"}:
+        hint = f"None of its queries is one of {collection}'s. Is this the right collection?"
+    else:
+        hint = "No item of this file can be used. Mend these lines and import it again."
+    return Rejected(problems, hint)
+
+
+def _write(transaction: Transaction, collection: str, bank: str, items: list[Item]) -> int:
+    frame = pl.DataFrame(
+        [item[1:] for item in items],
+        orient="row",
+        schema={
+            "query_id": pl.String,
+            "facet_id": pl.String,
+            "item_id": pl.String,
+            "kind": pl.String,
+            "text": pl.String,
+            "gold_answers": pl.List(pl.String),
+            "weight": pl.Float64,
+        },
+    )
+    transaction.delete("rubric_items", collection=collection, bank=bank)
+    return transaction.insert(
+        "rubric_items",
+        frame.with_columns(
+            pl.lit(collection).alias("collection"),
+            pl.lit(bank).alias("bank"),
+            pl.lit("imported").alias("origin"),
+            pl.lit(utc_now()).alias("created_at"),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""A collection's topics, passages, runs, responses, judgments, ranks and foreign labels."""

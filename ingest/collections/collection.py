@@ -1,0 +1,163 @@
+"""The settings of one collection in `gradelake.toml`."""
+
+import glob
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradelake.ingest.collections.settings import TABLES, Groups, checked
+from gradelake.ingest.collections.trec import system_name
+from gradelake.sql.build.seeds import seeds_folder
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+
+DEFAULT_POOL_DEPTH = 20
+ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What belongs to a collection, and where it is. File names are as people wrote them."""
+
+    name: str
+    folder: Path
+    ir_dataset: str | None = None
+    queries: str | None = None
+    passages: str | None = None
+    passages_for: str = "all"
+    judgments: dict[str, str] = field(default_factory=dict)
+    assessor_is_unnamed: bool = False  # judgments = "FILE" alone
+    assessor: str = "official"
+    runs: tuple[str, ...] = ()
+    scoreddocs: str = "scoreddocs"
+    responses: tuple[str, ...] = ()
+    official_ranks: dict[str, str] = field(default_factory=dict)
+    groups: Groups = field(default_factory=dict)
+    near_duplicates: str | None = None
+    leave_out_near_duplicates: bool = False
+    min_relevant: int = 1
+    max_relevance: int | None = None
+    default_pool_depth: int = DEFAULT_POOL_DEPTH
+    inbox: str | None = None
+
+    @classmethod
+    def named(cls, project: Project, name: str) -> "Collection":
+        """Settings of one collection. Raises `BadInput` naming the setting that is wrong."""
+        if name not in project.collections:
+            raise BadInput(
+                f"{project.file}: there is no [collections.{name}]",
+                did_you_mean(name, project.collections),
+            )
+        table = project.collections[name]
+        where = f"{project.file}: [collections.{name}]"
+        settings = {"name": name, "folder": project.folder} | checked(table, project, name)
+        collection = cls(**settings)
+        if not collection.ir_dataset and not collection.queries:
+            raise BadInput(
+                f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
+            )
+        if collection.inbox is not None:
+            _check_inbox(collection, project, where)
+        return collection
+
+    def path(self, shown: str) -> Path:
+        return self.folder / shown
+
+    def matching(self, patterns: tuple[str, ...], setting: str) -> list[str]:
+        """Files that glob patterns match, relative to the project where they can be, sorted.
+
+        Raises `BadInput` for a pattern that matches no file.
+        """
+        found: set[Path] = set()
+        for pattern in patterns:
+            files = [
+                file
+                for name in glob.glob(pattern, root_dir=self.folder, recursive=True)
+                if (file := self.folder / name).is_file()
+            ]
+            if not files:
+                raise self._no_match(pattern, setting)
+            found.update(files)
+        return sorted(_relative(file, self.folder) for file in found)
+
+    def _no_match(self, pattern: str, setting: str) -> BadInput:
+        where = f"[collections.{self.name}] {setting}"
+        if not self.path(pattern).is_dir():
+            hint = f"Paths are relative to {self.folder}."
+            return BadInput(f"{where}: nothing matches {pattern!r}", hint)
+        inside = pattern.rstrip("/")
+        endings = Counter(
+            file.name.removeprefix(system_name(file))
+            for file in self.path(pattern).iterdir()
+            if file.is_file() and file.name[0] != "."
+        )
+        patterns = [f'"{inside}/*{ending}"' for ending, _ in endings.most_common(3)]
+        return BadInput(
+            f"{where}: {pattern!r} is a folder, and files are wanted",
+            f"Write {setting} = [{', '.join(patterns)}]." if patterns else "There are none in it.",
+        )
+
+    def setting_of(self, shown: str) -> str | None:
+        """The setting that names a file; None for one that a pattern matched."""
+        for key in ("queries", "passages", "near_duplicates"):
+            if getattr(self, key) == shown:
+                return key
+        for key in TABLES:
+            for name, file in getattr(self, key).items():
+                if file == shown:
+                    return f"{key}.{name}"
+        return None
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
+
+
+def _check_inbox(collection: Collection, project: Project, where: str) -> None:
+    """Every file of an inbox is moved: nothing else that is needed may be in there, and no file may
+    be in two inboxes."""
+    inbox = collection.path(collection.inbox).resolve()
+    lake = project.lake_path.resolve()
+    own = [project.file, lake, seeds_folder(project).resolve()]
+    own += [
+        project.folder / project.grading[name]
+        for name in ("prompts", "engines")
+        if project.grading.get(name)
+    ]
+    for table in project.collections.values():
+        own += [project.folder / path for path in _files_named(table)]
+    kept = [inbox / name for name in PUT_AWAY]  # may be named: nothing is moved from there
+    inside = [
+        place
+        for place in own
+        if place.resolve().is_relative_to(inbox)
+        and not any(place.resolve().is_relative_to(folder) for folder in kept)
+    ]
+    if inbox.is_relative_to(lake) or inside:
+        raise BadInput(
+            f"{where}: inbox must be a folder of its own: its files are moved once they were read"
+            + (f", and {inside[0]} is needed where it is" if inside else ""),
+            'For example: inbox = "inbox".',
+        )
+    for name, table in project.collections.items():
+        if name == collection.name or not isinstance(table.get("inbox"), str):
+            continue
+        other = (project.folder / table["inbox"]).resolve()
+        if inbox.is_relative_to(other) or other.is_relative_to(inbox):
+            raise BadInput(
+                f"{where}: inbox must be a folder of its own: {name} has its inbox there too",
+                f'For example: inbox = "inbox/{collection.name}".',
+            )
+
+
+def _files_named(table: dict[str, Any]) -> list[str]:
+    """Paths that a collection's settings name; of a pattern, the part before it."""
+    named: list[Any] = [table.get(name) for name in ("queries", "passages", "near_duplicates")]
+    for name in ("judgments", "official_ranks"):
+        named += table[name].values() if isinstance(table.get(name), dict) else []
+    for name in ("runs", "responses"):
+        for pattern in table[name] if isinstance(table.get(name), list) else []:
+            named.append(re.split(r"[*?\[]", str(pattern), maxsplit=1)[0])
+    return [path for path in named if isinstance(path, str) and path]

@@ -1,0 +1,224 @@
+"""`gradelake import judgments`: what people filled into a CSV becomes an assessor's judgments."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from gradelake.ingest.collections.judgments_csv import DESIGN, read_judgments
+from gradelake.ingest.collections.trec import require_known_queries
+from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems
+from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import Transaction
+
+# every passage that a query can have a judgment of: in the corpus, or labelled by someone
+KNOWN_PASSAGES = """
+    select passage_id from lake.raw.passages where collection = $collection
+    union
+    select passage_id from lake.raw.judgments where collection = $collection
+    union
+    select passage_id from lake.raw.grades where collection = $collection
+"""
+# what the file says anew: filled cells, and emptied ones whose judgment came from nowhere else
+SAID = """
+    create or replace temp table said as
+    select pairs.query_id, pairs.passage_id, pairs.relevance
+    from pairs
+    where
+        pairs.relevance is not null
+        or ($emptied_count and (pairs.query_id, pairs.passage_id) not in (
+            select (query_id, passage_id)
+            from lake.raw.review_samples
+            where collection = $collection and assessor = $assessor
+                and sample is distinct from $sample
+        ))
+"""
+THERE_BEFORE = """
+    select count(*)
+    from lake.raw.judgments
+    inner join said using (query_id, passage_id)
+    where
+        judgments.collection = ?
+        and judgments.assessor = ?
+        and judgments.relevance is distinct from said.relevance
+"""
+
+
+@dataclass
+class Imported:
+    """What an import did; `snapshot` is None when nothing changed.
+
+    `changed`: pairs whose judgment was another one before, or was taken back.
+    """
+
+    sample: str | None = None
+    judged: int = 0
+    empty: int = 0
+    changed: int = 0
+    snapshot: int | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def import_judgments(
+    lake: Lake, collection: str, path: Path, assessor: str, arguments: list[str]
+) -> Imported:
+    """Store a CSV's judgments, and how its pairs were drawn when it is an exported sample.
+
+    Rows without a judgment are counted and left for later: the same file, filled further, takes
+    the place of what it brought before, in one commit. An emptied cell takes a judgment back,
+    unless another file of the assessor may have brought it. Pairs that the file does not name stay
+    as they are. Raises `BadInput` for an unknown collection and for an assessor's name that cannot
+    be used or belongs to judgments from another source, and `Rejected` for a file with faults, of
+    which nothing lands.
+    """
+    check_name(assessor, "--assessor")
+    with lake.transaction(f"import judgments {collection} {assessor}") as transaction:
+        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
+        if collection not in known:
+            raise BadInput(
+                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+            )
+        if not path.is_file():
+            raise BadInput(f"{path}: no such file", "Name a CSV with a judgment column.")
+        _refuse_if_from_elsewhere(transaction, collection, assessor)
+        rows = read_judgments(path, str(path))
+        done = Imported(rows["sample"][0])
+        # an exported sample is known by its name, another file by its own
+        target, sha256 = (
+            imported_mark(collection, assessor, done.sample or path.name),
+            files.sha256_of(path),
+        )
+        if transaction.recorded(target) == sha256:
+            return done
+        _require_known(lake, collection, rows, str(path))
+        _warn_of_odd_values(lake, collection, rows, done)
+        _write(transaction, collection, assessor, target, rows, done)
+        for other in _other_marks(transaction, collection, assessor, target):
+            transaction.record(other, "", 0)  # it may have been overruled: it can come in again
+        for entry in (target, imported_mark(collection, assessor), _assessor(collection, assessor)):
+            transaction.record(entry, sha256, done.judged)
+        transaction.say(judgments=done.judged)
+        transaction.finish_run(arguments)
+    done.snapshot = lake.newest_snapshot()
+    return done
+
+
+def _assessor(collection: str, assessor: str) -> str:
+    """Ledger entry of all that writes an assessor's judgments."""
+    return f"{collection}/judgments/{assessor}"
+
+
+def imported_mark(collection: str, assessor: str, file: str = "") -> str:
+    """Ledger entry saying that the assessor's judgments, or those of a file, came this way."""
+    return f"{collection}/judged/{assessor}/{file}"
+
+
+def _other_marks(
+    transaction: Transaction, collection: str, assessor: str, target: str
+) -> list[str]:
+    """Ledger entries of the assessor's other samples and files."""
+    all_files = imported_mark(collection, assessor)
+    return [
+        entry
+        for entry in transaction.ledger
+        if entry.startswith(all_files) and entry not in (all_files, target)
+    ]
+
+
+def _refuse_if_from_elsewhere(transaction: Transaction, collection: str, assessor: str) -> None:
+    """An assessor of gradelake.toml, or of imported grades, is not mixed with people's CSVs."""
+    there = transaction.recorded(_assessor(collection, assessor))
+    if there and there != transaction.recorded(imported_mark(collection, assessor)):
+        raise BadInput(
+            f"the lake has judgments of assessor {assessor!r} from another source",
+            "Choose another name with --assessor.",
+        )
+
+
+def _require_known(lake: Lake, collection: str, rows: pl.DataFrame, shown: str) -> None:
+    queries = lake.rows("select query_id from lake.raw.queries where collection = ?", collection)
+    require_known_queries(rows, {query_id for (query_id,) in queries}, shown)
+    passages = {passage_id for (passage_id,) in lake.rows(KNOWN_PASSAGES, collection=collection)}
+    problems = Problems(
+        shown, "Mend these ids. A spreadsheet may have shortened them: read the column as text."
+    )
+    for line, passage_id in rows.select("line", "passage_id").iter_rows():
+        if passage_id not in passages:
+            problems.add(line, f"unknown passage {passage_id!r}")
+    problems.raise_if_any()
+
+
+def _warn_of_odd_values(lake: Lake, collection: str, rows: pl.DataFrame, done: Imported) -> None:
+    top = lake.value(
+        "select max_relevance from lake.raw.collections where collection = ?", collection
+    )
+    above = rows.filter(pl.col("relevance") > top)
+    if above.height:
+        line, relevance = above.select("line", "relevance").row(0)
+        done.warnings.append(
+            f"{counted(above.height, 'judgments', 'are')} above {top}, the top of the collection's "
+            f"scale (first: {relevance} on line {line})"
+        )
+
+
+def _files_without_a_sample(
+    transaction: Transaction, collection: str, assessor: str, target: str
+) -> bool:
+    """Whether another file, of which nobody knows the rows any more, brought judgments."""
+    samples = {
+        imported_mark(collection, assessor, sample)
+        for (sample,) in transaction.lake.rows(
+            "select distinct sample from lake.raw.review_samples "
+            "where collection = ? and assessor = ?",
+            collection,
+            assessor,
+        )
+    }
+    return not samples.issuperset(_other_marks(transaction, collection, assessor, target))
+
+
+def _write(
+    transaction: Transaction,
+    collection: str,
+    assessor: str,
+    target: str,
+    rows: pl.DataFrame,
+    done: Imported,
+) -> None:
+    lake = transaction.lake
+    rows = rows.with_columns(collection=pl.lit(collection), assessor=pl.lit(assessor))
+    key = {"collection": collection, "assessor": assessor}
+    files_of_others = _files_without_a_sample(transaction, collection, assessor, target)
+    lake.connection.register("pairs", rows)
+    try:
+        lake.connection.execute(
+            SAID, key | {"sample": done.sample, "emptied_count": not files_of_others}
+        )
+        done.changed = lake.value(THERE_BEFORE, collection, assessor)
+        transaction.run(
+            "delete from {lake}.raw.judgments using said "
+            "where judgments.collection = ? and judgments.assessor = ? "
+            "and said.query_id = judgments.query_id and said.passage_id = judgments.passage_id",
+            collection,
+            assessor,
+        )
+        if done.sample:
+            transaction.run(
+                "delete from {lake}.raw.review_samples as drawn using pairs "
+                "where drawn.collection = ? and drawn.assessor = ? and drawn.sample = ? "
+                "and pairs.query_id = drawn.query_id and pairs.passage_id = drawn.passage_id",
+                collection,
+                assessor,
+                done.sample,
+            )
+    finally:
+        lake.connection.unregister("pairs")
+    judged = rows.filter(pl.col("relevance").is_not_null())
+    done.judged, done.empty = judged.height, rows.height - judged.height
+    transaction.insert("judgments", judged.select(*key, "query_id", "passage_id", "relevance"))
+    if done.sample:
+        transaction.insert("review_samples", rows.select(*key, "query_id", "passage_id", *DESIGN))

@@ -1,0 +1,167 @@
+"""A CSV whose judgment column people filled in: a sample that was exported, or a file of theirs."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gradelake.ingest.banks.bank_csv import column_names, numbered_rows, separator
+from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import Problems, reject
+
+REQUIRED = ("query_id", "passage_id", "judgment")
+# how the pairs were drawn: all of these columns, or none (analyses/stats/review_sample.py)
+DESIGN = ("sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth")
+SCHEMA = {
+    "query_id": pl.String,
+    "passage_id": pl.String,
+    "relevance": pl.Int64,
+    "sample": pl.String,
+    "label_set": pl.String,
+    "unit": pl.String,
+    "stratum": pl.String,
+    "stratum_size": pl.Int64,
+    "probability": pl.Float64,
+    "depth": pl.Int64,
+    "line": pl.Int64,
+}
+_SAME_IN_SAMPLE = ("sample", "label_set", "unit", "depth")
+_SAME_IN_STRATUM = ("stratum_size", "probability")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
+_FILL = "Fill the judgment column with whole numbers; leave what is not judged yet empty."
+_KEEP = "Keep the other columns of a sample as they were exported; their order does not matter."
+
+
+def read_judgments(path: Path, shown: str) -> pl.DataFrame:
+    """The rows of a CSV, with the columns of `SCHEMA`; `relevance` is null where none is given.
+
+    Cells may be separated by commas, semicolons or tabs; other columns are not read. Without the
+    `DESIGN` columns, these are null. Raises `Rejected` for a header or quoting that cannot be
+    read, cells that do not hold what they must, a pair listed twice, and a sample whose rows
+    contradict each other.
+    """
+    data = files.read(path, shown)
+    text = io.StringIO(data.decode(), newline="")
+    reader = csv.reader(text, strict=True, delimiter=separator(data, REQUIRED) or ",")
+    rows = numbered_rows(reader, shown)
+    line, header = next(rows)
+    names = column_names(header)
+    _require_columns(names, shown, line)
+    problems, found = Problems(shown, _FILL), []
+    for line, cells in rows:
+        if len(cells) != len(names):
+            problems.add(
+                line,
+                f"{counted(len(cells), 'cells')} instead of {len(names)} "
+                "(a text with a comma needs double quotes)",
+            )
+            continue
+        row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+        found.append((*_judgment(row, line, problems), *_design(row, line, problems), line))
+    problems.raise_if_any()
+    if not found:
+        raise reject(shown, None, "no rows below the header", _FILL)
+    frame = pl.DataFrame(found, schema=SCHEMA, orient="row")
+    _require_once(frame, shown)
+    _require_one_design(frame, shown)
+    return frame
+
+
+def _require_columns(names: list[str], shown: str, line: int) -> None:
+    wanted = [*REQUIRED, *(DESIGN if set(DESIGN) & set(names) else ())]
+    if missing := [name for name in wanted if name not in names]:
+        raise reject(shown, line, f"no column {' and no column '.join(missing)}", _KEEP)
+    for name in wanted:
+        if names.count(name) > 1:
+            raise reject(shown, line, f"column {name} is there twice", _KEEP)
+
+
+def _judgment(row: dict[str, str], line: int, problems: Problems) -> tuple[str, str, int | None]:
+    for name in ("query_id", "passage_id"):
+        if not row[name]:
+            problems.add(line, f"no {name}")
+    judgment = row["judgment"]
+    if judgment and not _WHOLE.fullmatch(judgment):
+        problems.add(line, f"judgment {judgment!r} is not a whole number")
+        judgment = ""
+    return row["query_id"], row["passage_id"], int(judgment) if judgment else None
+
+
+def _size(text: str) -> int:
+    if not 1 <= (size := int(text)) < 1 << 31:
+        raise ValueError
+    return size
+
+
+def _share(text: str) -> float:
+    share = float(text.replace(",", "."))  # as spreadsheets in some languages write it
+    if not 0 < share <= 1:
+        raise ValueError
+    return share
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise ValueError
+    return text
+
+
+def _unit(text: str) -> str:
+    if text not in ("query", "pair"):
+        raise ValueError
+    return text
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "sample": _name,
+    "label_set": _name,
+    "unit": _unit,
+    "stratum": _name,
+    "stratum_size": _size,
+    "probability": _share,
+    "depth": lambda text: _size(text) if text else None,
+}
+
+
+def _design(row: dict[str, str], line: int, problems: Problems) -> list[Any]:
+    cells = []
+    for name in DESIGN:
+        try:
+            cells.append(_PARSERS[name](row[name]) if name in row else None)
+        except ValueError:
+            problems.add(line, f"{name} {row[name]!r} is not what was exported")
+            cells.append(None)
+    return cells
+
+
+def _require_once(frame: pl.DataFrame, shown: str) -> None:
+    problems = Problems(shown, "Keep one row for each query and passage.")
+    first = pl.col("line").min().over("query_id", "passage_id").alias("first")
+    for row in frame.with_columns(first).filter(pl.col("line") > pl.col("first")).to_dicts():
+        problems.add(
+            row["line"],
+            f"query {row['query_id']!r}, passage {row['passage_id']!r} is listed twice "
+            f"(first on line {row['first']})",
+        )
+    problems.raise_if_any()
+
+
+def _require_one_design(frame: pl.DataFrame, shown: str) -> None:
+    """A file holds one sample, and a stratum's rows say the same of it."""
+    problems = Problems(shown, f"{_KEEP} Import each sample as a file of its own.")
+    expected: dict[tuple, Any] = {}
+    for row in frame.iter_rows(named=True):
+        keys = [((name,), "") for name in _SAME_IN_SAMPLE]
+        keys += [((name, row["stratum"]), " of its stratum") for name in _SAME_IN_STRATUM]
+        for key, of in keys:
+            value, name = row[key[0]], key[0]
+            if value != expected.setdefault(key, value):
+                problems.add(
+                    row["line"], f"{name} {value!r} differs from the first{of}, {expected[key]!r}"
+                )
+    problems.raise_if_any()

@@ -1,0 +1,118 @@
+"""`gradelake import labels`: a qrels-style file becomes a direct judge's grades."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+
+from gradelake.ingest.collections import trec
+from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import utc_now
+
+
+def judge_id(name: str) -> str:
+    """Grader id of an imported judge: its name is all that is known of it."""
+    return hashlib.sha256(json.dumps(["imported", name]).encode()).hexdigest()[:16]
+
+
+def import_labels(
+    lake: Lake, collection: str, path: Path, judge: str, arguments: list[str]
+) -> tuple[int, int | None, list[str]]:
+    """Store a judge's labels as grades with an empty item_id.
+
+    Returns (rows written, snapshot or None when nothing changed, warnings). A changed file
+    replaces the judge's grades on this collection in one commit. Raises `BadInput` for an unknown
+    collection or judge name, and `Rejected` for a file that cannot be used.
+    """
+    check_name(judge, "--judge")
+    shown = str(path)
+    warnings: list[str] = []
+    with lake.transaction(f"import labels {collection} {judge}") as transaction:
+        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
+        if collection not in known:
+            raise BadInput(
+                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
+            )
+        if not path.is_file():
+            raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
+        target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)
+        if transaction.recorded(target) == sha256:
+            return 0, None, warnings
+        frame, repeated = trec.read_qrels(path, shown)
+        if repeated:
+            warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
+        queries = lake.rows(
+            "select query_id from lake.raw.queries where collection = ?", collection
+        )
+        trec.require_known_queries(frame, {query_id for (query_id,) in queries}, shown)
+        n_rows = _write(transaction, collection, judge, frame, path.name)
+        transaction.record(target, sha256, n_rows)
+        transaction.say(labels=n_rows)
+        transaction.finish_run(arguments)
+    return n_rows, lake.newest_snapshot(), warnings
+
+
+def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: str) -> int:
+    grader_id, now = judge_id(judge), utc_now()
+    label = frame["relevance"]
+    transaction.delete("grades", collection=collection, grader_id=grader_id)
+    elsewhere = transaction.lake.rows(
+        "select scale_min, scale_max from lake.raw.graders where grader_id = ?", grader_id
+    )
+    scale_min, scale_max = min(0, label.min()), label.max()
+    for other_min, other_max in elsewhere:
+        scale_min, scale_max = min(scale_min, other_min), max(scale_max, other_max)
+    transaction.delete("graders", grader_id=grader_id)
+    grader = {
+        "grader_id": grader_id,
+        "name": judge,
+        "engine": "imported",
+        "model": "",
+        "model_revision": "",
+        "prompt": "",
+        "prompt_sha256": "",
+        "scale_min": scale_min,
+        "scale_max": scale_max,
+        "decoding": json.dumps({"file": file}),
+        "parser": "qrels",
+        "created_at": now,
+        "target": "direct",
+        "prompt_text": None,
+    }
+    transaction.insert(
+        "graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String})
+    )
+    missing = {
+        name: pl.lit(None, dtype=dtype)
+        for name, dtype in {
+            "answer": pl.String,
+            "response": pl.String,
+            "expected_grade": pl.Float64,
+            "prompt_tokens": pl.Int64,
+            "cached_tokens": pl.Int64,
+            "completion_tokens": pl.Int64,
+            "passage_sha256": pl.String,
+            "query_sha256": pl.String,
+            "scale_mass": pl.Float64,
+            "cut_characters": pl.Int64,
+            "error": pl.String,
+        }.items()
+    }
+    grades = frame.select(
+        pl.lit(grader_id).alias("grader_id"),
+        pl.lit(collection).alias("collection"),
+        "query_id",
+        "passage_id",
+        pl.lit("").alias("item_id"),
+        label.alias("grade"),
+        pl.lit("ok").alias("status"),
+        pl.lit(transaction.run_id).alias("batch_id"),
+        pl.lit(now).alias("graded_at"),
+        **missing,
+    )
+    return transaction.insert("grades", grades)

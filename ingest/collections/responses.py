@@ -1,0 +1,231 @@
+"""Generated responses, split into the passages that are graded.
+
+Two shapes of JSON lines are read: `{"system", "query_id", "text"}`, and TREC RAG reports, whose
+sentences carry citations in one of three shapes: document ids (NeuCLIR), ids with a confidence
+(RAGTIME), or 0-based positions in the report's `references` (RAG 2024).
+"""
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.common import files
+from gradelake.sql.common.problems import Problems
+
+MAX_TOKENS = 400  # of a passage (RUBRIC, section 4.1: passages of about 400 tokens)
+
+_CJK = "\u3040-\u30ff\u3400-\u9fff"  # scripts without spaces: each character counts
+_TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]")
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
+# closing punctuation, before what looks like the start of a sentence
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|[。！？]")  # noqa: RUF001
+_MAY_CUT_AFTER = re.compile(rf"[\s{_CJK}]")
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One citation of a sentence (1-based)."""
+
+    sentence: int
+    cited_passage_id: str
+    confidence: float | None = None
+
+
+@dataclass
+class Response:
+    """What one system generated for one query."""
+
+    system: str
+    query_id: str
+    text: str
+    line: int
+    sentences: list[str] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """(start, end) of each passage in the text."""
+        return _spans(self.text, MAX_TOKENS)
+
+    def passages(self) -> list[tuple[str, str]]:
+        """(passage_id, text) in order; a passage said twice is kept at its first place."""
+        parts = [self.text[start:end] for start, end in self.spans]
+        return list({passage_id(part): part for part in parts}.items())
+
+    def citing_passage(self, sentence: int) -> str:
+        """Id of the passage in which a sentence (1-based) of a report begins."""
+        before = len(" ".join(text.strip() for text in self.sentences[: sentence - 1]).lstrip())
+        start, end = next((span for span in self.spans if span[1] > before), self.spans[-1])
+        return passage_id(self.text[start:end])
+
+
+def passage_id(text: str) -> str:
+    """Id of a generated passage: md5 of its stripped text, so that equal text is graded once."""
+    return hashlib.md5(text.strip().encode(), usedforsecurity=False).hexdigest()
+
+
+def count_tokens(text: str) -> int:
+    """Words and punctuation marks: a stand-in for a model's tokens that needs no model."""
+    return len(_TOKEN.findall(text))
+
+
+def split(text: str, max_tokens: int = MAX_TOKENS) -> list[str]:
+    """Cut a response into passages of at most `max_tokens` tokens.
+
+    Whole paragraphs are packed together while they fit; a paragraph that does not fit is cut
+    between sentences, a sentence that does not fit between words, a word between tokens.
+    """
+    return [text[start:end] for start, end in _spans(text, max_tokens)]
+
+
+def _spans(text: str, max_tokens: int) -> list[tuple[int, int]]:
+    """(start, end) of the passages that `split` gives: nothing but blanks is between them."""
+    found: list[tuple[int, int]] = []
+    for start, end in _pieces(text, max_tokens):
+        if found and count_tokens(text[found[-1][0] : end]) <= max_tokens:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _pieces(text: str, max_tokens: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of pieces that each fit: paragraphs, else sentences, else words."""
+    for paragraph in _parts(text, 0, len(text), _PARAGRAPH_END):
+        if count_tokens(text[slice(*paragraph)]) <= max_tokens:
+            yield paragraph
+            continue
+        for sentence in _parts(text, *paragraph, _SENTENCE_END):
+            yield from _words(text, *sentence, max_tokens)
+
+
+def _parts(text: str, start: int, end: int, ending: re.Pattern) -> Iterator[tuple[int, int]]:
+    """(start, end) of the parts of a stretch of text, cut after each `ending`, without blanks."""
+    cuts = [match.end() for match in ending.finditer(text, start, end)]
+    for first, last in pairwise([start, *cuts, end]):
+        part = text[first:last]
+        if part.strip():
+            first += len(part) - len(part.lstrip())
+            yield first, first + len(part.strip())
+
+
+def _words(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[int, int]]:
+    tokens = [token.start() for token in _TOKEN.finditer(text, start, end)]
+    while len(tokens) > max_tokens:
+        cut = max_tokens
+        while cut and not _MAY_CUT_AFTER.match(text, tokens[cut] - 1):
+            cut -= 1
+        cut = cut or max_tokens  # one word that is longer than a passage
+        yield tokens[0], tokens[0] + len(text[tokens[0] : tokens[cut]].rstrip())
+        tokens = tokens[cut:]
+    yield tokens[0], end
+
+
+def read_responses(path: Path, shown: str) -> list[Response]:
+    """Every response of a file. Raises `Rejected` with all faulty lines."""
+    data = files.read(path, shown)
+    problems = Problems(
+        shown, 'Each line: {"system": ..., "query_id": ..., "text": ...}, or a TREC RAG report.'
+    )
+    found: list[Response] = []
+    lines: dict[tuple[str, str], int] = {}
+    for line, row in files.json_lines(data, shown):
+        try:
+            is_report = "metadata" in row and "system" not in row
+            response = _report(row, line) if is_report else _plain(row, line)
+        except ValueError as error:
+            problems.add(line, str(error))
+            continue
+        key = (response.system, response.query_id)
+        if key in lines:
+            problems.add(
+                line,
+                f"system {key[0]!r} answers query {key[1]!r} twice (first on line {lines[key]})",
+            )
+        lines.setdefault(key, line)
+        found.append(response)
+    problems.raise_if_any()
+    return found
+
+
+def _plain(row: dict[str, Any], line: int) -> Response:
+    return Response(_text(row, "system"), _text(row, "query_id"), _text(row, "text"), line)
+
+
+def _report(row: dict[str, Any], line: int) -> Response:
+    metadata = row["metadata"]
+    if not isinstance(metadata, dict):
+        raise ValueError("metadata is not an object")
+    query = next(
+        (
+            metadata[key]
+            for key in ("topic_id", "narrative_id", "request_id")
+            if metadata.get(key) is not None
+        ),
+        None,
+    )
+    if query is None:
+        raise ValueError("metadata has no topic_id or narrative_id")
+    parts = row.get("responses") or row.get("answer")
+    if not isinstance(parts, list) or not parts:
+        raise ValueError("neither responses nor answer holds a list of sentences")
+    references = row.get("references") or []
+    if not isinstance(references, list):
+        raise ValueError("references is not a list")
+    sentences, citations = [], []
+    for number, part in enumerate(parts, start=1):
+        if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+            raise ValueError(f"sentence {number} has no text")
+        sentences.append(part["text"])
+        citations += _citations(part.get("citations"), number, references)
+    text = " ".join(sentence.strip() for sentence in sentences).strip()
+    if not text:
+        raise ValueError("the report is empty")
+    return Response(_text(metadata, "run_id"), str(query).strip(), text, line, sentences, citations)
+
+
+def _citations(given: Any, sentence: int, references: list[Any]) -> list[Citation]:
+    if not given:
+        return []
+    if isinstance(given, dict):
+        if "" in given:
+            raise ValueError(f"sentence {sentence}: citation '' is not a document id")
+        return [Citation(sentence, cited, _confidence(c)) for cited, c in given.items()]
+    if not isinstance(given, list):
+        raise ValueError(f"sentence {sentence}: citations are neither a list nor an object")
+    found = []
+    for cited in given:
+        if isinstance(cited, int) and not isinstance(cited, bool):
+            if not 0 <= cited < len(references):
+                raise ValueError(
+                    f"sentence {sentence} cites reference {cited}, "
+                    f"but there are {len(references)} (counted from 0)"
+                )
+            cited = references[cited]
+        if not isinstance(cited, str) or not cited:
+            raise ValueError(f"sentence {sentence}: citation {cited!r} is not a document id")
+        found.append(Citation(sentence, cited))
+    return found
+
+
+def _confidence(value: Any) -> float | None:
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+        raise ValueError(f"citation confidence {value!r} is not a finite number")
+    return float(value)
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{key} is missing or empty")
+    return value.strip()

@@ -1,0 +1,67 @@
+"""`gradelake init`: a starter configuration or the demo collection, and an empty lake."""
+
+import shutil
+from importlib import resources
+from pathlib import Path
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import CONFIG_NAME
+
+STARTER = """\
+# Gradelake's configuration. Paths are relative to this file.
+
+[lake]
+path = "lake"                     # the catalog and its Parquet files
+
+# One table per collection. Take a dataset of ir_datasets, or your own files, or both.
+[collections.mine]
+# ir_dataset = "msmarco-passage/trec-dl-2019/judged"
+queries = "topics.tsv"            # query_id TAB text, or JSON lines
+# passages = "passages.jsonl.gz"  # {"passage_id", "text"}, or passage_id TAB text
+# judgments = { nist = "qrels.txt" }
+# runs = ["runs/*.run.gz"]        # the system's name is the file name without endings
+# responses = ["responses/*.jsonl"]  # {"system", "query_id", "text"}, or TREC RAG reports
+# official_ranks = { official = "official_ranks.json" }
+# near_duplicates = "clusters.tsv"   # canonical id, then its duplicates, one cluster a line
+# leave_out_near_duplicates = false
+# min_relevant = 2                # judgments at or above it count as relevant
+# default_pool_depth = 20
+# [collections.mine.groups.family]   # does a judge favour systems of one kind?
+# bm25 = ["bm25*"]                # patterns of systems' names
+
+# One table per grader: an engine, a prompt and, but for lexical, a model. `gradelake prompts list`
+# shows the prompts.
+[graders.lexical]
+engine = "lexical"                # compares words, without a model: the floor for every judge
+prompt = "question_self_rating"   # every passage against every question of its query, 0-5
+parser = "strict"
+
+# [graders.flan]
+# engine = "transformers"         # or vllm, openai
+# model = "google/flan-t5-large"  # a folder, or a name at its hub
+# prompt = "question_self_rating"
+# parser = "paper"
+"""
+
+
+def write_starter(folder: Path) -> Path:
+    """Write `gradelake.toml` into a folder. Raises `BadInput` when there is one already."""
+    file = folder / CONFIG_NAME
+    if file.exists():
+        raise BadInput(f"{file} exists already", "Edit it, or choose another folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    file.write_text(STARTER, encoding="utf-8")
+    return file
+
+
+def copy_demo(folder: Path) -> Path:
+    """Copy the demo collection, with its configuration, into a folder of its own."""
+    file = folder / CONFIG_NAME
+    if file.exists():
+        raise BadInput(f"{file} exists already", "Remove that folder, or choose another.")
+    source = resources.files("gradelake.ingest.demo")
+    with resources.as_file(source) as path:
+        shutil.copytree(
+            path, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__")
+        )
+    return file

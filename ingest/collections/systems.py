@@ -1,0 +1,348 @@
+"""Systems: rankings from TREC runs or scoreddocs, and generated responses."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from pandera.errors import SchemaErrors
+
+from gradelake.ingest.collections import passages, responses, trec
+from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.sql.common.problems import Problems, Rejected, from_contract, reject
+from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.lake.transaction import utc_now
+
+BATCH_ROWS = 2_000_000  # run entries validated and written at a time
+READERS = 2  # files unzipped and parsed side by side
+
+
+@dataclass(frozen=True)
+class RunSource:
+    """A system's ranking to be read: from a TREC run file, or from ir_datasets' scoreddocs."""
+
+    system: str
+    shown: str
+    sha256: str
+    read: Callable[[], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class ResponseFile:
+    """A file of responses that was read and found good."""
+
+    shown: str
+    sha256: str
+    found: list[responses.Response]
+    by_system: dict[str, list[responses.Response]]
+
+
+class Systems:
+    """Brings the systems of a collection in. A system's name belongs to one file."""
+
+    def __init__(self, into: Targets, progress: Callable[..., Any]):
+        self.into = into
+        self.progress = progress
+        self.claimed: set[str] = set()  # systems that a file of this ingest brings
+        self.of_refused: set[str] = set()  # those that the lake has of files refused this time
+
+    def runs(self) -> None:
+        """Every run that is new or changed; faulty ones are left as the lake has them."""
+        changed = []
+        for source in self._run_sources():
+            if self.into.changed(self._system_target(source.system), source.sha256):
+                changed.append(source)
+        for batch in self._batches(changed):
+            self._write_runs(batch)
+
+    def _run_sources(self) -> Iterator[RunSource]:
+        """Every run that can be named; files that claim one system are all refused."""
+        shown_by_system: dict[str, list[str]] = {}
+        for shown in self.into.collection.matching(self.into.collection.runs, "runs"):
+            system = trec.system_name(self.into.collection.path(shown))
+            shown_by_system.setdefault(system, []).append(shown)
+        if self.into.collection.ir_dataset and self.into.dataset.has_scoreddocs():
+            shown_by_system.setdefault(self.into.collection.scoreddocs, []).append(
+                self.into.dataset_id
+            )
+        self.claimed = set(shown_by_system)
+        generating = self.into.transaction.lake.rows(
+            "select system from lake.raw.systems where collection = ? and kind = 'generation'",
+            self.into.name,
+        )
+        self.generation_systems = {system for (system,) in generating}
+        for system, claims in shown_by_system.items():
+            try:
+                trec.check_system_name(system, claims[0])
+                _refuse_shared_name(system, claims)
+                self._refuse_if_generated(system, claims[0])
+                if claims == [self.into.dataset_id]:
+                    yield self._scoreddocs(system)
+                else:
+                    path = self.into.collection.path(claims[0])
+                    yield RunSource(
+                        system,
+                        claims[0],
+                        self.into.file_hash(claims[0]),
+                        lambda path=path, shown=claims[0]: trec.read_run(path, shown),
+                    )
+            except Rejected as rejected:
+                self.into.outcome.rejected.append(rejected)
+
+    def _scoreddocs(self, system: str) -> RunSource:
+        records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
+        frame = pl.DataFrame(
+            [(r.query_id, r.doc_id, None, float(r.score)) for r in records],
+            schema={
+                "query_id": pl.String,
+                "passage_id": pl.String,
+                "rank": pl.Int32,
+                "score": pl.Float64,
+            },
+            orient="row",
+        ).with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))
+        return RunSource(system, self.into.dataset_id, hash_of(frame.rows()), lambda: frame)
+
+    def _refuse_if_generated(self, system: str, shown: str) -> None:
+        if system in self.generation_systems:
+            raise reject(
+                shown,
+                None,
+                f"the lake has a generation system named {system!r}",
+                "Rename this file: a system's name is its file name without endings.",
+            )
+
+    def _batches(self, sources: list[RunSource]) -> Iterator[list[tuple[RunSource, pl.DataFrame]]]:
+        """Read runs side by side; hand them on in batches of bounded size."""
+        batch: list[tuple[RunSource, pl.DataFrame]] = []
+        rows = 0
+        with ThreadPoolExecutor(READERS) as readers:
+            frames = _read_ahead(readers, sources)
+            for source, result in self.progress("reading runs", frames, len(sources)):
+                try:
+                    frame = result()
+                    trec.require_known_queries(frame, self.into.query_ids, source.shown)
+                except Rejected as rejected:
+                    self.into.outcome.rejected.append(rejected)
+                    continue
+                no_rank = frame["rank"].null_count()
+                if no_rank and source.shown != self.into.dataset_id:
+                    self.into.outcome.warnings.append(
+                        f"{source.shown}: ranks that are no whole numbers are left empty: "
+                        f"{no_rank:,} (ranking is by score)"
+                    )
+                batch.append((source, frame))
+                rows += frame.height
+                if rows >= BATCH_ROWS:
+                    yield batch
+                    batch, rows = [], 0
+        if batch:
+            yield batch
+
+    def _write_runs(self, batch: list[tuple[RunSource, pl.DataFrame]]) -> None:
+        rows = pl.concat(
+            self.into.own(frame, system=source.system, file=source.shown) for source, frame in batch
+        )
+        rows, refused = self._valid_entries(rows)
+        self._replace_systems(
+            "ranking",
+            [
+                (source.system, source.shown, source.sha256, frame.height)
+                for source, frame in batch
+                if source.shown not in refused
+            ],
+        )
+        written = self.into.transaction.insert_checked("run_entries", rows)
+        self.into.count("run_entries", written)
+
+    def _valid_entries(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
+        """Rows of the files that keep the contract, and the files that do not."""
+        contract = CONTRACTS["run_entries"]
+        try:
+            return contract.validate(rows.drop("file", "line"), lazy=True), set()
+        except SchemaErrors as error:
+            broken = from_contract(error, rows, KEYS["run_entries"], ("query_id", "passage_id"))
+        for problems in broken.values():
+            self.into.guarded(problems.raise_if_any)
+        good = rows.filter(~pl.col("file").is_in(list(broken)))
+        return contract.validate(good.drop("file", "line"), lazy=True), set(broken)
+
+    def _replace_systems(self, kind: str, found: list[tuple[str, str, str, int]]) -> None:
+        """Drop what the lake has of these (system, file, hash, rows), and enter their new rows."""
+        if not found:
+            return
+        known = [s for s, *_ in found if self.into.transaction.recorded(self._system_target(s))]
+        self._drop_systems(known, found[0][1])
+        frame = pl.DataFrame(
+            found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
+        )
+        self.into.transaction.insert(
+            "systems", self.into.own(frame, kind=kind, ingested_at=utc_now())
+        )
+        for system, _, sha256, n_rows in found:
+            self.into.transaction.record(self._system_target(system), sha256, n_rows)
+        self.into.count("systems", len(found))
+
+    def _drop_systems(self, systems: Iterable[str], taken_by: str) -> None:
+        """Remove systems' rows. Another file of responses that held one is no longer in the lake
+        as it was written: its ledger entry goes too."""
+        if not (systems := sorted(systems)):
+            return
+        transaction = self.into.transaction
+        holders = transaction.lake.rows(
+            "select distinct source_file from lake.raw.systems where collection = ? "
+            "and kind = 'generation' and system in (select unnest(?))",
+            self.into.name,
+            systems,
+        )
+        for (shown,) in holders:
+            if shown != taken_by:
+                transaction.forget(self.into.target(f"responses/{shown}"))
+        for system in systems:
+            transaction.forget(self._system_target(system))
+        for table in ("systems", "run_entries", "citations"):
+            transaction.delete(table, collection=self.into.name, system=systems)
+
+    def _system_target(self, system: str) -> str:
+        return self.into.target(f"systems/{system}")
+
+    # --- responses ----------------------------------------------------------------------------
+
+    def responses(self) -> None:
+        """Every file of responses that is new or changed. Call it after `runs`.
+
+        All files are read and checked before any is written: a system may have moved from one to
+        another, and must not get lost when the other is refused.
+        """
+        changed: list[tuple[str, str]] = []
+        named = self.into.collection.matching(self.into.collection.responses, "responses")
+        for shown in named:
+            self.into.guarded(lambda: self._look_at_responses(shown, changed))  # noqa: B023
+        good: list[ResponseFile] = []
+        for shown, sha256 in changed:
+            self.into.guarded(lambda: good.append(self._read_responses(shown, sha256)))  # noqa: B023
+        refused = set(named) & {rejected.file for rejected in self.into.outcome.rejected}
+        for shown in refused:
+            self.of_refused |= self._generated_by(shown)
+        for file in good:
+            self._write_responses(file, all_are_good=len(good) == len(changed))
+
+    def _look_at_responses(self, shown: str, changed: list[tuple[str, str]]) -> None:
+        """Add a file that changed to `changed`; one that did not keeps its systems from others."""
+        sha256 = self.into.file_hash(shown)
+        if self.into.changed(self.into.target(f"responses/{shown}"), sha256):
+            changed.append((shown, sha256))
+        else:
+            self.claimed |= self._generated_by(shown)
+
+    def _generated_by(self, shown: str) -> set[str]:
+        rows = self.into.transaction.lake.rows(
+            "select system from lake.raw.systems "
+            "where collection = ? and kind = 'generation' and source_file = ?",
+            self.into.name,
+            shown,
+        )
+        return {system for (system,) in rows}
+
+    def _read_responses(self, shown: str, sha256: str) -> ResponseFile:
+        found = responses.read_responses(self.into.collection.path(shown), shown)
+        by_system: dict[str, list[responses.Response]] = {}
+        for response in found:
+            by_system.setdefault(response.system, []).append(response)
+        self._check_responses(found, by_system, shown)
+        self.claimed |= set(by_system)
+        return ResponseFile(shown, sha256, found, by_system)
+
+    def _write_responses(self, file: ResponseFile, all_are_good: bool) -> None:
+        target = self.into.target(f"responses/{file.shown}")
+        gone = self._generated_by(file.shown) - self.claimed
+        if all_are_good:
+            self._drop_systems(gone, file.shown)
+        entries = {system: _entries(given) for system, given in file.by_system.items()}
+        self._replace_systems(
+            "generation",
+            [(s, file.shown, file.sha256, frame.height) for s, frame in entries.items()],
+        )
+        for system, given in file.by_system.items():
+            n_rows = self.into.transaction.insert(
+                "run_entries", self.into.own(entries[system], system=system)
+            )
+            self.into.count("run_entries", n_rows)
+            citations = _citations(given)
+            if citations.height:
+                self.into.transaction.insert("citations", self.into.own(citations, system=system))
+        self.into.written("responses", target, file.sha256, len(file.found))
+        if gone and not all_are_good:
+            self.into.transaction.forget(target)  # looked at again once the others are mended
+            self.into.outcome.warnings.append(
+                f"{file.shown} no longer has {', '.join(sorted(gone))}; kept, because another "
+                "file of responses was rejected"
+            )
+        passages.add_generated(self.into, file.found)
+
+    def _check_responses(self, found, by_system, shown) -> None:
+        problems = Problems(shown, "Mend these lines and ingest again.")
+        first_line = {system: given[0].line for system, given in by_system.items()}
+        for system, line in first_line.items():
+            try:
+                trec.check_system_name(system, shown)
+            except Rejected as rejected:
+                problems.add(line, rejected.problems[0].message)
+            if system in self.claimed:
+                problems.add(line, f"system {system!r} is also in another file")
+        for response in found:
+            if response.query_id not in self.into.query_ids:
+                problems.add(response.line, f"unknown query {response.query_id!r}")
+        problems.raise_if_any()
+
+
+def _refuse_shared_name(system: str, claims: list[str]) -> None:
+    if len(claims) > 1:
+        problems = Problems(claims[0], "A system's name is its file name without endings: rename.")
+        problems.add(None, f"several files claim the system {system!r}: {', '.join(claims)}")
+        problems.raise_if_any()
+
+
+def _read_ahead(readers: ThreadPoolExecutor, sources: list[RunSource]) -> Iterator[tuple]:
+    """(source, function that returns its frame or raises), a few files ahead of the consumer."""
+    ahead = READERS + 1
+    futures = [readers.submit(source.read) for source in sources[:ahead]]
+    for number, source in enumerate(sources):
+        yield source, futures[number].result
+        futures[number] = None
+        if (following := number + ahead) < len(sources):
+            futures.append(readers.submit(sources[following].read))
+
+
+def _entries(given: list[responses.Response]) -> pl.DataFrame:
+    """A generated system's passages as a ranking: by position, score = -position."""
+    rows = [
+        (response.query_id, passage_id, position, -float(position))
+        for response in given
+        for position, (passage_id, _) in enumerate(response.passages(), start=1)
+    ]
+    schema = {"query_id": pl.String, "passage_id": pl.String, "rank": pl.Int32, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _citations(given: list[responses.Response]) -> pl.DataFrame:
+    rows = [
+        (
+            response.query_id,
+            response.citing_passage(citation.sentence),
+            citation.sentence,
+            citation.cited_passage_id,
+            citation.confidence,
+        )
+        for response in given
+        for citation in response.citations
+    ]
+    schema = {
+        "query_id": pl.String,
+        "passage_id": pl.String,
+        "sentence": pl.Int64,
+        "cited_passage_id": pl.String,
+        "confidence": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,138 @@
+"""Where inputs land: each is a target with a hash in the ledger, replaced whole or left alone."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from pandera.errors import SchemaErrors
+
+from gradelake.ingest.collections import datasets
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.inbox import Inbox
+from gradelake.sql.common import files
+from gradelake.sql.common.problems import Rejected, from_contract, reject
+from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.lake.transaction import Transaction
+
+
+@dataclass
+class Outcome:
+    """What an ingest did: rows written by kind, inputs left alone, and what was refused."""
+
+    collection: str
+    counts: dict[str, int] = field(default_factory=dict)
+    unchanged: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    snapshot: int | None = None
+    inbox: Inbox = field(default_factory=Inbox)
+
+    @property
+    def exit_code(self) -> int:
+        """0 done; 2 nothing landed because of bad input; 3 some of it was refused."""
+        if not self.rejected:
+            return 0
+        return 3 if self.counts or self.unchanged else 2
+
+
+class Targets:
+    """One collection's targets within one transaction, and the account of what happened to them."""
+
+    def __init__(self, transaction: Transaction, collection: Collection, outcome: Outcome):
+        self.transaction = transaction
+        self.collection = collection
+        self.outcome = outcome
+        self.name = collection.name
+        self.dataset = datasets.load(collection)
+        self.dataset_id = collection.ir_dataset or f"gradelake/{collection.name}"
+        self.query_ids: set[str] = set()  # known once the topics are in
+
+    def guarded(self, step: Callable[[], None]) -> None:
+        """Run a step that raises `Rejected` before it writes anything."""
+        try:
+            step()
+        except Rejected as rejected:
+            self.outcome.rejected.append(rejected)
+
+    def target(self, kind: str) -> str:
+        """Name of a target in the ledger."""
+        return f"{self.name}/{kind}"
+
+    def changed(self, target: str, sha256: str) -> bool:
+        """Whether a target would get other content than it has."""
+        if self.transaction.recorded(target) == sha256:
+            self.outcome.unchanged += 1
+            return False
+        return True
+
+    def written(self, what: str, target: str, sha256: str, n_rows: int) -> None:
+        """Enter a target's new content in the ledger and in the account."""
+        self.transaction.record(target, sha256, n_rows)
+        self.count(what, n_rows)
+
+    def count(self, what: str, n: int) -> None:
+        """Add to the account of rows written."""
+        if n:
+            self.outcome.counts[what] = self.outcome.counts.get(what, 0) + n
+
+    def known(self, table: str, column: str) -> set[str]:
+        """The values a raw table has in a column, for this collection."""
+        rows = self.transaction.lake.rows(
+            f"select distinct {column} from lake.raw.{table} where collection = ?", self.name
+        )
+        return {value for (value,) in rows}
+
+    def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
+        """A frame with the collection's name, and other constants, as columns."""
+        return frame.with_columns(
+            pl.lit(value).alias(column)
+            for column, value in {"collection": self.name, **constants}.items()
+        )
+
+    def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> list[Any]:
+        return datasets.read(self.dataset_id, what, records)
+
+    def file_hash(self, shown: str) -> str:
+        """Hash of one of the collection's files. Raises `Rejected` when it cannot be read."""
+        try:
+            return files.sha256_of(self.collection.path(shown))
+        except OSError as error:
+            setting = self.collection.setting_of(shown)
+            named = f"[collections.{self.name}] {setting} names it. " if setting else ""
+            raise reject(
+                shown,
+                None,
+                f"cannot be read: {error.strerror}",
+                f"{named}Paths are relative to {self.collection.folder}.",
+            ) from error
+
+    def replace(
+        self, table: str, frame: pl.DataFrame, shown: str, target: str, sha256: str, **part: str
+    ) -> None:
+        """Put these rows in the place of the target's old ones.
+
+        `part` names the target within its table. Raises `Rejected`, before anything is written,
+        for rows that break the table's contract.
+        """
+        rows = self.checked(table, frame, shown, **part)
+        if self.transaction.recorded(target):
+            self.transaction.delete(table, collection=self.name, **part)
+        self.written(table, target, sha256, self.transaction.insert_checked(table, rows))
+
+    def checked(self, table: str, frame: pl.DataFrame, shown: str, **part: Any) -> pl.DataFrame:
+        """Rows ready to insert. Raises `Rejected` for those that break the table's contract."""
+        rows = self.own(frame, **part)
+        try:
+            return CONTRACTS[table].validate(rows, lazy=True)
+        except SchemaErrors as error:
+            located = rows.with_row_index("line", offset=1).with_columns(file=pl.lit(shown))
+            for problems in from_contract(error, located, KEYS[table], KEYS[table][1:]).values():
+                problems.raise_if_any()
+            raise
+
+
+def hash_of(value: Any) -> str:
+    """Hash of parsed content, for inputs that are not one file."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -1,0 +1,117 @@
+"""TREC runs and qrels, read strictly: what trec_eval would misread is reported by line."""
+
+import math
+import re
+from pathlib import Path
+
+import polars as pl
+
+from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import Problems, reject
+
+RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
+QRELS_COLUMNS = ["query_id", "iteration", "passage_id", "relevance"]
+_BAD_TAG = r"""['"`/\\<>]|\.\."""
+_WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
+
+
+def system_name(path: Path) -> str:
+    """A run's system: its file name without endings (`bm25.run.gz` is `bm25`)."""
+    return re.sub(r"(\.(run|txt|trec|res|tsv|jsonl|json))?(\.gz)?$", "", path.name)
+
+
+def read_run(path: Path, shown: str) -> pl.DataFrame:
+    """One TREC run: query_id, passage_id, rank, score, line. `rank` is null where it is no integer.
+
+    Scores are parsed as doubles, as trec_eval reads them; it rounds to float32 to compare.
+    Raises `Rejected` for lines without 6 columns, scores that are no finite number and run tags
+    with quotes, slashes, angle brackets or `..`.
+    """
+    data = files.read(path, shown, files.MAX_TREC_LINE)
+    problems = Problems(shown, "Mend these lines, or leave the run out, and ingest again.")
+    frame = files.columns(data, RUN_COLUMNS, "TREC run", problems)
+    scores = pl.col("score").cast(pl.Float64, strict=False)
+    parsed = frame.with_columns(scores.alias("number"))
+    comparable = pl.col("number").cast(pl.Float32).is_finite()
+    bad = parsed.filter(~comparable.fill_null(False))
+    for line, text, number in bad.select("line", "score", "number").iter_rows():
+        finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
+        problems.add(line, f"score {text!r} is not a {finite} number")
+    tags = frame.select("line", "tag").unique("tag", keep="first", maintain_order=True)
+    for line, tag in tags.iter_rows():
+        if re.search(_BAD_TAG, tag):
+            problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
+    problems.raise_if_any()
+    return parsed.select(
+        "query_id",
+        "passage_id",
+        pl.col("rank").cast(pl.Int32, strict=False),
+        pl.col("number").alias("score"),
+        "line",
+    )
+
+
+def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
+    """TREC qrels: (frame of query_id, passage_id, relevance, line; number of repeated lines).
+
+    A pair judged twice with the same relevance is kept once; with different ones the file is
+    `Rejected`, as it is for a relevance that is no integer.
+    """
+    data = files.read(path, shown, files.MAX_TREC_LINE)
+    problems = Problems(shown, "The last of the 4 columns must be a whole number.")
+    frame = files.columns(data, QRELS_COLUMNS, "qrels", problems)
+    whole = pl.col("relevance").str.contains(_WHOLE_NUMBER)
+    for line, text in frame.filter(~whole).select("line", "relevance").iter_rows():
+        problems.add(line, f"relevance {text!r} is not a whole number")
+    problems.raise_if_any()
+    return once_per_pair(
+        frame.select("query_id", "passage_id", pl.col("relevance").cast(pl.Int64), "line"), shown
+    )
+
+
+def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
+    """(judgments with each query and passage once; number of repeated rows).
+
+    Raises `Rejected` when a pair is judged twice with different relevance.
+    """
+    problems = Problems(shown, "Keep one relevance for each query and passage.")
+    pairs = frame.with_columns(
+        first_line=pl.col("line").min().over("query_id", "passage_id"),
+        first=pl.col("relevance").first().over("query_id", "passage_id"),
+    )
+    for row in pairs.filter(pl.col("relevance") != pl.col("first")).iter_rows(named=True):
+        problems.add(
+            row["line"],
+            f"query {row['query_id']!r}, passage {row['passage_id']!r} is judged "
+            f"{row['relevance']} here and {row['first']} on line {row['first_line']}",
+        )
+    problems.raise_if_any()
+    kept = pairs.filter(pl.col("line") == pl.col("first_line")).select(frame.columns)
+    return kept, frame.height - kept.height
+
+
+def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> None:
+    """Raise `Rejected` naming each query id the collection does not have, once, by line."""
+    ids = frame.group_by("query_id").agg(pl.col("line").min(), pl.len().alias("n"))
+    unknown = ids.filter(~pl.col("query_id").is_in(list(known))).sort("line")
+    if unknown.height:
+        problems = Problems(
+            shown, "Add these queries to the collection's topics, or remove the lines."
+        )
+        for query_id, line, n in unknown.iter_rows():
+            problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
+        problems.raise_if_any()
+
+
+def check_system_name(name: str, shown: str) -> None:
+    """Raise `Rejected` for a system name that could not be used as a label, path or table entry."""
+    from gradelake.sql.common.project import is_name
+
+    if not is_name(name):
+        raise reject(
+            shown,
+            None,
+            f"{name!r} cannot be used as a system's name",
+            "Rename the file: letters, digits and . _ + = @ - only, a letter or digit first.",
+        )

@@ -1,0 +1,172 @@
+"""What people read of a rubric and its edits."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+from gradelake.ingest.rubric.changes import Edit
+from gradelake.ingest.rubric.differences import KINDS, Difference, marked
+from gradelake.ingest.rubric.items import RubricItem, number, short_ids
+from gradelake.ingest.rubric.rubric import AppliedEdit, Rubric
+from gradelake.sql.common import console
+
+_DONE = {
+    "drop": "dropped",
+    "add": "added",
+    "reword": "reworded",
+    "reweight": "reweighted",
+    "restore": "restored",
+}
+
+
+# --- show ---------------------------------------------------------------------------------------
+
+
+def query_as_object(rubric: Rubric, query_id: str, version: int) -> dict:
+    """A query's items in a version, and those no longer in force: what `--json` prints."""
+    items = [item for item in rubric.items(version) if item.query_id == query_id]
+    gone = [item for item in rubric.dropped(version) if item.query_id == query_id]
+    ids = short_ids(item.item_id for item in (*items, *gone))
+    last = {
+        (edit.bank, edit.item_id): edit
+        for edit in rubric.edits
+        if edit.rubric_version <= version and edit.action in ("drop", "reword")
+    }
+    return {
+        "collection": rubric.collection,
+        "query_id": query_id,
+        "query_text": rubric.query_texts.get(query_id, ""),
+        "rubric_version": version,
+        "items": [
+            _as_object(item, ids) | {"in_this_version": _what_happened(rubric, item, version)}
+            for item in items
+        ],
+        "dropped": [
+            _as_object(item, ids) | {"why": _why_gone(last.get((item.bank, item.item_id)))}
+            for item in gone
+        ],
+    }
+
+
+def print_query(shown: dict) -> None:
+    """The same for people."""
+    console.say(f"{shown['query_id']}: {shown['query_text']}")
+    console.say(f"rubric version {shown['rubric_version']} of {shown['collection']}")
+    console.say()
+    _print_items(shown["items"], "in_this_version", "in this version")
+    if shown["dropped"]:
+        console.say()
+        console.say("no longer in force:")
+        _print_items(shown["dropped"], "why", "why")
+
+
+def _print_items(items: Sequence[dict], what: str, title: str) -> None:
+    columns = ("id", "bank", "kind", "weight", "text", "gold_answers", what)
+    console.print_table(
+        [*columns[:-2], "gold answers", title], [[item[c] for c in columns] for item in items]
+    )
+
+
+def _as_object(item: RubricItem, ids: dict[str, str]) -> dict:
+    return {
+        "id": ids[item.item_id],
+        "item_id": item.item_id,
+        "bank": item.bank,
+        "facet_id": item.facet_id,
+        "kind": item.kind,
+        "weight": item.weight,
+        "text": item.text,
+        "gold_answers": list(item.gold_answers),
+        "origin": item.origin,
+        "origin_item_id": item.origin_item_id,
+    }
+
+
+def _what_happened(rubric: Rubric, item: RubricItem, version: int) -> str:
+    """What the edits of a version did to an item that is in force in it."""
+    for edit in rubric.edits:
+        if (edit.rubric_version, edit.bank, edit.query_id) != (version, item.bank, item.query_id):
+            continue
+        if item.item_id != (edit.new_item_id or edit.item_id):
+            continue
+        earlier = [i for i in rubric.items_before(version) if i.bank == item.bank]
+        before = next((i for i in earlier if i.item_id == edit.item_id), None)
+        if edit.action == "reword":
+            return f"reworded from {before.text!r}" if before else "reworded"
+        if edit.action == "reweight" and before:
+            return f"reweighted from {number(before.weight)}"
+        return _DONE[edit.action]
+    return ""
+
+
+def _why_gone(edit: AppliedEdit | None) -> str:
+    if edit is None:
+        return "not in the bank any more"
+    by = f" by {edit.editor}" if edit.editor else ""
+    reason = f": {edit.reason}" if edit.reason else ""
+    return f"{_DONE[edit.action]} in version {edit.rubric_version}{by}{reason}"
+
+
+# --- edit ---------------------------------------------------------------------------------------
+
+
+def edits_as_objects(edits: Sequence[Edit]) -> list[dict]:
+    """What `--json` prints of edits."""
+    return [
+        {
+            "action": edit.action,
+            "query_id": edit.query_id,
+            "bank": edit.bank,
+            "item_id": edit.item and edit.item.item_id,
+            "old_text": edit.item and edit.item.text,
+            "text": edit.text or None,
+            "weight": edit.weight,
+        }
+        for edit in edits
+    ]
+
+
+def print_edits(edits: Sequence[Edit]) -> None:
+    """What a person changed, by query and bank."""
+    for (query_id, bank), group in groupby(edits, key=lambda edit: (edit.query_id, edit.bank)):
+        console.say(f"{query_id} ({bank})")
+        for edit in group:
+            old = edit.item
+            weight = (old.weight if old else 1.0, edit.weight)
+            text = edit.text or old.text or old.item_id
+            if old and edit.text:
+                text = marked(old.text, edit.text)
+            console.say(f"  {_DONE[edit.action]:<11} {text}{_weights(*weight)}")
+    console.say(counts(_DONE[edit.action] for edit in edits))
+
+
+def _weights(old: float, new: float | None) -> str:
+    return f" (weight {number(old)} -> {number(new)})" if new not in (None, old) else ""
+
+
+def counts(kinds) -> str:
+    """`2 dropped, 1 added`."""
+    n = Counter(kinds)
+    return ", ".join(f"{n[kind]:,} {kind}" for kind in KINDS if n[kind])
+
+
+# --- diff ---------------------------------------------------------------------------------------
+
+
+def print_differences(rubric: Rubric, first: int, second: int, found: list[Difference]) -> None:
+    """What differs, by query and bank, and how much of it there is."""
+    for (query_id, bank), group in groupby(found, key=lambda d: (d.item.query_id, d.item.bank)):
+        console.say(f"{query_id} ({bank}): {rubric.query_texts.get(query_id, '')}")
+        for difference in group:
+            old, new = difference.old, difference.new
+            text = marked(old.text, new.text) if old and new else difference.item.text
+            weight = _weights(old.weight, new.weight) if old and new else ""
+            console.say(f"  {difference.kind:<11} {text or difference.item.item_id}{weight}")
+    total = counts(difference.kind for difference in found)
+    n_queries = len({difference.item.query_id for difference in found})
+    queries = f" in {n_queries:,} quer{'y' if n_queries == 1 else 'ies'}"
+    console.say(
+        f"version {first} -> {second}: {total}{queries}"
+        if found
+        else f"version {first} -> {second}: no difference"
+    )

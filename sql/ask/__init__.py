@@ -1,0 +1,1 @@
+"""Questions to the lake: SQL statements, the query book, the shell."""

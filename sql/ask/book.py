@@ -1,0 +1,209 @@
+"""The query book: `sql/ask/queries/*.sql`, one question per file, run as `gradelake sql @name`."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from gradelake.sql.ask.not_in_release import not_built_yet
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+
+if TYPE_CHECKING:
+    from gradelake.sql.lake.lake import Lake
+
+# parameters that are whole numbers, and the words that may stand for one
+_NUMBERS = {"k": (), "level": ("min_relevant",), "tau": (), "rubric_version": ("newest", "any")}
+# what a parameter may name: a typing error should not look like an empty answer
+_KNOWN = {
+    "collection": "select collection from lake.raw.collections",
+    "query_id": "select query_id from lake.raw.queries",
+    "assessor": "select assessor from lake.raw.judgments "
+    "union select assessor from lake.raw.grade_reviews",
+    "grader": "select grader from lake.intermediate.int_graders",
+    "label_set": "select label_set from lake.intermediate.int_label_sets",
+    "reference": "select label_set from lake.intermediate.int_label_sets",
+    "policy": "select policy from lake.intermediate.int_label_policies",
+    "measure": "select measure from lake.intermediate.evaluation_grid",
+    "level": "select level from lake.intermediate.evaluation_levels",
+    "tau": "select level from lake.intermediate.evaluation_levels",
+    "k": "select cutoff from lake.intermediate.evaluation_grid where family = 'Cover'",
+}
+# a plain filter of grades, in some questions; what stands for the level of each label set
+_ALSO = {"tau": {"0"}, "level": {"min_relevant"}}
+# what an example line may say in every lake
+_EXAMPLES = {
+    "measure": "AP",
+    "level": "2",
+    "tau": "3",
+    "k": "10",
+    "kind": "linear",
+    "property": "length",
+    "status": "failed",
+    "rubric_version": "0",
+    "collection": "demo",
+}
+# parameters whose values seeds of a project can add to
+_SEEDS = {
+    "measure": "evaluation_grid",
+    "level": "evaluation_levels",
+    "tau": "evaluation_levels",
+    "policy": "label_policies",
+}
+# a line of a question that a release cannot answer: its answer is always as of now
+_LIVE = "-- Reads the working catalog, as with --live"
+_PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A question with its SQL and its parameters (name -> (default, what it means)).
+
+    `live`: it is about the working catalog, and a release is read only where one is named.
+    """
+
+    name: str
+    question: str
+    sql: str
+    parameters: dict[str, tuple[str, str]]
+    live: bool = False
+
+    def values(self, given: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
+        """Defaults overridden by what was given.
+
+        Raises `BadInput` for an unknown parameter (`also`: what else may have been meant), and
+        for no number where one is needed.
+        """
+        chosen = {}
+        for name, value in given.items():
+            if name not in self.parameters:
+                raise BadInput(
+                    f"@{self.name} has no parameter {name!r}",
+                    did_you_mean(name, [*self.parameters, *also]),
+                )
+            words = _NUMBERS.get(name)
+            if words is not None and value not in words:
+                if not re.fullmatch(r"-?\d{1,9}", value):
+                    raise BadInput(
+                        f"--{name} {value!r}: a whole number is needed"
+                        + "".join(f", or {word}" for word in words)
+                    )
+                value = str(int(value))
+            chosen[name] = value
+        defaults = {name: default for name, (default, _) in self.parameters.items()}
+        return {
+            name: None if value == "any" else value for name, value in (defaults | chosen).items()
+        }
+
+    @property
+    def example(self) -> str:
+        """How it may be asked: the question with up to two parameters, none of them its default."""
+        shown = [
+            f"--{name} {value}"
+            for name, value in _EXAMPLES.items()
+            if name in self.parameters and value != self.parameters[name][0]
+        ]
+        return " ".join([f"@{self.name}", *shown[:2]])
+
+    def help(self, command: str = "") -> str:
+        """The question, its parameters with defaults and meanings, and an example for `command`."""
+        lines = [f"@{self.name}: {self.question}"]
+        if self.parameters:
+            names = max(len(name) for name in self.parameters)
+            defaults = max(len(default) for default, _ in self.parameters.values())
+            lines += ["", f"  {'parameter':<{names + 2}}  {'default':<{max(defaults, 7)}}"]
+            lines += [
+                f"  --{name:<{names}}  {default:<{max(defaults, 7)}}  {what}"
+                for name, (default, what) in self.parameters.items()
+            ]
+            if "any" in (default for default, _ in self.parameters.values()):
+                lines += ["", "  any: whatever it is, all of them"]
+        else:
+            lines += ["", "  It has no parameters."]
+        if self.live:
+            lines += ["", "  It reads the working catalog, as with --live, or a named release."]
+        return "\n".join([*lines, "", f"Example: {command}{self.example}"])
+
+
+def parameters(words: Sequence[str]) -> dict[str, str]:
+    """`--name value` and `--name=value` by name. Raises `BadInput` for anything else."""
+    given, rest = {}, list(words)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if not name.startswith("--") or not (equals or rest):
+            raise BadInput(f"unexpected argument {name!r}", "Parameters look like: --measure AP")
+        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return given
+
+
+def known(lake: "Lake", name: str) -> set[str] | None:
+    """What a parameter may name in this lake; None for one that names nothing in it, and in a
+    release from before there was such a table."""
+    if name not in _KNOWN:
+        return None
+    try:
+        return {str(row[0]) for row in lake.rows(_KNOWN[name])} | _ALSO.get(name, set())
+    except duckdb.Error:
+        return None
+
+
+def check_names(lake: "Lake", values: dict[str, str | None]) -> None:
+    """Raise `BadInput` for a value that names nothing in the lake."""
+    for name, value in values.items():
+        names = known(lake, name)
+        if value is not None and names is not None and value not in names:
+            hints = [_nearest(name, value, names), not_built_yet(lake)]
+            raise BadInput(f"--{name} {value!r}: there is none", "\n  ".join(filter(None, hints)))
+
+
+def _nearest(name: str, value: str, names: set[str]) -> str:
+    """The name that was meant, or those that there are and what can add to them."""
+    before, at, number = value.rpartition("@")
+    cutoffs = {each for each in names if each.lower().startswith(f"{before}@".lower())}
+    if at and number.isdecimal() and cutoffs and value.lower() not in map(str.lower, names):
+        hint = f"Known: {', '.join(sorted(names))}."  # another cutoff is no typing error
+    else:
+        hint = did_you_mean(value, names)
+    if hint.startswith("Known") and name in _SEEDS:
+        hint += f" A file seeds/{_SEEDS[name]}.csv beside gradelake.toml can add others."
+    return hint
+
+
+def asked(
+    lake: "Lake", name: str, given: dict[str, str], also: Iterable[str] = ()
+) -> tuple[str, dict[str, str | None]]:
+    """A question's SQL and the values for its parameters.
+
+    Raises `BadInput` for a question that is not in the book, a parameter that it does not have,
+    and a value that names nothing in the lake.
+    """
+    found = entry(name)
+    values = found.values(given, also)
+    check_names(lake, {name: values[name] for name in values if name in given})
+    return found.sql, values
+
+
+def entries() -> dict[str, Entry]:
+    """All entries by name."""
+    found = {}
+    for file in sorted(
+        resources.files("gradelake.sql.ask.queries").iterdir(), key=lambda file: file.name
+    ):
+        if file.name.endswith(".sql"):
+            text = file.read_text(encoding="utf-8")
+            name = file.name.removesuffix(".sql")
+            question = text.splitlines()[0].removeprefix("-- ")
+            parameters = {p: (default, what) for p, default, what in _PARAMETER.findall(text)}
+            found[name] = Entry(name, question, text, parameters, live=_LIVE in text)
+    return found
+
+
+def entry(name: str) -> Entry:
+    """One entry. Raises `BadInput` when there is none of that name."""
+    book = entries()
+    if name not in book:
+        raise BadInput(f"the query book has no @{name}", did_you_mean(name, book))
+    return book[name]

@@ -1,0 +1,100 @@
+"""The command that asks the lake."""
+
+from pathlib import Path
+
+import click
+
+from gradelake.sql.ask import book, question
+from gradelake.sql.ask.shell import session
+from gradelake.sql.ask.shell.dot_commands import print_book
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+
+class _Asking(click.Command):
+    """`--help` beside a question of the book tells of that question."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        asked = next((word[1:] for word in args if word.startswith("@") and word != "@"), None)
+        if asked and {"--help", "-h"} & set(args):
+            console.say(book.entry(asked).help("gradelake sql "))
+            context.exit()
+        return super().parse_args(context, args)
+
+
+@click.command(
+    cls=_Asking,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.option(
+    "--format",
+    "format_",
+    default="table",
+    show_default=True,
+    type=click.Choice([*console.FORMATS, "parquet"]),
+    help="How rows are written.",
+)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
+@click.argument("query", required=False)
+@click.pass_context
+def sql(context, format_, output, release, live, query):
+    """Ask the lake: SQL, or a question of the query book. Without either, a shell.
+
+    Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
+    terminal texts are shortened to its width: `--format line` or `json` shows all of them.
+
+    \b
+    Examples:
+      gradelake sql "select * from leaderboard where rank = 1"
+      gradelake sql @leaderboard --measure AP --level 2
+      gradelake sql @                    # the questions of the query book
+      gradelake sql @leaderboard --help  # what it asks, and its parameters
+      gradelake sql --format csv @correlation > correlation.csv
+      gradelake sql "select * from leaderboard at (version => 12)" --live
+    """
+    if query == "@":
+        print_book("gradelake sql ")
+        return
+    is_question = query is not None and query.startswith("@")
+    given = book.parameters(context.args) if is_question else {}
+    if context.args and not is_question:
+        options = [word for word in (query, *context.args) if word.startswith("-")]
+        if options:
+            raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
+        raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
+    if format_ == "parquet" and query is not None and not output:
+        raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
+    with Lake.reading(context.obj(), release, live) as lake:
+        lake.connection.execute("USE lake.marts")
+        if query is None:
+            session.run(lake, format_, output, release is not None)
+            return
+        if not is_question:
+            _ask(lake, question.one_statement(query), None, format_, output)
+            return
+        options = [option.removeprefix("--") for option in _options(context)]
+        with question.lake_of(lake, book.entry(query[1:]), release is not None) as asked:
+            statement, values = book.asked(asked, query[1:], given, options)
+            _ask(asked, statement, values, format_, output)
+
+
+def _ask(lake, statement, values, format_, output) -> None:
+    found = question.relation(lake, statement, values)
+    if found is None:
+        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+    with console.working("asking the lake"):
+        if output:
+            question.write(found, format_, output)
+            return
+        question.in_words(found.execute)
+    if not question.answer(found, format_):
+        question.tell_what_is_not_built(lake)
+
+
+def _options(context: click.Context) -> list[str]:
+    long = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
+    return sorted(long)

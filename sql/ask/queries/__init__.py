@@ -1,0 +1,1 @@
+"""The questions of the query book, one SQL file each."""

@@ -1,0 +1,172 @@
+"""One question to the lake: a statement's rows, in a format, or an error in plain words."""
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import duckdb
+
+from gradelake.sql.ask.book import Entry, entries
+from gradelake.sql.ask.not_in_release import not_built_yet
+from gradelake.sql.ask.shell.tables import shown_name, tables
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
+from gradelake.sql.common.interrupts import is_interruption
+from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.lake.storage import bucket_error
+
+if TYPE_CHECKING:
+    from gradelake.sql.lake.lake import Lake
+
+T = TypeVar("T")
+Values = Mapping[str, str | None] | None
+
+# comments and spaces: nothing that could be run
+_NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
+_WORD = re.compile(r"\w[\w.]*")
+_PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
+
+
+def split(text: str) -> tuple[list[str], str]:
+    """The finished statements of a text, without their semicolons, and what follows the last one.
+
+    DuckDB's own tokens decide, so a semicolon in a text, a quoted name or a comment ends nothing.
+    Raises `BadInput` for bytes that are not UTF-8.
+    """
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:  # half characters stand for other bytes
+        raise BadInput("a statement is not UTF-8", "Save or type it as UTF-8.") from None
+    finished, start = [], 0
+    for offset, _ in duckdb.tokenize(text):  # offsets count bytes
+        if content[offset : offset + 1] == b";":
+            finished.append(content[start:offset].decode())
+            start = offset + 1
+    return [each for each in finished if not is_nothing(each)], content[start:].decode()
+
+
+def is_nothing(text: str) -> bool:
+    """Whether a text is only spaces and comments."""
+    return bool(_NOTHING.fullmatch(text))
+
+
+def beginning(text: str, place: int) -> int:
+    """Where, from a place of a text on, its first word stands, after spaces and comments."""
+    return _NOTHING.match(text, place).end()
+
+
+def one_statement(text: str) -> str:
+    """The only statement of a text. Raises `BadInput` when there are several, or none."""
+    finished, rest = split(text)
+    found = [*finished, *([] if is_nothing(rest) else [rest])]
+    if len(found) != 1:
+        raise BadInput("give one statement at a time", "Or pipe several in, each ending in ;")
+    return found[0]
+
+
+def relation(lake: "Lake", statement: str, values: Values = None) -> duckdb.DuckDBPyRelation | None:
+    """A statement's result, not read yet; None for a statement without rows, which has been run.
+
+    Raises `BadInput` with DuckDB's own words.
+    """
+    try:
+        return in_words(lambda: lake.connection.sql(statement, params=values))
+    except BadInput as error:
+        if (word := statement.strip()) and _WORD.fullmatch(word):
+            error.hint = _for_one_word(lake, word) or error.hint
+        raise
+
+
+def _for_one_word(lake: "Lake", word: str) -> str | None:
+    """What a single word was meant for: a question of the book, a table."""
+    meant = [f"`@{word}` asks the question of this name"] if word in entries() else []
+    if shown_name(word) in tables(lake):
+        meant.append(f"`from {word}` reads the table")
+    return f"{'; '.join(meant)}." if meant else None
+
+
+def answer(found: duckdb.DuckDBPyRelation, format_: str) -> int:
+    """Print a result in one of `console.FORMATS`; returns how many rows it has.
+
+    Raises `BadInput` with DuckDB's own words.
+    """
+    rows = in_words(found.fetchall)
+    if found.columns == _PLAN and format_ == "table":
+        for _, drawing in rows:
+            console.say(drawing)
+    else:
+        console.FORMATS[format_](found.columns, rows)
+    return len(rows)
+
+
+def tell_what_is_not_built(lake: "Lake") -> None:
+    """Below an answer without rows, on standard error: data may be there that no build knows."""
+    if hint := not_built_yet(lake):
+        sys.stdout.flush()
+        console.tell(hint)
+
+
+@contextlib.contextmanager
+def lake_of(lake: "Lake", question: Entry, is_named: bool) -> Iterator["Lake"]:
+    """The lake that a question reads: `lake`, or the working catalog for one that is about it.
+
+    Where a release was asked for by name (`is_named`), or the working catalog cannot be read, it
+    stays `lake`; the latter is told.
+    """
+    from gradelake.sql.lake.lake import Lake
+
+    if not question.live or is_named or lake.release is None:
+        yield lake
+        return
+    try:
+        live = Lake.live(lake.project)
+    except GradelakeError as error:
+        console.warn(f"as of release {lake.release}: {error.message}")
+        yield lake
+        return
+    with live:
+        live.connection.execute("USE lake.marts")
+        yield live
+
+
+def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> None:
+    """Write a result to a file. Raises `BadInput` when it cannot be written."""
+    try:
+        with output.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+            if format_ == "parquet":
+                in_words(lambda: found.write_parquet(str(output)))
+            else:
+                answer(found, format_)
+    except OSError as error:
+        raise cannot_be_written(output, error) from None
+
+
+def cannot_be_written(output: Path, error: OSError) -> BadInput:
+    return BadInput(f"{output}: cannot be written: {error.strerror or error}")
+
+
+def in_words(work: Callable[[], T]) -> T:
+    """Do something with DuckDB; its errors become ones for people, without a stack trace.
+
+    Raises `BadInput` for a wrong statement, `WorkFailed` where the lake's files are at fault, and
+    `KeyboardInterrupt` for a query that was interrupted.
+    """
+    try:
+        return work()
+    except duckdb.Error as error:
+        if refused := bucket_error(error) or in_plain_words(error):
+            raise refused from None
+        missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
+        raise BadInput(_told(error), NOT_BUILT_YET if missing else None) from None
+    except RuntimeError as error:
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _told(error: Exception) -> str:
+    text = str(error).strip()
+    return text.split("\n\nLINE")[0] if len(text) > 2000 else text

@@ -1,0 +1,137 @@
+"""The dot commands of `gradelake sql`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+
+from gradelake.sql.ask import book
+from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, schema_of, tables
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+
+if TYPE_CHECKING:
+    from gradelake.sql.ask.shell.session import Shell
+
+
+class Command(NamedTuple):
+    """A dot command: what follows it, what it does, and the doing (False: the session ends)."""
+
+    argument: str
+    what: str
+    do: Callable[["Shell", str], bool | None]
+    choices: tuple[str, ...] = ()
+
+
+def do(shell: "Shell", line: str) -> bool:
+    """Do what a line says; False when it was to leave. Raises `BadInput` for an unknown command,
+    and when what it needs is missing."""
+    name, _, argument = line.partition(" ")
+    name, argument = _ALSO.get(name, name), argument.strip()
+    if name not in COMMANDS:
+        raise BadInput(f"no command {name}", did_you_mean(name, COMMANDS))
+    command = COMMANDS[name]
+    if argument and not command.argument:
+        raise BadInput(f"{name} takes nothing after it", f"{name}: {command.what}")
+    if not argument and command.argument and not command.argument.startswith("["):
+        raise BadInput(f"{name} needs {command.argument}", f"{name}: {command.what}")
+    return command.do(shell, argument) is not False
+
+
+def list_book(shell: "Shell", _: str = "") -> None:
+    """The questions of the book, a line each."""
+    with shell.printing():
+        print_book()
+
+
+def print_book(command: str = "") -> None:
+    """A line per question, as one of a shell or of a `command`."""
+    _print_pairs([(f"@{each.name}", each.question) for each in book.entries().values()])
+    console.say(f"{command}@NAME asks one; {command}@NAME --help shows its parameters.")
+
+
+def _help(shell: "Shell", _: str) -> None:
+    with shell.printing():
+        console.say("select ...;                 a statement ends with ; and may have many lines")
+        console.say("@NAME --parameter VALUE     a question of the query book")
+        _print_pairs(
+            [(f"{name} {each.argument}".rstrip(), each.what) for name, each in COMMANDS.items()],
+            26,
+        )
+        console.say("On a terminal: Tab completes, the up arrow and Ctrl-R find what was asked,")
+        console.say("Ctrl-C drops what is typed or stops a query; quit, \\q or Ctrl-D leaves.")
+
+
+def _tables(shell: "Shell", word: str) -> None:
+    found = [name for name in tables(shell.lake) if word.lower() in name.lower()]
+    if not found:
+        raise BadInput(f"no table with {word!r} in its name", "`.tables` lists all.")
+    with shell.printing():
+        for schema in (HOME, *SCHEMAS[1:]):
+            names = [name for name in found if (name.rpartition(".")[0] or HOME) == schema]
+            if names:
+                console.say(f"{schema}" + (" (no prefix needed)" if schema == HOME else ""))
+                _print_columns(names)
+
+
+def _schema(shell: "Shell", name: str) -> None:
+    columns, rows = schema_of(shell.lake, name)
+    with shell.printing():
+        console.FORMATS[shell.format](columns, rows)
+
+
+def _format(shell: "Shell", name: str) -> None:
+    shell.set_format(name)
+
+
+def _output(shell: "Shell", name: str) -> None:
+    shell.set_output(None if name in ("", "stdout") else Path(name).expanduser())
+
+
+def _pager(shell: "Shell", name: str) -> None:
+    if name not in ("on", "off"):
+        raise BadInput(f".pager {name}: on or off is needed")
+    shell.paged = name == "on"
+
+
+def _quit(shell: "Shell", _: str) -> bool:
+    return False
+
+
+COMMANDS = {
+    ".help": Command("", "this", _help),
+    ".book": Command("", "the questions of the query book; so does @", list_book),
+    ".tables": Command("[WORD]", "the tables, or those with a word in their names", _tables),
+    ".schema": Command("TABLE", "its columns and their types", _schema),
+    ".format": Command(
+        "NAME",
+        "table; line: a column per line, nothing cut; csv; json",
+        _format,
+        tuple(console.FORMATS),
+    ),
+    ".output": Command(
+        "[FILE]", "answers go to a file; stdout: to the screen again", _output, ("stdout",)
+    ),
+    ".pager": Command(
+        "on|off", "answers go through $PAGER (less), and lines are not cut", _pager, ("on", "off")
+    ),
+    ".quit": Command("", "leave; so does Ctrl-D", _quit),
+}
+_ALSO = {".exit": ".quit"}
+
+
+def _print_pairs(rows: list[tuple[str, str]], width: int = 0) -> None:
+    wide = max(width, *(len(name) for name, _ in rows))
+    for name, what in rows:
+        console.say(f"{name:<{wide}}  {what}")
+
+
+def _print_columns(names: list[str]) -> None:
+    """Names side by side, down and then across, as `ls` prints them."""
+    wide = max(map(cell_len, names)) + 2
+    across = max(1, (min(console.out.width, 100) - 2) // wide)
+    down = -(-len(names) // across)
+    for n in range(down):
+        console.say("  " + "".join(f"{name:<{wide}}" for name in names[n::down]).rstrip())

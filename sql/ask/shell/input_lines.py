@@ -1,0 +1,87 @@
+"""What a session of `gradelake sql` was given: statements, questions and dot commands, apart."""
+
+from collections.abc import Iterator
+
+from gradelake.sql.ask import question
+from gradelake.sql.common.errors import BadInput
+
+_LINES = ("@", ".")  # a question of the query book, a dot command: each is a line of its own
+# what people type who come from another shell
+_COMMANDS = {"help": ".help", "exit": ".quit", "quit": ".quit", "\\q": ".quit", "\\?": ".help"}
+
+
+class Reader:
+    """Takes lines and gives what is finished: a statement at its semicolon, without it, and a line
+    that begins with `@` or `.` where no statement is begun."""
+
+    def __init__(self):
+        self.pending = ""  # a statement without its end yet
+        self.line = 1  # where what was given last begins, or what is pending
+        self._n_lines = 0
+
+    def feed(self, line: str) -> Iterator[str]:
+        """What is finished with this line, in order."""
+        self._n_lines += 1
+        if line.lstrip().startswith(_LINES) and not self.unfinished:
+            self.pending, self.line = "", self._n_lines
+            yield line.strip().rstrip(";").rstrip()
+            return
+        self.pending += line if line.endswith("\n") else line + "\n"
+        if ";" not in line:
+            return
+        text = self.pending
+        self.line = self._line_of(text, 0)
+        finished, self.pending = question.split(text)
+        place = 0
+        for statement in finished:
+            place = text.index(statement, place)
+            self.line = self._line_of(text, place)
+            place += len(statement)
+            yield statement
+
+    def rest(self) -> Iterator[str]:
+        """What is left at the end of the input: a last statement needs no semicolon."""
+        last, self.pending = self.pending, ""
+        if not question.is_nothing(last):
+            self.line = self._line_of(last, 0)
+            yield last
+
+    def _line_of(self, text: str, place: int) -> int:
+        """The line on which what stands at a place of a text begins, the text's last being read."""
+        begin = question.beginning(text, place)
+        return self._n_lines - text.count("\n", begin) + 1
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a statement was begun and not ended."""
+        return not question.is_nothing(self.pending)
+
+
+def as_command(text: str) -> str:
+    """`help`, `exit` and the like, alone at the beginning of a statement, as dot commands."""
+    return _COMMANDS.get(text.strip().rstrip(";").rstrip().lower(), text)
+
+
+def is_line(unit: str) -> bool:
+    """Whether a finished unit is a question or a dot command."""
+    return unit.startswith(_LINES)
+
+
+def units(text: str) -> Iterator[str]:
+    """What a text of several lines holds, in order; its end ends the last statement."""
+    reader = Reader()
+    for line in text.split("\n"):
+        yield from reader.feed(line)
+    yield from reader.rest()
+
+
+def needs_more(text: str) -> bool:
+    """Whether Enter should begin another line, because a statement lacks its semicolon."""
+    reader = Reader()
+    try:
+        for line in as_command(text).split("\n"):
+            for _ in reader.feed(line):
+                pass
+    except BadInput:
+        return False  # Enter tells
+    return reader.unfinished

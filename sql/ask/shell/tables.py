@@ -1,0 +1,79 @@
+"""The tables that a session of `gradelake sql` can ask, under the names it asks them by."""
+
+from typing import TYPE_CHECKING
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+
+if TYPE_CHECKING:
+    from gradelake.sql.lake.lake import Lake
+
+SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
+HOME = "marts"  # its tables, and temporary ones, need no prefix
+
+
+def tables(lake: "Lake") -> dict[str, list[str]]:
+    """Names of tables and views, the most useful schema's first, each with its columns."""
+    found = lake.rows(
+        """
+        select
+            case when database_name = 'temp' or schema_name = $home
+                then table_name else schema_name || '.' || table_name
+            end as shown,
+            list(column_name order by column_index) as columns
+        from duckdb_columns()
+        where
+            (database_name = 'lake' and list_contains($schemas, schema_name))
+            or (database_name = 'temp' and not internal)
+        group by all
+        order by
+            any_value(
+                case when database_name = 'temp' then 0
+                    else list_position($schemas, schema_name) end
+            ),
+            shown
+        """,
+        home=HOME,
+        schemas=list(SCHEMAS),
+    )
+    return dict(found)
+
+
+def shown_name(name: str) -> str:
+    """A table's name without what need not be said: `lake.` and `marts.`."""
+    return name.lower().removeprefix("lake.").removeprefix(f"{HOME}.")
+
+
+def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
+    """The columns of a table: name, type and, where the lake has any, what each means.
+
+    Returns a header and its rows. Raises `BadInput` when there is no such table.
+    """
+    known = {each.lower(): columns for each, columns in tables(lake).items()}
+    table = shown_name(name.strip().strip(";").replace('"', ""))
+    if table not in known:
+        bare = [each for each in known if each.endswith(f".{table}")]
+        raise BadInput(
+            f"there is no table {name}",
+            f"Did you mean {bare[0]!r}?" if bare else did_you_mean(table, known),
+        )
+    schema, _, bare_name = table.rpartition(".")
+    rows = lake.rows(
+        """
+        select column_name, data_type, comment
+        from duckdb_columns()
+        where
+            lower(table_name) = $table
+            and (
+                (database_name = 'lake' and schema_name = $schema)
+                or (database_name = 'temp' and $schema = $home)
+            )
+        order by column_index
+        """,
+        table=bare_name,
+        schema=schema or HOME,
+        home=HOME,
+    )
+    if any(comment for *_, comment in rows):
+        return ["column", "type", "what it says"], rows
+    return ["column", "type"], [row[:2] for row in rows]

@@ -1,0 +1,164 @@
+"""dbt's own documentation of the models, as one HTML file that opens from a disk."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.build import build, nodes_to_skip, parsed, seeds
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import require_lake
+from gradelake.sql.lake.lake import Lake
+
+# what has a page of its own; tests are shown beside the columns they check
+_PAGES = ("model", "seed", "snapshot", "source")
+# What dbt's page asks for beyond itself, and what becomes of it:
+_MENDED = {
+    # an icon whose address was never filled in when the page was made
+    """<link rel="shortcut icon" href="${require('./assets/favicons/favicon.ico')}"/>""": "",
+    # icons whose address a browser fetches, braces and all, before Angular has filled it in
+    """xlink:href="{{ getIcon(""": """ng-attr-href="{{ getIcon(""",
+    # its tracker is off (`--no-send-anonymous-usage-stats`); whatever else there may be is refused
+    """<meta charset="utf-8">""": (
+        """<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src """
+        """'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; """
+        """img-src data: blob:; font-src data:">"""
+    ),
+}
+
+
+@dataclass
+class Docs:
+    """A page, and what it tells of."""
+
+    html: str
+    release: str
+    models: int
+    columns: int  # of everything the release has
+    not_built: list[str]  # models, seeds and raw tables that the release does not have
+
+
+def make_docs(project: Project) -> Docs:
+    """Document the models; columns and their types are those of the newest release.
+
+    Only reads: no lock, and nothing is written beside the lake. Raises `BadInput` when there is
+    no lake or nothing is published, and `WorkFailed` with dbt's own words.
+    """
+    release = _newest_release(project)
+    with _dbt_target() as target:
+        selected = [f"resource_type:{kind}" for kind in _PAGES]
+        _run(project, target, release, ["docs", "generate", "--static", "--select", *selected])
+        page = (target / "static_index.html").read_text(encoding="utf-8")
+        theirs = (target / "manifest.json").read_text(encoding="utf-8")
+        catalog = json.loads((target / "catalog.json").read_text(encoding="utf-8"))
+    manifest = json.loads(theirs.replace(str(target), "target"))  # nobody's business
+    _leave_out_unit_tests(manifest)
+    # in a script, `</` could end it
+    page = page.replace(theirs, json.dumps(manifest, ensure_ascii=False).replace("</", "<\\/"))
+    for theirs, ours in _MENDED.items():
+        page = page.replace(theirs, ours)
+    found = catalog["nodes"] | catalog["sources"]
+    pages = {
+        unique_id: node
+        for unique_id, node in (manifest["nodes"] | manifest["sources"]).items()
+        if node["resource_type"] in _PAGES
+    }
+    return Docs(
+        page,
+        release,
+        sum(node["resource_type"] == "model" for node in pages.values()),
+        sum(len(table["columns"]) for table in found.values()),
+        sorted(node["name"] for unique_id, node in pages.items() if unique_id not in found),
+    )
+
+
+def manifest(project: Project) -> Any:
+    """dbt's `WritableManifest` of the models: `nodes`, `sources`, `exposures`, `parent_map`.
+
+    Needs no lake. Raises `WorkFailed` with dbt's own words when the models cannot be parsed.
+    """
+    with _dbt_target() as target:
+        return _run(project, target, "none", ["parse", "--no-write-json"]).writable_manifest()
+
+
+def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
+    """They outnumber what the lineage graph is looked at for."""
+    unit_tests = set(manifest["unit_tests"])
+    manifest["unit_tests"] = {}
+    for neighbours in (manifest["parent_map"], manifest["child_map"]):
+        for unique_id, others in list(neighbours.items()):
+            if unique_id in unit_tests:
+                del neighbours[unique_id]
+            else:
+                neighbours[unique_id] = [one for one in others if one not in unit_tests]
+
+
+def _newest_release(project: Project) -> str:
+    require_lake(project)
+    try:
+        with Lake.published(project) as lake:
+            return lake.release
+    except BadInput as error:
+        unbuilt = "--live" in (error.hint or "")  # the way out of other commands
+        raise BadInput(
+            error.message, "Run `gradelake build` first." if unbuilt else error.hint
+        ) from None
+
+
+@contextmanager
+def _dbt_target() -> Iterator[Path]:
+    """A folder for dbt's own files: the lake's may belong to somebody else, or be in use."""
+    folder = Path(tempfile.mkdtemp(prefix="gradelake-docs-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(project: Project, target: Path, release: str, command: list[str]) -> Any:
+    """Run dbt in this process on a release, its files going to `target`; return its result."""
+    from gradelake.sql.build import dbt_plugin
+
+    errors: list[str] = []
+
+    def on_event(event) -> None:
+        if event.info.level == "error":
+            errors.append(event.info.msg.strip())
+
+    definitions = nodes_to_skip.fingerprint(build.DBT_PROJECT, seeds.PACKAGED)["definitions"]
+    shared = parsed.Shared(build.DBT_PROJECT, definitions, [])
+    shared.lend(target)
+    places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
+    here = str(build.DBT_PROJECT)
+    with build.environment(project, **places, **{dbt_plugin.READ_RELEASE: release}):
+        try:
+            ran = build.invoke_dbt(
+                [
+                    "--log-level",
+                    "none",
+                    "--log-level-file",
+                    "none",
+                    "--no-send-anonymous-usage-stats",
+                    *command,
+                    "--project-dir",
+                    here,
+                    "--profiles-dir",
+                    here,
+                ],
+                on_event,
+            )
+        finally:
+            build.close_adapters()
+    if not ran.success:
+        words = "\n  ".join(filter(None, errors)) or str(ran.exception or "no reason given")
+        raise WorkFailed(
+            f"dbt could not document the models\n  {words}",
+            f"Do the models fit release {release}? Run `gradelake build` and try again.",
+        )
+    shared.keep(target)
+    return ran.result

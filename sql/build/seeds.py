@@ -1,0 +1,200 @@
+"""The seeds of a build: those that people keep beside gradelake.toml, over the packaged ones."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from gradelake.sql.lake.lake import Lake
+
+PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
+
+
+def seeds_folder(project: Project) -> Path:
+    """Where a project keeps its own seeds."""
+    return project.folder / "seeds"
+
+
+def gather(project: Project) -> Path:
+    """Put the seeds that hold for a project into one folder, and return it.
+
+    A file of the project's own folder takes the place of the packaged one of the same name. Raises
+    `BadInput` for one that no seed is called, and `Rejected` for rows that do not fit the header.
+    """
+    gathered = project.lake_path.resolve() / "dbt" / "seeds"
+    gathered.mkdir(parents=True, exist_ok=True)
+    packaged = {file.name: file.read_bytes() for file in PACKAGED.glob("*.csv")}
+    own = {}
+    for file in sorted(seeds_folder(project).glob("*.csv")):
+        if file.name not in packaged:
+            raise BadInput(f"{file}: no seed has this name", did_you_mean(file.name, packaged))
+        own[file.name] = _checked(file, _header(packaged[file.name]))
+    for old in gathered.glob("*.csv"):
+        if old.name not in packaged:
+            old.unlink()
+    for name, content in (packaged | own).items():
+        _write(gathered / name, content)
+    return gathered
+
+
+def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
+    """The files of a project's own seeds that are not as in the build of these hashes.
+
+    `built` has the SHA-256 of each seed as `gather` writes it, by its name without `.csv`.
+    """
+    edited = []
+    for packaged in sorted(PACKAGED.glob("*.csv")):
+        own = seeds_folder(project) / packaged.name
+        if not own.is_file():
+            continue
+        contents = [own.read_bytes()]  # as the packaged one was built, before there was this file
+        with contextlib.suppress(BadInput):  # the next build says what is wrong
+            contents.append(_checked(own, _header(packaged.read_bytes())))
+        if built.get(packaged.stem) not in [hashlib.sha256(c).hexdigest() for c in contents]:
+            edited.append(packaged.name)
+    return edited
+
+
+def are_in(lake: "Lake", gathered: Path, name: str) -> bool:
+    """Whether the lake's copy of a seed of texts has the rows of its gathered file."""
+    file, table = gathered / f"{name}.csv", f"lake.intermediate.{name}"
+    of_file = (
+        "select * from read_csv($file, header = true, all_varchar = true, auto_detect = false, "
+        "delim = ',', quote = '\"', escape = '\"', nullstr = '', columns = $columns)"
+    )
+    columns = dict.fromkeys(_header(file.read_bytes()), "VARCHAR")
+    try:
+        return not lake.rows(
+            f"(({of_file}) except all from {table}) union all (from {table} except all ({of_file}))"
+            " limit 1",
+            file=str(file),
+            columns=columns,
+        )
+    except duckdb.CatalogException:
+        return False  # no build yet
+
+
+def edits_are_applied(lake: "Lake", gathered: Path) -> bool:
+    """Whether the lake's views hold the rubric edits of the gathered file, no more and no fewer.
+
+    The seed alone does not tell: a build that was killed, or that refused a row, may have brought
+    the file in and left the model of accepted edits as it was.
+    """
+    if not are_in(lake, gathered, "rubric_edits"):
+        return False
+    columns = (
+        "rubric_version, collection, bank, case when action != 'add' then item_id end, action, "
+        "query_id, kind, item_text, nullif(gold_answers, []), weight, editor, reason"
+    )
+    stated = f"select {columns} from lake.staging.stg_rubric_edits"
+    accepted = f"select {columns} from lake.intermediate.int_accepted_edits"
+    try:
+        return not lake.rows(
+            f"(({stated}) except all ({accepted})) union all (({accepted}) except all ({stated})) "
+            "limit 1"
+        )
+    except duckdb.CatalogException:
+        return False  # killed before the model's first build
+
+
+def restore(lake: "Lake", snapshot: int) -> None:
+    """Make the lake's seeds what they were in a snapshot: nothing of a refused file stays."""
+    kept = []
+    for file in sorted(PACKAGED.glob("*.csv")):
+        try:
+            # read first: inside the transaction that deletes them, the old rows are gone too
+            lake.connection.execute(
+                f"create or replace temp table kept_{file.stem} as "
+                f"select * from lake.intermediate.{file.stem} "
+                f"at (version => {snapshot}) order by rowid"
+            )
+        except duckdb.Error:
+            continue  # the seed is new
+        kept.append(file.stem)
+    if kept:
+        with lake.transaction("build") as transaction:
+            for seed in kept:
+                transaction.run(f"delete from {{lake}}.intermediate.{seed}")
+                transaction.run(
+                    f"insert into {{lake}}.intermediate.{seed} by name from kept_{seed}"
+                )
+            transaction.say(seeds_put_back=len(kept))
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write a file unless it has these bytes already."""
+    if target.is_file() and target.read_bytes() == content:
+        return
+    with whole_file(target) as file:
+        file.write(content)
+
+
+def _header(content: bytes) -> list[str]:
+    return next(csv.reader(io.StringIO(content.decode())))
+
+
+def _whole_numbers() -> dict[str, set[str]]:
+    """The columns of each seed that hold whole numbers, as seeds.yml says."""
+    import yaml
+
+    described = yaml.safe_load((PACKAGED / "seeds.yml").read_text(encoding="utf-8"))
+    return {
+        f"{seed['name']}.csv": {
+            column for column, kind in seed["config"]["column_types"].items() if kind == "integer"
+        }
+        for seed in described["seeds"]
+    }
+
+
+def _checked(file: Path, header: list[str]) -> bytes:
+    """A seed's content, if every row fits the header: every filled cell quoted, so that nothing
+    about quotes is left to guess."""
+    from gradelake.sql.common import files
+    from gradelake.sql.common.problems import Problems
+
+    shown = os.path.relpath(file)
+    problems = Problems(shown, "Mend these rows and build again; nothing was changed.")
+    numbers = _whole_numbers()[file.name]
+    reader = csv.reader(io.StringIO(files.read(file, shown).decode(), newline=""), strict=True)
+    rows = []
+    try:
+        for cells in reader:
+            if not rows and cells != header:
+                problems.add(1, f"the first line must be {','.join(header)}")
+                break
+            if cells and len(cells) != len(header):
+                problems.add(
+                    reader.line_num,
+                    f"{len(cells)} cells instead of {len(header)} (a text with a comma needs "
+                    "double quotes)",
+                )
+            elif cells:
+                if rows:
+                    _check_numbers(cells, header, numbers, reader.line_num, problems)
+                rows.append(cells)
+    except csv.Error as error:
+        problems.add(reader.line_num, f"quotes that do not match ({error})")
+    problems.raise_if_any()
+    return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
+
+
+def _check_numbers(cells, header, numbers, line, problems) -> None:
+    for column, cell in zip(header, cells, strict=True):
+        if column in numbers and not re.fullmatch(r"(-?[0-9]{1,9})?", cell.strip()):
+            problems.add(line, f"{column} {cell!r} is no whole number")
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if cell else ""

@@ -1,0 +1,79 @@
+"""The shape of the command line: commands by what they are for, options that all of them have."""
+
+import os
+import sys
+
+import click
+
+from gradelake.sql.common import console
+
+_LOCALE = "terminal_encoding"  # how a terminal shows text, for the process that starts anew
+
+
+def _wish(context: click.Context, option: click.Option, value: bool) -> None:
+    """Keep what is wished in `console.wishes`; what is said after a command adds to it."""
+    if value or context.parent is None:
+        setattr(console.wishes, option.name, value)
+    if console.wishes.quiet and console.wishes.verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other.", context)
+
+
+def whatever_the_locale() -> None:
+    """Paths, pipes and files are UTF-8; a terminal gets what its locale can show, ? for the rest.
+
+    Python reads paths in the locale's encoding, and DuckDB wants UTF-8: where the locale's is
+    another, this process starts anew in Python's UTF-8 mode, which its workers inherit.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and _LOCALE not in sys._xoptions:  # but once
+        os.environ["PYTHONUTF8"] = "1"
+        option = f"{_LOCALE}={getattr(sys.stdout, 'encoding', 'utf-8')}"
+        os.execv(sys.executable, [sys.executable, "-X", option, *sys.orig_argv[1:]])
+    encoding = sys._xoptions.get(_LOCALE)
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by who started us
+        stream.reconfigure(encoding=encoding if stream.isatty() else None, errors="replace")
+
+
+# options of every command, and before it
+LOUDNESS = [
+    click.Option(names, is_flag=True, expose_value=False, callback=_wish, help=what)
+    for names, what in (
+        (("-q", "--quiet"), "Print results, warnings and errors only."),
+        (("-v", "--verbose"), "Also print each step and how long it took."),
+        (("--debug",), "Show a stack trace when something fails."),
+    )
+]
+
+
+class Sections(click.Group):
+    """A group whose help lists its commands in sections, and whose commands all have `LOUDNESS`."""
+
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        self.params += LOUDNESS
+        self.sections: dict[str, list[str]] = {}
+
+    def add_command(
+        self, command: click.Command, name: str | None = None, section: str = "Others"
+    ) -> None:
+        super().add_command(command, name)
+        _add_loudness(command)
+        self.sections.setdefault(section, []).append(name or command.name)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        wide = max(map(len, self.commands))  # the same column in every section
+        for title, names in self.sections.items():
+            rows = [(f"{name:<{wide}}", short_help(self.commands[name], wide)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def short_help(command: click.Command, wide: int, width: int = 78) -> str:
+    """What a listing says of a command, beside names of which the longest is `wide` characters."""
+    return command.get_short_help_str(width - 6 - wide)
+
+
+def _add_loudness(command: click.Command) -> None:
+    command.params += LOUDNESS
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            _add_loudness(each)

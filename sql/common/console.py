@@ -1,0 +1,268 @@
+"""What people and programs read: tables, progress and one JSON object where `--json` is given."""
+
+import csv
+import json
+import math
+import re
+import signal
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.spinner import Spinner
+from rich.text import Text
+
+from gradelake.sql.common.amounts import duration as duration
+from gradelake.sql.common.amounts import size as size
+from gradelake.sql.common.interrupts import after_imports
+from gradelake.sql.common.table_text import (
+    cell,
+    one_line,
+    printable,
+    reads_better_as_lines,
+    table_lines,
+)
+
+# texts are shown as they are: no markup, no emoji codes
+_PLAIN = {"highlight": False, "markup": False, "emoji": False}
+out = Console(soft_wrap=True, **_PLAIN)
+err = Console(stderr=True, soft_wrap=True, **_PLAIN)
+_C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
+
+
+@dataclass
+class Wishes:
+    """What `--quiet`, `--verbose` and `--debug` ask for, before a command or after it."""
+
+    quiet: bool = False
+    verbose: bool = False
+    debug: bool = False
+
+
+wishes = Wishes()
+
+
+def say(message: str = "") -> None:
+    """A line of a command's result, on standard output."""
+    out.print(printable(message))
+
+
+def paragraph(message: str) -> None:
+    """A sentence of a result, perhaps a long one: a terminal gets it in lines of whole words."""
+    out.print(printable(message), soft_wrap=not out.is_terminal)
+
+
+def hint(message: str) -> None:
+    """What could be done next, on standard output; --quiet leaves it out."""
+    if not wishes.quiet:
+        say(message)
+
+
+def tell(message: str) -> None:
+    """What is being done, on standard error; --quiet leaves it out."""
+    if not wishes.quiet:
+        warn(message)
+
+
+def warn(message: str) -> None:
+    """A line beside the result, on standard error."""
+    err.print(printable(message))
+
+
+def print_json(value: Any) -> None:
+    """The one object of a `--json` command."""
+    # characters that the encoding lacks are escaped, not lost
+    escaped = (sys.stdout.encoding or "utf-8").lower() != "utf-8"
+    text = json.dumps(_without_nan(value), default=_plain, ensure_ascii=escaped, allow_nan=False)
+    text = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
+
+
+def progress(what: str, items: Iterable[Any], total: int) -> Iterator[Any]:
+    """Go through `items` showing how far: a bar on a terminal, nothing elsewhere."""
+    if not shows_progress() or total < 2:
+        with _timed(what):
+            yield from items
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with _timed(what), _no_spinner(), Progress(*columns, console=err, transient=True) as bar:
+        yield from bar.track(items, total=total, description=what)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A spinner with a text on a terminal, nothing elsewhere. Standard output waits."""
+    with _timed(what):
+        if not shows_progress():
+            yield
+            return
+        # what is redirected would be written to standard error
+        _spinners.append(
+            Live(
+                Spinner("line", text=f"{what} ..."),
+                console=err,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+        )
+        try:
+            with _spinners[-1], _terminated():
+                yield
+        finally:
+            _spinners.pop()
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    """SIGTERM ends the process as an exception does, so that the cursor comes back."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+
+    leave = after_imports(lambda: sys.exit(143))
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is leave:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def _no_spinner() -> Iterator[None]:
+    """A spinner that runs makes way for a bar."""
+    for spinner in _spinners:
+        spinner.stop()
+    try:
+        yield
+    finally:
+        for spinner in _spinners:
+            spinner.start()
+
+
+@contextmanager
+def _timed(what: str) -> Iterator[None]:
+    """With --verbose, a line that says how long it took."""
+    started = time.monotonic()
+    yield
+    if wishes.verbose:
+        warn(f"{what}: {duration(time.monotonic() - started)}")
+
+
+_spinners: list[Live] = []  # the one that runs, if any
+
+
+def shows_progress() -> bool:
+    """Whether there is a terminal that understands, and nobody asked for quiet."""
+    return err.is_interactive and not wishes.quiet
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None = None
+) -> None:
+    """A table for people: a line per row, numbers align right.
+
+    On a terminal a line is no longer than the terminal is wide (or than `width`, in cells): texts
+    are shortened with …; a file or pipe has no width, and nothing is cut there. A row or two that
+    would lose columns are printed as `print_line` does.
+    """
+    rows = list(rows)
+    on_terminal = out.file.isatty()
+    if width is None and on_terminal:
+        width = out.width
+    if reads_better_as_lines(columns, rows, width):
+        print_line(columns, rows)
+        return
+    (header, *lines), notes = table_lines(columns, rows, width)
+    if on_terminal:
+        out.print(Text(header, style="" if out.no_color else "bold"))
+    else:
+        print(header)
+    for line in lines:
+        print(line)
+    for note in notes:
+        print(textwrap.fill(f"({note})", max(width, 1)))
+    if not rows:
+        print("(no rows)")
+
+
+def print_line(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A line per column, an empty one between rows; nothing is cut: for reading long texts."""
+    names = [one_line(column) for column in columns]
+    wide = max(map(cell_len, names), default=0)
+    for n, row in enumerate(rows):
+        if n:
+            print()
+        for name, value in zip(names, row, strict=True):
+            text = f"{value:.10g}" if isinstance(value, float) else cell(value, 0)
+            print(f"{' ' * (wide - cell_len(name))}{name} = {printable(text)}")
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Comma-separated values with a header; null is an empty cell.
+
+    A terminal gets texts without what steers it, a file or pipe every character as it is.
+    """
+    on_terminal = sys.stdout.isatty()
+    # what ends a line is quoted in a text: with \r\n, both of its characters
+    writer = csv.writer(_UnixLines(), lineterminator="\r\n")
+    writer.writerow([printable(column) if on_terminal else column for column in columns])
+    for row in rows:
+        cells = ["" if value is None else value for value in row]
+        writer.writerow([printable(str(each)) for each in cells] if on_terminal else cells)
+
+
+class _UnixLines:
+    """Standard output for a writer of lines that end in `\\r\\n`."""
+
+    def write(self, line: str) -> None:
+        sys.stdout.write(line.removesuffix("\r\n") + "\n")
+
+
+def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A JSON array of objects."""
+    print_json([dict(zip(columns, row, strict=True)) for row in rows])
+
+
+FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
+    "table": print_table,
+    "line": print_line,
+    "csv": print_csv,
+    "json": print_records,
+}
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN and no infinity: they become null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    return str(value)

@@ -1,0 +1,25 @@
+"""Counts for people: `1 system`, `2 systems`, `1,000 queries are`."""
+
+import re
+
+_OF_ONE = {
+    "are": "is",
+    "were": "was",
+    "have": "has",
+    "wait": "waits",
+    "name": "names",
+    "repeat": "repeats",
+    "break": "breaks",
+}
+
+
+def counted(n: int, what: str, verb: str = "") -> str:
+    """How many of what; `what` and `verb` are given as for several.
+
+    `counted(1, "run entries of bm25", "are")` is `1 run entry of bm25 is`.
+    """
+    if n == 1:
+        what, rest = re.fullmatch(r"(.*?)((?: (?:of|to) .*)?)", what).groups()
+        what = f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("s")
+        what, verb = what + rest, _OF_ONE[verb] if verb else ""
+    return f"{n:,} {what}{' ' if verb else ''}{verb}"

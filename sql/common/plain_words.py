@@ -1,0 +1,51 @@
+"""A full disk, a locked catalog, a server or file that is gone: what to do, for people."""
+
+import errno
+import re
+
+from gradelake.sql.common.errors import WorkFailed
+
+_NOTHING_LOST = "What was committed before stays, and nothing half-done is in the lake."
+_FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
+_LOCKED = re.compile(r"database is locked|database table is locked")
+_LOST = re.compile(r'Cannot open file "([^"]+\.parquet)": No such file or directory')
+_DAMAGED = re.compile(
+    r"No magic bytes found at end of file '([^']+\.parquet)'"
+    r"|File '([^']+\.parquet)' too small to be a Parquet file"
+)
+# what is left of a session whose PostgreSQL server went away, at its first query and at later ones
+_SERVER_GONE = re.compile(
+    r"server closed the connection|terminating connection|no connection to the server"
+    r"|from DuckLake: Current transaction is aborted"
+)
+
+
+def in_plain_words(error: BaseException) -> WorkFailed | None:
+    """An error of DuckDB, SQLite or the system as one that says what to do; None for others."""
+    text = str(error)
+    if _FULL.search(text) or getattr(error, "errno", None) == errno.ENOSPC:
+        return WorkFailed(
+            "no space is left on the disk", f"{_NOTHING_LOST} Make room, and run it again."
+        )
+    if _LOCKED.search(text):
+        return WorkFailed(
+            "the catalog is locked by another program (database is locked)",
+            f"{_NOTHING_LOST} Close what has it open (an SQLite shell, a backup tool), and run it "
+            "again.",
+        )
+    if _SERVER_GONE.search(text):
+        return WorkFailed(
+            "the session with the lake's catalog broke off: was its PostgreSQL server restarted?",
+            f"{_NOTHING_LOST} Run it again.",
+        )
+    if lost := _LOST.search(text):
+        return WorkFailed(
+            f"{lost[1]}: this data file of the lake is gone",
+            "`gradelake lake verify` lists all that are missing, and says what to do.",
+        )
+    if damaged := _DAMAGED.search(text):
+        return WorkFailed(
+            f"{damaged[1] or damaged[2]}: this data file is damaged, its end is no Parquet file's",
+            "If it is the lake's, `gradelake lake verify` says who is hit, and what to do.",
+        )
+    return None

@@ -1,0 +1,191 @@
+"""Which columns of a table a terminal has room for: what goes first, and what is said of it.
+
+What a question asks for are numbers, and ids are what the next one needs. So columns that say the
+same in every row go below the table first, then texts, and numbers last, from the right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+GAP = 2  # spaces between columns
+# what a shortened column keeps: cells for prose, for a name or id, for a header, and for one when
+# room is scarce
+_PROSE, _NAME, _HEAD, _TIGHT_HEAD = 24, 12, 16, 8
+_ID = 24  # cells that an id gets where there is room
+# numbers that stay as long as a text could go instead; what a text may cost; what may go below
+_NUMBERS, _FEW_NUMBERS, _NUMBERS_BELOW = 5, 3, 2
+_LISTED = 6  # columns that a note names
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a table shows: its columns (None: `…` in place of some), the least width of each column
+    of the whole table in cells, and notes on what is not there."""
+
+    kept: list[int | None]
+    least: Sequence[int]
+    notes: list[str]
+
+
+def needed(widths: Sequence[int], kept: Sequence[int | None]) -> int:
+    """Cells of a line of these columns."""
+    return sum(widths[i] for i in kept) + GAP * (len(kept) - 1)
+
+
+class _Table:
+    """Columns that leave one after the other until what is left fits."""
+
+    def __init__(
+        self,
+        headers: Sequence[str],
+        cells: Sequence[Sequence[str]],
+        numbers: Sequence[bool],
+        width: int,
+    ):
+        self.headers, self.numbers, self.width = headers, numbers, width
+        self.columns = [[row[i] for row in cells] for i in range(len(headers))]
+        self.distinct = [len(set(column)) for column in self.columns]
+        self.prose = [any(" " in text for text in column) for column in self.columns]
+        self.kept: list[int] = list(range(len(headers)))
+        self.below: list[int] = []
+        self.left_out: list[int] = []
+        self.use(_HEAD, _PROSE)
+
+    def use(self, head: int, prose: int) -> None:
+        """Shorten headers and prose down to these."""
+        self.least = [
+            max(
+                content if self.numbers[i] else min(content, prose if self.prose[i] else _NAME),
+                min(cell_len(self.headers[i]), head),
+            )
+            for i, content in enumerate(
+                max(map(cell_len, column), default=0) for column in self.columns
+            )
+        ]
+
+    @property
+    def fits(self) -> bool:
+        return needed(self.least, self.kept) <= self.width
+
+    def kept_numbers(self) -> list[int]:
+        return [i for i in self.kept if self.numbers[i]]
+
+    def texts_below(self) -> None:
+        """What has one text in all rows, or nothing: nothing is lost with it."""
+        for i in list(self.kept):
+            same = self.distinct[i] == 1
+            if same and (not self.numbers[i] or not self.columns[i][0]) and len(self.kept) > 1:
+                self.kept.remove(i)
+                self.below.append(i)
+
+    def numbers_below(self) -> None:
+        """Numbers that are the same in all rows, as long as others stay: first those that stand
+        among texts (a level, a version), then figures from the right."""
+        last_text = max((i for i in self.kept if not self.numbers[i]), default=-1)
+        same = [i for i in self.kept_numbers() if self.distinct[i] == 1]
+        same = [i for i in same if i < last_text] + [i for i in same[::-1] if i > last_text]
+        for i in same:
+            if self.fits or len(self.kept_numbers()) <= _NUMBERS_BELOW:
+                return
+            self.kept.remove(i)
+            self.below.append(i)
+
+    def without_texts_of_ids(self) -> None:
+        """A text such as `query` that stands beside its `query_id`, in more than one row."""
+        for i in list(self.kept):
+            is_there = f"{self.headers[i]}_id" in self.headers
+            if is_there and self.prose[i] and self.distinct[i] < len(self.columns[i]):
+                self._leave(i)
+
+    def without_repeated_texts(self) -> None:
+        """The texts with the fewest values; ids stay, and one text that tells rows apart."""
+        texts = [i for i in self.kept if not self.numbers[i] and not self._is_id(i)]
+        texts = [i for i in texts if self.distinct[i] < len(self.columns[i])]
+        for i in sorted(texts, key=lambda i: self.distinct[i]):
+            if self.fits or all(self.numbers[j] for j in self.kept if j != i):
+                return
+            self._leave(i)
+
+    def without_numbers(self, least: int) -> None:
+        """Questions name what matters first: numbers go from the right."""
+        for i in reversed(self.kept_numbers()[least:]):
+            if self.fits:
+                return
+            self._leave(i)
+
+    def whole_ids(self) -> None:
+        """What room is left goes to ids first: the next question needs them whole."""
+        for i in self.kept:
+            if self._is_id(i):
+                content = max(map(cell_len, self.columns[i]), default=0)
+                spare = self.width - needed(self.least, self.kept)
+                self.least[i] += max(0, min(spare, min(content, _ID) - self.least[i]))
+
+    def _leave(self, i: int) -> None:
+        self.kept.remove(i)
+        self.left_out.append(i)
+
+    def _is_id(self, i: int) -> bool:
+        return self.headers[i].endswith("_id")
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.below:
+            shown = (
+                f"{self.headers[i]} {self.columns[i][0] or '(null)'}" for i in sorted(self.below)
+            )
+            notes.append(f"the same in every row: {', '.join(shown)}")
+        if self.left_out:
+            names = [self.headers[i] for i in sorted(self.left_out)]
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            notes.append(f"no room for {', '.join(names[:_LISTED])}{more}")
+        return notes
+
+
+def with_room(
+    headers: Sequence[str], cells: Sequence[Sequence[str]], numbers: Sequence[bool], width: int
+) -> Room:
+    """What a table of these texts shows in `width` cells; `numbers` says which columns are some."""
+    table = _Table(headers, cells, numbers, width)
+    steps = [
+        table.texts_below,
+        table.without_texts_of_ids,
+        table.numbers_below,
+        lambda: table.use(_TIGHT_HEAD, _PROSE),
+        lambda: table.without_numbers(_NUMBERS),
+        table.without_repeated_texts,
+        lambda: table.without_numbers(_FEW_NUMBERS),
+        lambda: table.use(_TIGHT_HEAD, _NAME),
+    ]
+    for step in steps:
+        if table.fits:
+            break
+        step()
+    table.whole_ids()
+    kept: list[int | None] = list(table.kept)
+    if not table.fits:
+        shown = _from_both_ends(table.least, table.kept, width - GAP - 1)
+        table.left_out += [i for i in table.kept if i not in shown]
+        half = (len(shown) + 1) // 2
+        kept = [*shown[:half], None, *shown[half:]]
+    return Room(kept, table.least, table.notes())
+
+
+def has_room(
+    headers: Sequence[str], cells: Sequence[Sequence[str]], numbers: Sequence[bool], width: int
+) -> bool:
+    """Whether all columns fit, some of their texts shortened."""
+    return _Table(headers, cells, numbers, width).fits
+
+
+def _from_both_ends(least: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
+    """As many columns as fit, one at least, taken from the left and the right in turn."""
+    shown: list[int] = []
+    for n in range(len(columns)):
+        column = columns[n // 2] if n % 2 == 0 else columns[-1 - n // 2]
+        if shown and needed(least, [*shown, column]) > room:
+            break
+        shown.append(column)
+    return sorted(shown)

@@ -1,0 +1,37 @@
+"""A file for people that appears whole or not at all."""
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from gradelake.sql.common.errors import BadInput
+
+
+@contextmanager
+def whole_file(output: Path) -> Iterator[BinaryIO]:
+    """Write beside the file, then rename: a reader never sees half of it.
+
+    Zipped when its name ends in .gz, without a time: equal content, equal bytes. Raises `BadInput`
+    when it cannot be written; a file that was there before then stays as it was.
+    """
+    if not output.parent.is_dir():
+        raise BadInput(f"{output}: there is no folder {output.parent}", "Make it first.")
+    unfinished = output.with_name(f".{output.name}.{os.getpid()}.writing")
+    try:
+        with unfinished.open("wb") as raw:
+            if output.name.endswith(".gz"):
+                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
+                    yield stream
+            else:
+                yield raw
+        os.replace(unfinished, output)
+    except OSError as error:
+        raise BadInput(
+            f"{output}: cannot be written: {error.strerror or error}",
+            "Is there room, and may you write there?",
+        ) from error
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""One lake: its connection, tables and their contracts, migrations, transactions and locks."""

@@ -1,0 +1,212 @@
+"""The lake's one door: every connection to it is opened here, and nobody else writes an ATTACH."""
+
+import os
+import re
+import shutil
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import duckdb
+
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake import extensions
+from gradelake.sql.lake.lock import file_lock
+
+NAME = "lake"  # the catalog's name in every connection
+SCHEMAS = ("staging", "intermediate", "marts")
+# An extension comes from its wheel or not at all: nothing is fetched behind the user's back.
+CONNECTION_SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+# DuckLake retries a commit that lost a race on PostgreSQL; 10, its default, is too few for many
+# writers (measured: 357 of 360 with the default, 360 of 360 with 100).
+POSTGRES_RETRIES = 100
+
+
+def quote(text: str) -> str:
+    """A SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def catalog_file(project: Project) -> Path:
+    return project.lake_path / "catalog.sqlite"
+
+
+def published_file(project: Project) -> Path:
+    """The catalog that readers attach: always the newest release."""
+    return project.lake_path / "published.sqlite"
+
+
+def lock_file(project: Project) -> Path:
+    return project.lake_path / ".lock"
+
+
+def data_path(project: Project) -> str:
+    """Where the Parquet files are: absolute, because DuckLake resolves a relative path against
+    the working directory; always passed at attach, so that a lake may be moved."""
+    if project.data and re.match(r"[a-z0-9]+://", project.data):
+        return project.data.rstrip("/") + "/"
+    folder = project.file.parent / project.data if project.data else project.lake_path / "data"
+    return f"{folder.resolve()}/"
+
+
+def require_lake(project: Project) -> None:
+    """Raise `BadInput` unless the lake was made before."""
+    if project.on_postgres:
+        return
+    if not catalog_file(project).is_file() and not published_file(project).is_file():
+        raise no_lake(str(project.lake_path))
+
+
+def no_lake(place: str) -> BadInput:
+    return BadInput(
+        f"{place}: no lake here yet", "`gradelake init` or `gradelake ingest` makes one."
+    )
+
+
+# --- connecting ---------------------------------------------------------------------------------
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """An in-memory DuckDB that never asks the network for an extension."""
+    connection = duckdb.connect(":memory:", config=dict(CONNECTION_SETTINGS))
+    extensions.load(connection, "ducklake")
+    return connection
+
+
+def attach(
+    connection: duckdb.DuckDBPyConnection,
+    project: Project,
+    *,
+    read_only: bool,
+    catalog: Path | None = None,
+    snapshot: int | None = None,
+    name: str = NAME,
+) -> None:
+    """ATTACH the project's lake as `lake`, or another `name` where two lakes are open.
+
+    `catalog` names another SQLite catalog over the same data (a release); `snapshot` pins a
+    reader. Raises `WorkFailed` without showing connection strings, which may hold a password.
+    """
+    options = [f"DATA_PATH {quote(data_path(project))}", "OVERRIDE_DATA_PATH true"]
+    if read_only:
+        options.append("READ_ONLY")
+    if snapshot is not None:
+        options.append(f"SNAPSHOT_VERSION {snapshot:d}")
+    if data_path(project).startswith("s3://"):
+        extensions.load(connection, "httpfs")
+        use_s3_environment(connection)
+    if project.on_postgres and catalog is None:
+        extensions.load(connection, "postgres_scanner")
+        connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
+        place = f"postgres:{project.dsn}"
+    elif project.catalog and catalog is None:
+        raise BadInput(
+            f"{project.file}: [lake] catalog must start with postgres:",
+            "Leave it out for a SQLite catalog in the lake's folder.",
+        )
+    else:
+        extensions.load(connection, "sqlite_scanner")
+        place = f"sqlite:{catalog or catalog_file(project)}"
+        if not read_only:
+            options += ["META_JOURNAL_MODE 'WAL'", "META_BUSY_TIMEOUT 30000"]
+    statement = f"ATTACH {quote('ducklake:' + place)} AS {name} ({', '.join(options)})"
+    try:
+        connection.execute(statement)
+    except duckdb.Error as error:
+        if "does not exist - and creating" in str(error):
+            raise no_lake(_shown(project)) from None
+        reason = _reason(error, project)
+        full = "Is the disk full? " if "disk I/O error" in reason else ""  # SQLite's word for it
+        raise WorkFailed(
+            f"{catalog or _shown(project)} cannot be opened: {reason}",
+            f"{full}Run `gradelake doctor` for details.",
+        ) from None
+
+
+def use_s3_environment(connection: duckdb.DuckDBPyConnection) -> None:
+    """S3 access from the standard AWS variables; nothing of it is stored."""
+    env = os.environ
+    parts = ["TYPE s3"]
+    for option, variable in (
+        ("KEY_ID", "AWS_ACCESS_KEY_ID"),
+        ("SECRET", "AWS_SECRET_ACCESS_KEY"),
+        ("SESSION_TOKEN", "AWS_SESSION_TOKEN"),
+        ("REGION", "AWS_REGION"),
+    ):
+        if env.get(variable):
+            parts.append(f"{option} {quote(env[variable])}")
+    if endpoint := env.get("AWS_ENDPOINT_URL"):
+        scheme, _, host = endpoint.rpartition("://")
+        parts += [f"ENDPOINT {quote(host)}", "URL_STYLE 'path'"]
+        parts.append(f"USE_SSL {str(scheme != 'http').lower()}")
+    connection.execute(f"CREATE OR REPLACE SECRET gradelake ({', '.join(parts)})")
+
+
+def _shown(project: Project) -> str:
+    return "the PostgreSQL catalog" if project.on_postgres else f"the lake at {project.lake_path}"
+
+
+def _reason(error: Exception, project: Project) -> str:
+    """The first line of an error. What PostgreSQL says may quote the connection string, and with
+    it a password: then only the kind of error is told."""
+    first = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if project.on_postgres:
+        from gradelake.sql.lake.postgres import without_secrets
+
+        return without_secrets(first, project)
+    return first
+
+
+def free_bytes(project: Project) -> int:
+    """Free space where the lake is, in bytes."""
+    return shutil.disk_usage(project.lake_path).free
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def write_lock(project: Project, purpose: str, wait: bool = True) -> AbstractContextManager[None]:
+    """One writer at a time: the file lock, or PostgreSQL's advisory lock."""
+    if project.on_postgres:
+        from gradelake.sql.lake.postgres import advisory_lock
+
+        return advisory_lock(project, wait)
+    return file_lock(lock_file(project), purpose, wait)
+
+
+def grading_folder(project: Project) -> Path:
+    """Where chunks of grades wait to be committed."""
+    return project.lake_path / "grading"
+
+
+def grader_lock(project: Project, grader_id: str, purpose: str) -> AbstractContextManager[None]:
+    """One process at a time grades with a grader, or pairs would be paid for twice.
+
+    Raises `WorkFailed` at once when another one does.
+    """
+    busy = "this grader is at work already:"
+    if project.on_postgres:
+        from gradelake.sql.lake.postgres import advisory_lock
+
+        return advisory_lock(project, False, f"grader {grader_id}", busy)
+    folder = grading_folder(project)
+    folder.mkdir(parents=True, exist_ok=True)
+    return file_lock(folder / f".{grader_id}.lock", purpose, False, busy=busy)
+
+
+def night_lock(project: Project) -> AbstractContextManager[None]:
+    """One `gradelake nightly` at a time. Others may write beside it: its steps take the writer's
+    lock, each for itself. Raises `Busy` at once when another night is at work.
+    """
+    busy = "another night is at work:"
+    if project.on_postgres:
+        from gradelake.sql.lake.postgres import advisory_lock
+
+        return advisory_lock(project, False, "night", busy)
+    return file_lock(project.lake_path / ".night.lock", "gradelake nightly", False, busy=busy)

@@ -1,0 +1,152 @@
+"""An open lake: what every room reads and writes through."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import NAME, attach, connect, require_lake, write_lock
+from gradelake.sql.lake.migrate import migrate
+from gradelake.sql.lake.transaction import Transaction
+from gradelake.sql.releases import releases
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Lake:
+    """A connection to a lake. Open one with `writer`, `live` or `published`; close it after use."""
+
+    def __init__(
+        self, project: Project, connection: duckdb.DuckDBPyConnection, release: str | None
+    ):
+        self.project = project
+        self.connection = connection
+        self.release = release
+
+    # --- opening ------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, project: Project) -> "Lake":
+        """Open for writing, making the lake first where there is none.
+
+        Raises `BadInput` when its folder cannot be made.
+        """
+        try:
+            project.lake_path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"{project.lake_path}: cannot be made: {error.strerror}",
+                f"Choose another path in [lake] of {project.file}.",
+            ) from error
+        with write_lock(project, "gradelake init"):
+            return cls._open_writer(project)
+
+    @classmethod
+    def writer(cls, project: Project) -> "Lake":
+        """Open for writing and bring the raw schema up to date.
+
+        Raises `BadInput` when there is no lake yet.
+        """
+        require_lake(project)
+        return cls._open_writer(project)
+
+    @classmethod
+    def live(cls, project: Project) -> "Lake":
+        """Open the working catalog for reading: the newest commit, perhaps a build half-way."""
+        require_lake(project)
+        connection = connect()
+        attach(connection, project, read_only=True)
+        return cls(project, connection, None)
+
+    @classmethod
+    def published(cls, project: Project, release: str | None = None) -> "Lake":
+        """Open the newest release, or a named one: what a finished build left. Needs no lock.
+
+        Raises `BadInput` when nothing is published yet or there is no release of that name.
+        """
+        require_lake(project)
+        connection = connect()
+        found = releases.attach_release(connection, project, release)
+        return cls(project, connection, found)
+
+    @classmethod
+    def _open_writer(cls, project: Project) -> "Lake":
+        connection = connect()
+        attach(connection, project, read_only=False)
+        lake = cls(project, connection, None)
+        migrate(lake)
+        return lake
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def __enter__(self) -> "Lake":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- reading ------------------------------------------------------------------------------
+
+    @classmethod
+    def reading(cls, project: Project, release: str | None, live: bool) -> "Lake":
+        """What a command reads: a release (None: the newest), or with `live` the working catalog.
+
+        Raises `BadInput` when both are asked for, or there is nothing to read.
+        """
+        if live and release:
+            raise BadInput("--live and --release exclude each other")
+        return cls.live(project) if live else cls.published(project, release)
+
+    def rows(self, query: str, *parameters: Any, **named: Any) -> list[tuple]:
+        """All rows of a query."""
+        return self.connection.execute(query, named or list(parameters) or None).fetchall()
+
+    def value(self, query: str, *parameters: Any, **named: Any) -> Any:
+        """First column of the first row, or None."""
+        row = self.connection.execute(query, named or list(parameters) or None).fetchone()
+        return row[0] if row else None
+
+    def frame(self, query: str, *parameters: Any, **named: Any) -> "pl.DataFrame":
+        """A query's result as a Polars frame."""
+        return self.connection.execute(query, named or list(parameters) or None).pl()
+
+    def newest_snapshot(self) -> int:
+        """Version number of the last commit."""
+        return self.value(f"select max(snapshot_id) from {NAME}.snapshots()")
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def lock(self, purpose: str, wait: bool = True) -> AbstractContextManager[None]:
+        """The writer's lock (see `lock`); a process that holds it passes through."""
+        return write_lock(self.project, purpose, wait)
+
+    @contextmanager
+    def transaction(self, command: str, wait: bool = True) -> Iterator[Transaction]:
+        """Everything written inside is committed together, or not at all.
+
+        The commit's message says what was announced with `Transaction.say`, and `gradelake log`
+        shows it. A transaction in which nothing was written leaves no trace. With `wait=False`,
+        raises `WorkFailed` at once while another process writes.
+        """
+        with self.lock(command, wait):
+            self.connection.execute("BEGIN")
+            transaction = Transaction(self, command)
+            try:
+                yield transaction
+                if transaction.dirty:
+                    transaction.finish()
+                    self.connection.execute("COMMIT")
+                else:
+                    self.connection.execute("ROLLBACK")
+            except BaseException:
+                # after an interrupted or failed statement there may be nothing left to roll back
+                try:
+                    self.connection.execute("ROLLBACK")
+                except duckdb.Error:
+                    pass
+                raise

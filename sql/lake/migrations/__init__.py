@@ -1,0 +1,1 @@
+"""The raw schema, as numbered SQL files that are each applied once."""

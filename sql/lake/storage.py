@@ -1,0 +1,135 @@
+"""Where a lake's Parquet files are, a folder or a bucket: what lies there, and copies of it."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import duckdb
+
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake import extensions
+from gradelake.sql.lake.connection import connect, data_path, use_s3_environment
+
+_CHUNK = 1 << 20
+
+
+class Storage:
+    """The data folder or S3 prefix of a project. Paths are relative to it, with slashes."""
+
+    def __init__(self, project: Project):
+        self.root = data_path(project)
+        self.is_local = "://" not in self.root
+        self.connection = connect()
+        if not self.is_local:
+            extensions.load(self.connection, "httpfs")
+            use_s3_environment(self.connection)
+
+    def sizes(self) -> dict[str, int]:
+        """Every file below, with its bytes. Raises `WorkFailed` when that cannot be listed."""
+        found = self._local() if self.is_local else self._remote()
+        return {path[len(self.root) :]: size for path, size in found}
+
+    def _local(self) -> list[tuple[str, int]]:
+        def refuse(error: OSError) -> None:
+            raise WorkFailed(
+                f"{error.filename}: cannot be read: {error.strerror}", "Ask whoever owns the lake."
+            ) from error
+
+        if not Path(self.root).is_dir():
+            return []
+        return [
+            (os.path.join(folder, name), os.path.getsize(os.path.join(folder, name)))
+            for folder, _, names in os.walk(self.root, onerror=refuse)
+            for name in names
+        ]
+
+    def _remote(self) -> list[tuple[str, int]]:
+        try:
+            return self.connection.execute(
+                "select filename, size from read_blob(?)", [f"{self.root}**"]
+            ).fetchall()
+        except duckdb.Error as error:
+            if "No files found" in str(error):
+                return []
+            raise bucket_error(error) or WorkFailed(
+                f"{self.root}: cannot be listed: {str(error).splitlines()[0]}"
+            ) from None
+
+    def path(self, relative: str) -> str:
+        """The whole path of a file."""
+        return self.root + relative
+
+    def fetch(self, relative: str, target: Path) -> str:
+        """Copy a file to a local place, on the disk for good. Returns its sha256.
+
+        Raises `OSError`, or `WorkFailed` where the bucket refuses.
+        """
+        if self.is_local:
+            return copied(Path(self.path(relative)), target)
+        try:
+            content = self.connection.execute(
+                "select content from read_blob(?)", [self.path(relative)]
+            ).fetchone()[0]
+        except duckdb.Error as error:
+            raise WorkFailed(
+                f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
+            ) from None
+        with target.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        return hashlib.sha256(content).hexdigest()
+
+    def sha256(self, relative: str) -> str:
+        """Hash of a file's bytes. Raises as `fetch` does."""
+        if self.is_local:
+            return sha256_of(Path(self.path(relative)))
+        try:
+            return self.connection.execute(
+                "select sha256(content) from read_blob(?)", [self.path(relative)]
+            ).fetchone()[0]
+        except duckdb.Error as error:
+            raise WorkFailed(
+                f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
+            ) from None
+
+
+def bucket_error(error: Exception) -> WorkFailed | None:
+    """What DuckDB says of a bucket that refuses or does not answer, in the words of this project;
+    None for any other error. No secret is in it: keys are sent as signatures."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = "".join(lines[:1])
+    is_refused = isinstance(error, duckdb.HTTPException) or (
+        isinstance(error, duckdb.IOException | duckdb.TransactionException)
+        and re.search(r"HTTP (Error|GET|HEAD|PUT|POST|DELETE)|<Code>|s3://", told)
+    )
+    if not is_refused:
+        return None
+    what = re.sub(r"^(HTTP|IO) Error: ", "", lines[0])
+    # AccessDenied, SignatureDoesNotMatch, NoSuchBucket, ...
+    reason = [line for line in lines[1:2] if re.match(r"[A-Z][A-Za-z]+: ", line)]
+    return WorkFailed(
+        " ".join(["the bucket cannot be used:", what, *reason]),
+        "Are the AWS_ variables right (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, "
+        "AWS_ENDPOINT_URL), and may this key do that?",
+    )
+
+
+def copied(source: Path, target: Path) -> str:
+    """Copy a file, on the disk for good, and return the sha256 of what was copied."""
+    digest = hashlib.sha256()
+    with source.open("rb") as stream, target.open("wb") as out:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+            out.write(chunk)
+        out.flush()
+        os.fsync(out.fileno())
+    return digest.hexdigest()
+
+
+def sha256_of(file: Path) -> str:
+    """Hash of a file's bytes. Raises `OSError`."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

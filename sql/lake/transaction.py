@@ -1,0 +1,166 @@
+"""What one command writes: rows, ledger and message, committed together or not at all."""
+
+import getpass
+import json
+import os
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.connection import NAME
+
+if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
+    import polars as pl
+
+
+NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
+CHUNK = "chunk/"  # what targets of graded chunks begin with in the ledger
+
+
+def utc_now() -> datetime:
+    """The time as the lake stores it: UTC without a zone, to the microsecond."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def author() -> str:
+    """Who commits: the user's name, as the system knows it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
+
+
+class Transaction:
+    """What one command writes to an open `Lake`. Handed out by `Lake.transaction`."""
+
+    def __init__(self, lake, command: str):
+        self.lake = lake
+        self.command = command
+        self.run_id = uuid.uuid4().hex
+        self.started_at = utc_now()
+        self.dirty = False
+        self.counts: dict[str, int] = {}
+        self.extra: dict[str, Any] = {}
+        self._ledger: dict[str, str] | None = None
+        self._entries: dict[str, tuple | None] = {}
+        self._chunks: list[tuple] = []
+
+    @property
+    def ledger(self) -> dict[str, str]:
+        """target -> hash of what it holds, read once per transaction; chunks are left out."""
+        if self._ledger is None:
+            self._ledger = dict(
+                self.lake.rows(
+                    f"select target, sha256 from {NAME}.raw.ledger "
+                    f"where not starts_with(target, '{CHUNK}')"
+                )
+            )
+        return self._ledger
+
+    def recorded_chunks(self, chunk_ids: list[str]) -> set[str]:
+        """Those of these chunks of grades that are in the lake already."""
+        rows = self.lake.rows(
+            f"select target from {NAME}.raw.ledger where target in (select unnest(?))",
+            [CHUNK + chunk_id for chunk_id in chunk_ids],
+        )
+        return {target.removeprefix(CHUNK) for (target,) in rows}
+
+    def record_chunk(self, chunk_id: str, sha256: str, n_rows: int) -> None:
+        """Enter a chunk of grades in the ledger; it is never replaced."""
+        self.dirty = True
+        target = CHUNK + chunk_id
+        self._chunks.append((target, sha256, n_rows, self.run_id, utc_now()))
+
+    def recorded(self, target: str) -> str | None:
+        """The hash of what was last written to a target, or None."""
+        return self.ledger.get(target)
+
+    def record(self, target: str, sha256: str, n_rows: int) -> None:
+        """Enter in the ledger what a target now holds; written with the commit."""
+        self.dirty = True
+        self.ledger[target] = sha256
+        self._entries[target] = (target, sha256, n_rows, self.run_id, utc_now())
+
+    def forget(self, target: str) -> None:
+        """Strike a target from the ledger: what it held is gone, and may come again."""
+        if self.ledger.pop(target, None):
+            self.dirty = True
+            self._entries[target] = None
+
+    def _write_ledger(self) -> None:
+        if targets := list(self._entries):
+            self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
+        if entries := [*filter(None, self._entries.values()), *self._chunks]:
+            places = ", ".join(["(?, ?, ?, ?, ?)"] * len(entries))
+            values = [value for entry in entries for value in entry]
+            self.run(f"insert into {{lake}}.raw.ledger values {places}", *values)
+
+    def run(self, statement: str, *parameters: Any) -> None:
+        """Execute a writing statement; `{lake}` in it is the catalog's name."""
+        self.dirty = True
+        self.lake.connection.execute(statement.format(lake=NAME), list(parameters) or None)
+
+    def delete(self, table: str, **key: str | list[str]) -> None:
+        """Delete the rows of a raw table that have these column values (a list: any of them)."""
+        where = " and ".join(
+            f"{column} in (select unnest(?))" if isinstance(value, list) else f"{column} = ?"
+            for column, value in key.items()
+        )
+        self.run(f"delete from {{lake}}.raw.{table} where {where}", *key.values())
+
+    def insert(self, table: str, rows: "pl.DataFrame") -> int:
+        """Append rows to a raw table, by column name. Returns how many.
+
+        The frame is checked against the table's contract first; pandera's `SchemaErrors` here
+        means that an importer let something through that it should have reported.
+        """
+        from gradelake.sql.lake.contracts import CONTRACTS
+
+        rows = CONTRACTS[table].validate(rows, lazy=True)
+        return self.insert_checked(table, rows)
+
+    def insert_checked(self, table: str, rows: "pl.DataFrame") -> int:
+        """Append rows that were validated against the table's contract already."""
+        if rows.height:
+            self.dirty = True
+            connection = self.lake.connection
+            connection.register("rows_to_insert", rows)
+            try:
+                connection.execute(
+                    f"insert into {NAME}.raw.{table} by name select * from rows_to_insert"
+                )
+            finally:
+                connection.unregister("rows_to_insert")
+        return rows.height
+
+    def say(self, **counts: int) -> None:
+        """Announce what was written; the counts become the commit's message."""
+        for what, n in counts.items():
+            self.counts[what] = self.counts.get(what, 0) + n
+
+    def finish_run(self, arguments: list[str], state: str = "done", error: str | None = None):
+        """Add this command's row to `raw.pipeline_runs`; with a build's counts is its release."""
+        counts = self.counts | {key: self.extra[key] for key in ("release",) if key in self.extra}
+        self.run(
+            "insert into {lake}.raw.pipeline_runs values (?, ?, ?, ?, ?, ?, ?, ?)",
+            self.run_id,
+            self.command,
+            json.dumps(arguments),
+            state,
+            json.dumps(counts),
+            error,
+            self.started_at,
+            utc_now(),
+        )
+
+    def finish(self) -> None:
+        """Write the ledger and the commit's message."""
+        self._write_ledger()
+        what = ", ".join(counted(n, name.replace("_", " ")) for name, n in self.counts.items() if n)
+        message = f"{self.command}: {what}" if what else self.command
+        night = {"night": os.environ[NIGHT]} if os.environ.get(NIGHT) else {}
+        extra = json.dumps({"run_id": self.run_id, **night, **self.extra})
+        self.lake.connection.execute(
+            f"CALL {NAME}.set_commit_message(?, ?, extra_info => ?)", [author(), message, extra]
+        )

@@ -1,0 +1,1 @@
+"""Keeping a lake healthy: the doctor, upkeep, and the unattended night."""

@@ -1,0 +1,98 @@
+"""Commands that look into a lake: log and doctor."""
+
+import sys
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
+
+
+@click.command(short_help="List what was committed to the lake, newest first.")
+@click.option("--limit", "-n", default=20, show_default=True, help="How many commits.")
+@click.option("--all", "show_all", is_flag=True, help="Also every model of every build.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def log(project, limit, show_all, as_json):
+    """List what was committed to the lake, newest first, and the releases readers can ask for.
+
+    Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` tells
+    more of releases.
+
+    \b
+    Examples:
+      gradelake log
+      gradelake log --limit 100 --json
+    """
+    project = project()
+    try:
+        lake = Lake.live(project)
+    except WorkFailed:  # no right to open the working catalog: the release tells up to itself
+        lake = Lake.published(project)
+    with lake:
+        # a release that was dropped, or never published, has a commit but cannot be read
+        names = [r.name for r in releases.available(project, lake.connection)]
+        rows = lake.rows(
+            """
+            with commits as (
+                select
+                    *,
+                    json_extract_string(commit_extra_info, '$.release') as release
+                from lake.snapshots()
+            )
+            select
+                snapshot_id,
+                snapshot_time::timestamp as committed_at,
+                author,
+                commit_message,
+                case when list_contains($names, release) then release end as release
+            from commits
+            where
+                $show_all
+                or (
+                    commit_message is not null
+                    and json_extract_string(commit_extra_info, '$.invocation_id') is null
+                )
+            order by snapshot_id desc
+            limit $limit
+            """,
+            names=names,
+            show_all=show_all,
+            limit=limit,
+        )
+    columns = ["version", "committed_at", "author", "message", "release"]
+    if as_json:
+        console.print_json({"commits": [dict(zip(columns, row, strict=True)) for row in rows]})
+        return
+    shown = [(v, f"{at:%Y-%m-%d %H:%M:%S}", a, m, r) for v, at, a, m, r in rows]
+    console.print_table(columns, shown)
+
+
+@click.command(short_help="Check the installation, the configuration and the lake.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def doctor(project, as_json):
+    """Check the installation, the configuration and the lake; say what to do about each finding.
+
+    \b
+    Examples:
+      gradelake doctor
+      gradelake --config team.toml doctor --json
+    """
+    with console.working("looking"):
+        from gradelake.sql.operations.doctor import examine
+
+        findings = examine(project)
+    failed = any(finding.state == "bad" for finding in findings)
+    if as_json:
+        console.print_json({"ok": not failed, "findings": [vars(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            mark = {"good": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
+            console.say(f"{mark} {finding.what}")
+            if finding.hint:
+                console.say(f"       {finding.hint}")
+    if failed:
+        sys.exit(1)

@@ -1,0 +1,187 @@
+"""`gradelake doctor`: what is installed, configured and stored, and whether it holds together."""
+
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import duckdb
+
+from gradelake.sql.common.console import size
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake import extensions
+from gradelake.sql.lake.connection import data_path, free_bytes, lock_file
+from gradelake.sql.lake.contracts import KEYS
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lock import lock_holder
+from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.releases import releases
+
+LOW_DISK = 1 << 30  # bytes
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `state` is good, note or bad; `hint` says what to do."""
+
+    state: str
+    what: str
+    hint: str | None = None
+
+
+def examine(project: Callable[[], Project]) -> list[Finding]:
+    """Everything worth knowing, in the order in which it would stop a person."""
+    findings = _installation()
+    try:
+        found = project()
+    except GradelakeError as error:
+        return [*findings, Finding("bad", error.message, error.hint)]
+    findings.append(Finding("good", f"configuration {found.file}"))
+    findings += _collections(found)
+    findings += _lake(found)
+    return findings
+
+
+def _installation() -> list[Finding]:
+    findings = []
+    packages = ("gradelake", "duckdb", "dbt-core", "dbt-duckdb", "polars", "pandera", "ir-datasets")
+    versions = []
+    for package in packages:
+        try:
+            versions.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            findings.append(Finding("bad", f"{package} is not installed", "pip install gradelake"))
+    findings.append(Finding("good", f"Python {platform.python_version()}, {', '.join(versions)}"))
+    for name, extra in extensions.EXTRAS.items():
+        try:
+            extensions.load(duckdb.connect(), name)
+            findings.append(Finding("good", f"DuckDB extension {name}"))
+        except GradelakeError as error:
+            state = "note" if extra else "bad"
+            findings.append(Finding(state, error.message, error.hint))
+    return findings
+
+
+def _collections(project: Project) -> list[Finding]:
+    findings = []
+    for name, table in project.collections.items():
+        files = [table.get(key) for key in ("queries", "passages", "near_duplicates")]
+        for key in ("judgments", "official_ranks"):
+            value = table.get(key, {})
+            files += value.values() if isinstance(value, dict) else [value]
+        missing = [f for f in files if isinstance(f, str) and not (project.folder / f).is_file()]
+        if missing:
+            findings.append(
+                Finding(
+                    "bad",
+                    f"[collections.{name}] names missing files: {', '.join(missing)}",
+                    f"Paths are relative to {project.folder}.",
+                )
+            )
+        else:
+            findings.append(Finding("good", f"collection {name}: its files are there"))
+    return findings
+
+
+def _lake(project: Project) -> list[Finding]:
+    try:
+        lake = Lake.live(project)
+    except GradelakeError as error:
+        return [Finding("bad", error.message, error.hint)]
+    findings = []
+    with lake:
+        have, newest = applied(lake), migrations()[-1][0]
+        if have < newest:
+            findings.append(
+                Finding("note", f"raw schema {have}, newest {newest}", "Any writing brings it up.")
+            )
+        readable = _readable(lake, project)
+        findings.append(readable)
+        if readable.state == "good":
+            findings += _keys(lake)
+        findings.append(_published(lake, project))
+    if holder := lock_holder(lock_file(project)):
+        findings.append(Finding("note", f"being written by {holder}"))
+    free = free_bytes(project)
+    state = "good" if free > LOW_DISK else "bad"
+    hint = None if free > LOW_DISK else "Make room: with a full disk not even reading works."
+    findings.append(Finding(state, f"{size(free)} free where the lake is", hint))
+    return findings
+
+
+def _readable(lake: Lake, project: Project) -> Finding:
+    """Read a column of every raw table: counting rows never touches a data file, nor does
+    counting a column that cannot be null."""
+    counts, broken = [], []
+    for table in KEYS:
+        try:
+            column = lake.rows(f"describe lake.raw.{table}")[0][0]
+            n, _ = lake.rows(f"select count(*), bit_xor(hash({column})) from lake.raw.{table}")[0]
+            if n:
+                counts.append(f"{n:,} {table}")
+        except duckdb.Error as error:
+            broken.append(f"{table} ({str(error).splitlines()[0]})")
+    if broken:
+        return Finding(
+            "bad",
+            f"cannot be read: {'; '.join(broken)}",
+            "Are the AWS_ variables right?"
+            if "://" in data_path(project)
+            else "Restore the lake's data folder from a backup.",
+        )
+    folder = Path(project.lake_path)
+    return Finding("good", f"lake {folder}: {', '.join(counts) or 'empty'}")
+
+
+def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[tuple[str, int]]:
+    """(raw table, how many keys occur more than once in it), for the tables where some do."""
+    for table in tables:
+        if not KEYS[table]:
+            continue
+        columns = ", ".join(KEYS[table])
+        n = lake.value(
+            f"select count(*) from (select 1 from lake.raw.{table} group by {columns} "
+            "having count(*) > 1)"
+        )
+        if n:
+            yield table, n
+
+
+def _keys(lake: Lake) -> list[Finding]:
+    findings = [
+        Finding(
+            "bad",
+            f"raw.{table}: more than one row for {counted(n, 'keys')} ({', '.join(KEYS[table])})",
+            "Please report this: commits are meant to prevent it.",
+        )
+        for table, n in repeated_keys(lake)
+    ]
+    return findings or [Finding("good", "every key is unique")]
+
+
+def _published(lake: Lake, project: Project) -> Finding:
+    found = releases.listed(lake.connection)
+    if not found:
+        return Finding("note", "nothing is published yet", "Run `gradelake build`.")
+    newest = found[-1]
+    later = lake.value(
+        "select count(*) from lake.snapshots() where snapshot_id > ? "
+        "and not regexp_matches(coalesce(commit_message, ''), '^(tidy|release (keep|drop))')",
+        newest.snapshot,
+    )
+    if not releases.is_published(project, newest):
+        return Finding(
+            "bad",
+            f"release {newest.name} was committed but not published",
+            "Readers have the one before. Run `gradelake build` to publish a new one.",
+        )
+    if later:
+        return Finding(
+            "note",
+            f"release {newest.name} is {counted(later, 'commits')} behind the working catalog",
+            "Run `gradelake build` to publish what is new.",
+        )
+    return Finding("good", f"release {newest.name} is up to date")

@@ -1,0 +1,197 @@
+"""`gradelake nightly` and `gradelake schedule`."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput, GradelakeError, masked
+from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.operations.nightly import WEBHOOK
+
+
+@click.command(short_help="Do all that is due: ingest, grade, build, compare, tidy.")
+@click.option(
+    "--max-pairs",
+    type=click.IntRange(min=0),
+    help="How many pairs at most are graded, by all graders together.",
+)
+@click.option(
+    "--max-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Begin nothing new to grade after so many minutes of grading.",
+)
+@click.option("--retry-failed", is_flag=True, help="Grade pairs that failed before once more.")
+@click.option(
+    "--on-failure",
+    metavar="COMMAND",
+    help="Run by the shell, the summary on its standard input, unless all went well.",
+)
+@click.option(
+    "--webhook",
+    metavar="URL",
+    envvar=WEBHOOK,
+    help=f"The summary is posted there unless all went well; better in ${WEBHOOK}.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, as_json):
+    """Do all that is due: ingest, grade what is missing, build, compare, tidy.
+
+    Meant to run every night without anybody there. Each step is a command of its own; one that
+    fails stops only those that need it. A night that was killed is finished by the next.
+
+    \b
+    Exit codes: 0 all done, 3 done but some input or grade was refused,
+    1 something failed, 2 wrong usage, 75 another night is at work,
+    130 stopped (SIGINT, SIGTERM).
+
+    \b
+    Examples:
+      gradelake nightly
+      gradelake nightly --max-minutes 240 \\
+          --on-failure 'mail -s "gradelake" me@example.org'
+    """
+    from gradelake.sql.operations.nightly import night_text
+    from gradelake.sql.operations.nightly.alert import Alerts
+    from gradelake.sql.operations.nightly.night import Limits, work
+
+    alerts = Alerts(on_failure, webhook)
+    started = time.monotonic()
+    limits = Limits(max_pairs, max_minutes, retry_failed)
+    arguments = _without_secrets(limits, on_failure, webhook)
+    begun = []
+    try:
+        project = project()
+
+        def close(done):
+            begun.append(done)
+            return _close(project, done, alerts, time.monotonic() - started)
+
+        summary = work(project, limits, arguments, console.warn, close)
+    except Exception as error:
+        known = error if isinstance(error, GradelakeError) else in_plain_words(error)
+        reason = masked(str(known or f"{type(error).__name__}: {error}"))
+        summary = {
+            "text": f"nightly: {'it broke off' if begun else 'nothing was done'}: {reason}",
+            "night": None,
+            "state": "failed",
+            "exit_code": known.exit_code if known else 1,
+            "error": reason,
+        }
+        sent = alerts.send(summary)
+        if as_json:
+            console.print_json(summary | {"alerts": sent})
+        night_text.show_alerts(sent)
+        raise
+    if as_json:
+        console.print_json(summary)
+    else:
+        night_text.show(summary, summary["seconds"])
+    night_text.show_alerts(summary["alerts"])
+    sys.exit(summary["exit_code"])
+
+
+def _without_secrets(limits, on_failure: str | None, webhook: str | None) -> list[str]:
+    """The arguments as the night's row keeps them. A command may hold a password, too."""
+    said = ["nightly"]
+    for name, value in vars(limits).items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            said.append(option)
+        elif value is not None and value is not False:
+            said += [option, str(value)]
+    return said + ["--on-failure ***"] * bool(on_failure) + ["--webhook ***"] * bool(webhook)
+
+
+def _close(project, done, alerts, seconds: float) -> dict:
+    """Write the night's row, then its summary, then tell whom it concerns."""
+    from gradelake.sql.operations.nightly import record
+    from gradelake.sql.operations.nightly.step import FAILED, Step, reason_of
+    from gradelake.sql.operations.nightly.summary import error_of, summarize, write
+
+    def summary_now() -> dict:
+        return summarize(done) | {"seconds": round(seconds, 1)}
+
+    try:
+        summary = summary_now()
+    except Exception as error:  # its row is closed all the same, with what can be told
+        done.ingested, done.jobs, done.moved, done.tidied = {}, [], None, None
+        done.steps.append(Step("the summary", FAILED, reason=reason_of(project, error)))
+        summary = summary_now()
+    counts = summary["counts"] | ({"release": done.release} if done.release else {})
+    try:
+        record.end(project, done.night, summary["state"], counts, error_of(summary))
+    except Exception as error:
+        # the next night finds the row as of a killed one
+        reason = reason_of(project, error)
+        done.steps.append(Step("closing the night's row", FAILED, reason=reason))
+        summary = summary_now()
+    summary["alerts"] = alerts.send(summary) if summary["exit_code"] else []
+    try:
+        write(project, summary)
+    except (OSError, GradelakeError) as error:
+        console.warn(f"the summary could not be kept: {reason_of(project, error)}")
+    return summary
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    short_help="Print what makes systemd or cron run `gradelake nightly`.",
+)
+@click.option("--systemd", "form", flag_value="systemd", help="A service and a timer of systemd.")
+@click.option("--cron", "form", flag_value="cron", help="A line for crontab.")
+@click.option(
+    "--at",
+    default="02:30",
+    show_default=True,
+    metavar="HH:MM",
+    help="When, by the machine's clock.",
+)
+@click.option(
+    "--into",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write systemd's two files there instead of printing them.",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- NIGHTLY'S OPTIONS]")
+@click.pass_obj
+def schedule(project, form, at, into, arguments):
+    """Print what makes systemd or cron run `gradelake nightly` on this project, every night.
+
+    Nothing is installed. What comes after -- are options of `gradelake nightly`.
+
+    \b
+    Examples:
+      gradelake schedule --cron --at 03:15
+      gradelake schedule --systemd --into ~/.config/systemd/user \\
+          -- --max-minutes 240
+    """
+    from gradelake.sql.operations.nightly.schedule import Schedule
+
+    if form is None:
+        raise BadInput("for what?", "Say --systemd or --cron.")
+    # taken for our own wishes, wherever they stood
+    wished = [f"--{name}" for name in ("quiet", "verbose") if getattr(console.wishes, name)]
+    planned = Schedule.at(project(), at, (*arguments, *wished))
+    if form == "cron":
+        if into:
+            raise BadInput("--into is for --systemd", "A crontab is changed with `crontab -e`.")
+        console.say("# into the table that `crontab -e` opens:")
+        console.say(planned.crontab().rstrip("\n"))
+        return
+    units = {f"{planned.name}.service": planned.service(), f"{planned.name}.timer": planned.timer()}
+    for name, unit in units.items():
+        if into:
+            into.mkdir(parents=True, exist_ok=True)
+            (into / name).write_text(unit, encoding="utf-8")
+            console.say(f"wrote {into / name}")
+        else:
+            console.say(f"# ~/.config/systemd/user/{name}\n{unit}")
+    console.tell(
+        f"next: systemctl --user daemon-reload && systemctl --user enable --now "
+        f"{planned.name}.timer\nand once, so that it runs without you: loginctl "
+        "enable-linger"
+    )

@@ -1,0 +1,223 @@
+"""What a night does, in which order, and what goes on when a step fails."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput, Busy
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import night_lock
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.operations.nightly import record, step
+from gradelake.sql.operations.nightly.budget import Budget
+from gradelake.sql.operations.nightly.record import Night
+from gradelake.sql.operations.nightly.step import Step, Stop
+
+
+class NightBusy(Busy):
+    """Another night is at work (exit code 75: try again later)."""
+
+    exit_code = 75
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the night may grade. `retry_failed`: also pairs that failed before."""
+
+    max_pairs: int | None = None
+    max_minutes: float | None = None
+    retry_failed: bool = False
+
+
+@dataclass
+class Job:
+    """What a grader has to do on a collection, as planned, and what came of it.
+
+    `step` is None when it was not begun: nothing was missing, or the budget was used up. `came_to`
+    counts its pairs and tokens, as the grader told or, where it broke off, as the lake has them.
+    """
+
+    collection: str
+    grader: str
+    missing: int
+    failed_before: int
+    left: int
+    step: Step | None = None
+    came_to: dict[str, int] = field(default_factory=dict)
+    out_of_budget: bool = False
+
+
+@dataclass
+class Work:
+    """All that was done, for the summary to tell."""
+
+    night: Night
+    steps: list[Step] = field(default_factory=list)
+    ingested: dict[str, Step] = field(default_factory=dict)
+    jobs: list[Job] = field(default_factory=list)
+    left_out: list[dict[str, Any]] = field(default_factory=list)  # graders that have no work there
+    release: str | None = None
+    stopped: bool = False  # it was asked to stop
+    moved: dict[str, Any] | None = None
+    tidied: dict[str, Any] | None = None
+
+
+def work(
+    project: Project,
+    limits: Limits,
+    arguments: list[str],
+    tell: Callable[[str], None],
+    close: Callable[[Work], Any],
+) -> Any:
+    """Do a night's work under its lock, and return what `close` makes of it, under the lock still.
+
+    Raises `NightBusy` while another night is at work, `BadInput` when there is nothing to do, and
+    what opening the lake raises. All that happens later is told in the steps.
+    """
+    if not project.collections:
+        raise BadInput(
+            f"{project.file}: there are no collections", "Describe one: [collections.NAME] ..."
+        )
+    project.lake_path.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(night_lock(project))
+        except Busy as error:
+            raise NightBusy(error.message, "It goes on; this one did nothing.") from None
+        night = record.begin(project, arguments)
+        doing = _Doing(project, limits, night, stack.enter_context(step.stop_signals()), tell)
+        try:
+            doing.all_steps()
+        except Exception as error:  # the night's row is closed whatever happens
+            reason = step.reason_of(project, error)
+            doing.work.steps.append(Step("the night itself", step.FAILED, reason=reason))
+        doing.work.stopped = bool(doing.stop.times)
+        return close(doing.work)
+
+
+class _Doing:
+    """The steps in order. A step is left out only when one that it needs has failed."""
+
+    def __init__(self, project: Project, limits: Limits, night: Night, stop: Stop, tell):
+        self.project = project
+        self.limits = limits
+        self.work = Work(night)
+        self.stop = stop
+        self.tell = tell
+
+    def all_steps(self) -> None:
+        for collection in self.project.collections:
+            self.work.ingested[collection] = self._run("ingest", collection)
+        if self.project.graders:
+            self._go_through("plan", self._plan)
+            self._go_through("grade", self._grade)
+        night = self.work.night
+        built = self._run("build", "--name", night.name, name="build")
+        if built.landed:
+            self.work.release = built.result["release"]
+            if night.compare_with:
+                self.work.moved = self._run(
+                    "release", "diff", night.compare_with, night.name, name="release diff"
+                ).result
+            self._run("report")
+            self.work.tidied = self._run("lake", "tidy").result
+        else:
+            self._leave_out("lake tidy", "nothing was built")
+
+    def _run(self, *arguments: str, name: str | None = None) -> Step:
+        run_id = self.work.night.run_id
+        if not self.stop.times and not console.wishes.quiet:
+            self.tell(f"{name or ' '.join(arguments)} ...")
+        done = step.run(
+            self.project, list(arguments), run_id, self.stop, lambda line: self.tell(f"  {line}")
+        )
+        done.name = name or done.name
+        self.work.steps.append(done)
+        return done
+
+    def _go_through(self, name: str, steps: Callable[[], None]) -> None:
+        """Take steps that read the lake in between: where that fails, what comes after goes on."""
+        try:
+            steps()
+        except Exception as error:
+            reason = step.reason_of(self.project, error)
+            self.work.steps.append(Step(name, step.FAILED, reason=reason))
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        self.work.steps.append(Step(name, step.SKIPPED, reason=reason))
+
+    def _plan(self) -> None:
+        """Fill `work.jobs` with what is missing; what is in the lake is graded even though its
+        files could not be read tonight."""
+        if self.stop.times:
+            return
+        there = record.collections_in(self.project)
+        for collection in self.project.collections:
+            if collection not in there:
+                self._leave_out(f"plan {collection}", "the lake does not have it")
+                continue
+            planned = self._run("plan", collection)
+            if not planned.landed:
+                continue
+            for plan in planned.result["plans"]:
+                missing, failed = plan["missing_pairs"], plan["failed_pairs"]
+                self.work.jobs.append(Job(collection, plan["grader"], missing, failed, missing))
+            for refused in planned.result["refused"]:
+                if refused["nothing_to_grade"]:
+                    self.work.left_out.append({"collection": collection} | refused)
+                else:
+                    named = f"plan {collection} {refused['grader']}"
+                    self.work.steps.append(Step(named, step.FAILED, reason=refused["reason"]))
+
+    def _grade(self) -> None:
+        """Those with the least to do come first, so that the budget is shared out evenly; those
+        that check others' answers after them."""
+        budget = Budget(self.limits.max_pairs, self.limits.max_minutes)
+        jobs = self.work.jobs
+        jobs.sort(key=lambda job: (self._answers_from(job) is not None, self._to_do(job)))
+        for index, job in enumerate(jobs):
+            if not self._has_work(job):
+                continue
+            n_to_come = sum(map(self._has_work, jobs[index:]))
+            share = budget.share(n_to_come)
+            if share is None:
+                job.out_of_budget = True
+                continue
+            retry = ["--retry-failed"] if self.limits.retry_failed else []
+            began = utc_now()
+            job.step = self._run(
+                "grade",
+                job.collection,
+                "--grader",
+                job.grader,
+                *share.as_arguments(),
+                *retry,
+                name=f"grade {job.collection} {job.grader}",
+            )
+            result = job.step.result
+            if result is None:
+                budget.spend(share.pairs or 0)  # what it asked may be more than what was committed
+                job.came_to = record.committed(self.project, job.collection, job.grader, began)
+                job.left = max(0, self._to_do(job) - job.came_to["pairs"])
+                continue
+            budget.spend(result["pairs"] - result["reused"])
+            job.came_to = {name: result[name] for name in record.COUNTED if name in result}
+            job.came_to["tokens"] = result["prompt_tokens"] + result["completion_tokens"]
+            job.left = max(0, result["missing"] - result["pairs"])
+
+    def _to_do(self, job: Job) -> int:
+        return job.missing + (job.failed_before if self.limits.retry_failed else 0)
+
+    def _answers_from(self, job: Job) -> str | None:
+        return self.project.graders.get(job.grader, {}).get("answers_from")
+
+    def _has_work(self, job: Job) -> bool:
+        """Whether anything is to be done, as far as can be known: a grader that checks answers
+        has more to do once there are more."""
+        source = self._answers_from(job)
+        return self._to_do(job) > 0 or any(
+            other.collection == job.collection and other.grader == source and self._to_do(other)
+            for other in self.work.jobs
+        )

@@ -1,0 +1,111 @@
+"""A night's summary as people read it."""
+
+from typing import Any
+
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+
+
+def show(summary: dict[str, Any], seconds: float) -> None:
+    """Print what came in, what was graded, what moved, what failed, and how long it took."""
+    console.say(summary["text"])
+    for killed in summary["killed_before"]:
+        console.say(
+            f"the night {killed['night']} was killed before its end; this one went on with its work"
+        )
+    _show_came_in(summary["came_in"])
+    _show_graded(summary["graded"], summary["left_out"])
+    if summary["moved"]:
+        _show_moved(summary["moved"])
+    if summary["failed"]:
+        console.say("\nwhat failed")
+        for each in summary["failed"]:
+            reason = (each["reason"] or each["state"]).replace("\n", "\n    ")
+            console.say(f"  {each['step']} ({each['state']}): {reason}")
+    console.say(f"\nhow long it took: {console.duration(seconds)}")
+    console.print_table(
+        ["step", "state", "seconds"],
+        [(each["step"], each["state"], float(each["seconds"])) for each in summary["steps"]],
+    )
+
+
+def show_alerts(sent: list[dict[str, Any]]) -> None:
+    """Say whom the summary could not be sent to."""
+    for each in sent:
+        if not each["ok"]:
+            console.warn(f"the {each['alert']} that should tell of it failed: {each['reason']}")
+
+
+def _show_came_in(came_in: list[dict[str, Any]]) -> None:
+    console.say("\nwhat came in")
+    for each in came_in:
+        written = ", ".join(
+            counted(n, what.replace("_", " ")) for what, n in each["written"].items()
+        )
+        files = ", ".join(
+            f"{n:,} {what}" for what, n in each["counts"].items() if n and what != "warnings"
+        )
+        said = f"wrote {written}" if written else "nothing new"
+        if each["state"] not in ("done", "partly"):
+            said = each["state"]
+        console.say(f"  {each['collection']}: {said}{f' ({files})' if files else ''}")
+        for what in ("accepted", "waiting"):
+            if each[what]:
+                console.say(f"    {what} {', '.join(each[what])}{_more(each, what)}")
+        for what in ("quarantined", "rejected"):
+            for refusal in each[what]:
+                n = refusal["n_problems"] - 1
+                more = f" (and {n:,} more)" if n else ""
+                console.say(f"    {what} {refusal['reason']}{more}")
+
+
+def _more(each: dict[str, Any], what: str) -> str:
+    n = each["counts"][what] - len(each[what])
+    return f" and {n:,} more" if n else ""
+
+
+def _show_graded(graded: list[dict[str, Any]], left_out: list[dict[str, Any]]) -> None:
+    if graded:
+        console.say("\nwhat was graded")
+        columns = ["collection", "grader", "state", "pairs", "failed", "left", "tokens"]
+        console.print_table(columns, [[each[c] for c in columns] for each in graded])
+    for each in left_out:
+        console.say(f"  {each['grader']} has no work in {each['collection']}: {each['reason']}")
+
+
+def _show_moved(moved: dict[str, Any]) -> None:
+    console.say(f"\nwhat moved since {moved['before']}")
+    console.say(
+        f"  {moved['n_label_sets_moved']:,} of {counted(moved['n_label_sets'], 'label sets')}, "
+        f"{moved['n_leaderboards_moved']:,} of {counted(moved['n_leaderboards'], 'leaderboards')}"
+    )
+    if not moved["leaderboards"]:
+        return
+    columns = ["collection", "label_set", "measure", "systems moved", "tau-b", "most of all"]
+    rows = [
+        (
+            board["collection"],
+            board["label_set"],
+            board["measure"],
+            board["n_moved"],
+            "undefined" if board["kendall"] is None else f"{board['kendall']:.4f}",
+            "; ".join(map(_move, board["systems"][:3])),
+        )
+        for board in moved["leaderboards"]
+    ]
+    console.print_table(columns, rows)
+    if more := moved["n_leaderboards_moved"] - len(rows):
+        console.say(
+            f"  and {more:,} more: gradelake release diff {moved['before']} {moved['after']}"
+        )
+
+
+def _move(system: dict[str, Any]) -> str:
+    name, before, after = system["system"], system["rank_before"], system["rank_after"]
+    if before is None:
+        return f"{name} is new, rank {after:g}"
+    if after is None:
+        return f"{name} is gone, was {before:g}"
+    if before == after:
+        return f"{name} {system['score_before']:.4f} -> {system['score_after']:.4f}"
+    return f"{name} rank {before:g} -> {after:g}"

@@ -1,0 +1,155 @@
+"""A night's row in `raw.pipeline_runs`: written before anything else, closed at its end."""
+
+import json
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.releases import releases
+
+COMMAND = "nightly"
+KILLED = "killed: it never came to its end"
+COUNTED = ("pairs", "failed", "recovered", "tokens", "cached_tokens")  # of what a grader did
+
+
+def nights_folder(project: Project) -> Path:
+    """Where the summaries of the newest nights are."""
+    return project.lake_path / "nights"
+
+
+@dataclass
+class Night:
+    """A night that has begun. `name` is also the name of the release that it publishes."""
+
+    run_id: str
+    name: str
+    started_at: datetime
+    compare_with: str | None  # release of the last night, or else the newest there is
+    killed: list[dict[str, Any]] = field(default_factory=list)  # nights that were, before this one
+
+
+def begin(project: Project, arguments: list[str]) -> Night:
+    """Write the night's row, making the lake where there is none. Hold the night's lock.
+
+    Since nobody else holds it, a row that says `running` is of a night that was killed: it is
+    marked failed.
+    """
+    with Lake.create(project) as lake, lake.lock("gradelake nightly"):
+        started_at = utc_now()
+        before = _nights(lake)
+        name = _free_name(project, lake, started_at, before)
+        run_id = uuid.uuid4().hex
+        killed = [night for night in before if night["state"] == "running"]
+        with lake.transaction(f"nightly {name} begins") as transaction:
+            if killed:
+                transaction.run(
+                    "update {lake}.raw.pipeline_runs set state = 'failed', error = ? "
+                    "where command = ? and state = 'running'",
+                    KILLED,
+                    COMMAND,
+                )
+            transaction.run(
+                "insert into {lake}.raw.pipeline_runs values (?, ?, ?, ?, ?, ?, ?, ?)",
+                run_id,
+                COMMAND,
+                json.dumps(arguments),
+                "running",
+                json.dumps({"night": name}),
+                None,
+                started_at,
+                None,
+            )
+        compare_with = _compare_with(project, lake, before)
+    return Night(run_id, name, started_at, compare_with, killed)
+
+
+def end(
+    project: Project, night: Night, state: str, counts: dict[str, Any], error: str | None
+) -> None:
+    """Close the night's row."""
+    said = {name: n for name, n in counts.items() if isinstance(n, int)}
+    with (
+        Lake.writer(project) as lake,
+        lake.transaction(f"nightly {night.name} {state}") as transaction,
+    ):
+        transaction.run(
+            "update {lake}.raw.pipeline_runs "
+            "set state = ?, counts = ?, error = ?, finished_at = ? where run_id = ?",
+            state,
+            json.dumps({"night": night.name} | counts),
+            error,
+            utc_now(),
+            night.run_id,
+        )
+        transaction.say(**said)
+
+
+def collections_in(project: Project) -> set[str]:
+    """Collections that the lake has."""
+    with Lake.live(project) as lake:
+        return {name for (name,) in lake.rows("select collection from lake.raw.collections")}
+
+
+def committed(project: Project, collection: str, grader: str, since: datetime) -> dict[str, int]:
+    """What a grader committed since then, for one that broke off without telling."""
+    with Lake.live(project) as lake:
+        (counts,) = lake.rows(
+            """
+            select
+                coalesce(sum(ok + unanswerable + defaulted + failed), 0),
+                coalesce(sum(failed), 0),
+                0,
+                coalesce(sum(tokens), 0),
+                coalesce(sum(cached_tokens), 0)
+            from lake.raw.grading_batches
+            inner join lake.raw.graders using (grader_id)
+            where collection = ? and name = ? and started_at >= ?
+            """,
+            collection,
+            grader,
+            since,
+        )
+    return {name: int(n) for name, n in zip(COUNTED, counts, strict=True)}
+
+
+def _nights(lake: Lake) -> list[dict[str, Any]]:
+    """All nights, newest first."""
+    rows = lake.rows(
+        """
+        select
+            run_id, state, started_at,
+            json_extract_string(counts, '$.night'),
+            json_extract_string(counts, '$.release')
+        from lake.raw.pipeline_runs
+        where command = ?
+        order by started_at desc
+        """,
+        COMMAND,
+    )
+    names = ("run_id", "state", "started_at", "night", "release")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[dict]) -> str:
+    """night-YYYY-MM-DD (UTC), or with -2, -3, ... what neither a night nor a release has."""
+    taken = {night["night"] for night in before}
+    taken |= {release.name for release in releases.listed(lake.connection)}
+    taken |= {release.name for release in releases.available(project, lake.connection)}
+    name = day = f"night-{started_at:%Y-%m-%d}"
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{day}-{number}"
+    return name
+
+
+def _compare_with(project: Project, lake: Lake, before: list[dict]) -> str | None:
+    """The newest release of a night that can be read; where there is none, what readers get."""
+    there = {release.name for release in releases.available(project, lake.connection)}
+    of_nights = (night["release"] for night in before if night["release"] in there)
+    return next(of_nights, None) or releases.read_by_default(project, lake.connection)

@@ -1,0 +1,209 @@
+"""What a night tells at its end: one object for programs, kept in `lake/nights/`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.project import Project
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.operations.nightly import step
+from gradelake.sql.operations.nightly.night import Job, Work
+from gradelake.sql.operations.nightly.record import COUNTED, nights_folder
+from gradelake.sql.operations.nightly.step import Step
+
+KEPT = 30  # summaries of the newest nights
+LISTED = 50  # files, boards and label sets that a summary lists of each kind; all are counted
+SYSTEMS = 5  # systems that it lists of a leaderboard
+
+
+def summarize(work: Work) -> dict[str, Any]:
+    """A night as an object. Its exit code says the worst that happened."""
+    failed = [
+        {"step": each.name, "state": each.state, "reason": each.reason}
+        for each in work.steps
+        if not each.landed
+    ]
+    came_in = [_came_in(name, each) for name, each in work.ingested.items()]
+    graded = [_graded(job) for job in work.jobs]
+    moved = _moved(work.moved) if work.moved else None
+    counts = _counts(came_in, graded, moved, failed)
+    partly = any(each.state == step.PARTLY for each in work.steps)
+    exit_code = (130 if work.stopped else 1) if failed else 3 if partly else 0
+    summary = {
+        "night": work.night.name,
+        "run_id": work.night.run_id,
+        "state": "failed" if exit_code in (1, 130) else "done",
+        "exit_code": exit_code,
+        "started_at": work.night.started_at.isoformat(),
+        "release": work.release,
+        "killed_before": [
+            {
+                "night": each["night"],
+                "run_id": each["run_id"],
+                "started_at": each["started_at"].isoformat(),
+            }
+            for each in work.night.killed
+        ],
+        "counts": counts,
+        "came_in": came_in,
+        "graded": graded,
+        "left_out": [
+            {name: each[name] for name in ("collection", "grader", "reason")}
+            for each in work.left_out
+        ],
+        "moved": moved,
+        "tidied": work.tidied,
+        "failed": failed,
+        "steps": [
+            {
+                "step": each.name,
+                "state": each.state,
+                "exit_code": each.exit_code,
+                "seconds": each.seconds,
+            }
+            for each in work.steps
+        ],
+    }
+    return {"text": line(summary)} | summary
+
+
+def error_of(summary: dict[str, Any]) -> str | None:
+    """What went wrong, for the night's row."""
+    said = ["it was stopped"] if summary["exit_code"] == 130 else []
+    said += [f"{each['step']}: {each['reason']}" for each in summary["failed"]]
+    text = "\n".join(said).encode(errors="backslashreplace").decode()
+    return text[: step.MAX_REASON] or None
+
+
+def line(summary: dict[str, Any]) -> str:
+    """A night in one line."""
+    counts = summary["counts"]
+    words = {0: "done", 1: "failed", 3: "done, with something refused", 130: "stopped"}
+    parts = [
+        f"{counted(counts['files_accepted'], 'files')} accepted, "
+        f"{counts['files_quarantined']:,} quarantined",
+        f"{counted(counts['pairs'], 'pairs')} graded, {counts['pairs_failed']:,} failed, "
+        f"{counts['pairs_left']:,} left",
+        f"release {summary['release']}" if summary["release"] else "no release",
+    ]
+    if summary["failed"]:
+        parts.append("failed: " + ", ".join(each["step"] for each in summary["failed"]))
+    return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join(parts)}"
+
+
+def write(project: Project, summary: dict[str, Any]) -> Path:
+    """Keep the summary in `lake/nights/`, and of the older ones the newest."""
+    folder = nights_folder(project)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{summary['night']}.json"
+    with whole_file(file) as stream:
+        text = json.dumps(summary, ensure_ascii=False, indent=1)
+        # a file's name may be no UTF-8; what stands in for its bytes is a JSON escape
+        stream.write(text.encode(errors="backslashreplace") + b"\n")
+    others = sorted(folder.glob("night-*.json"), key=lambda each: each.stat().st_mtime_ns)
+    for old in [each for each in others if each != file][: -KEPT + 1]:
+        old.unlink(missing_ok=True)
+    return file
+
+
+def _came_in(collection: str, ingest: Step) -> dict[str, Any]:
+    """What an ingest brought. A file that was refused has its reason."""
+    result = ingest.result or {}
+    inbox = result.get("inbox", {})
+    rejected = [_refusal(each) for each in result.get("rejected", ())]
+    quarantined = set(inbox.get("quarantined", ()))
+    lists = {
+        "accepted": inbox.get("accepted", []),
+        "quarantined": [each for each in rejected if each["file"] in quarantined],
+        "waiting": inbox.get("waiting", []),
+        "rejected": [each for each in rejected if each["file"] not in quarantined],
+        "warnings": result.get("warnings", []),
+    }
+    return {
+        "collection": collection,
+        "state": ingest.state,
+        "written": result.get("written", {}),
+        **{name: found[:LISTED] for name, found in lists.items()},
+        "counts": {name: len(found) for name, found in lists.items()},
+    }
+
+
+def _refusal(rejected: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "file": rejected["file"],
+        "reason": step.refusal(rejected),
+        "n_problems": rejected["n_problems"],
+        "what_to_do": rejected["what_to_do"],
+    }
+
+
+def _graded(job: Job) -> dict[str, Any]:
+    result = (job.step and job.step.result) or {}
+    without_step = "out of budget" if job.out_of_budget else "no work"
+    is_left = bool(result) and not result.get("stopped") and job.left > 0
+    return {
+        "collection": job.collection,
+        "grader": job.grader,
+        "state": job.step.state if job.step else without_step,
+        **{name: job.came_to.get(name, 0) for name in COUNTED},
+        "left": job.left,
+        "out_of_budget": job.out_of_budget or is_left,
+        "seconds": job.step.seconds if job.step else 0.0,
+    }
+
+
+def _moved(diff: dict[str, Any]) -> dict[str, Any]:
+    """What a release diff says, with the systems of a leaderboard that moved most."""
+    boards = [
+        {
+            key: board[key]
+            for key in ("collection", "label_set", "level", "measure", "n_systems", "kendall")
+        }
+        | {
+            "n_moved": len(board["systems"]),
+            "systems": sorted(board["systems"], key=_how_far, reverse=True)[:SYSTEMS],
+        }
+        for board in diff["leaderboards"]
+    ]
+    labels = [
+        {
+            key: moves[key]
+            for key in ("collection", "label_set", "changed", "appeared", "went", "same")
+        }
+        for moves in diff["label_sets"]
+    ]
+    return {
+        "before": diff["before"],
+        "after": diff["after"],
+        "n_label_sets": diff["n_label_sets"],
+        "n_label_sets_moved": len(labels),
+        "label_sets": labels[:LISTED],
+        "n_leaderboards": diff["n_boards"],
+        "n_leaderboards_moved": len(boards),
+        "leaderboards": boards[:LISTED],
+    }
+
+
+def _how_far(system: dict[str, Any]) -> tuple[bool, float, float]:
+    """New and gone systems first, then by ranks, then by score."""
+    if system["rank_before"] is None or system["rank_after"] is None:
+        return True, 0.0, system["score_after"] or 0.0
+    ranks = abs(system["rank_after"] - system["rank_before"])
+    return False, ranks, abs((system["score_after"] or 0) - (system["score_before"] or 0))
+
+
+def _counts(came_in, graded, moved, failed) -> dict[str, int]:
+    """The night in numbers, which its row keeps."""
+    return {
+        "files_accepted": sum(each["counts"]["accepted"] for each in came_in),
+        "files_quarantined": sum(each["counts"]["quarantined"] for each in came_in),
+        "files_waiting": sum(each["counts"]["waiting"] for each in came_in),
+        "inputs_rejected": sum(each["counts"]["rejected"] for each in came_in),
+        "pairs": sum(each["pairs"] for each in graded),
+        "pairs_failed": sum(each["failed"] for each in graded),
+        "pairs_left": sum(each["left"] for each in graded),
+        "tokens": sum(each["tokens"] for each in graded),
+        "leaderboards_moved": moved["n_leaderboards_moved"] if moved else 0,
+        "steps_failed": len(failed),
+    }

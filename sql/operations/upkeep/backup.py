@@ -1,0 +1,274 @@
+"""`gradelake lake backup`: one snapshot of a lake, its releases and what people keep beside it."""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import catalog_file, grading_folder, require_lake, write_lock
+from gradelake.sql.lake.lock import file_lock
+from gradelake.sql.lake.storage import Storage, sha256_of
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.operations.upkeep.lake_files import (
+    LIVE,
+    Catalog,
+    catalog_files,
+    lake_id,
+    read_sqlite,
+)
+from gradelake.sql.operations.upkeep.manifest import (
+    MANIFEST,
+    ArchiveWriter,
+    Entry,
+    FolderWriter,
+    Manifest,
+    fetch_local,
+    is_archive,
+    read_manifest,
+)
+from gradelake.sql.operations.upkeep.people_files import people_files
+from gradelake.sql.releases.data_files import open_catalog
+
+
+@dataclass
+class BackedUp:
+    """What a backup did: files in it and their bytes, and how many were new."""
+
+    place: Path
+    snapshot: int
+    releases: list[str]
+    files: int
+    bytes: int
+    copied: int
+    copied_bytes: int
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Taken:
+    """Copies made under the lock: `files` by their path in a restored folder, `named` the catalogs
+    among them by name, the working one first."""
+
+    files: dict[str, Path] = field(default_factory=dict)
+    named: dict[str, Path] = field(default_factory=dict)
+
+    def add(self, name: str, copy: Path) -> None:
+        """A catalog. The last release to come is what readers get."""
+        self.named[name] = copy
+        if name == LIVE:
+            self.files["lake/catalog.sqlite"] = copy
+            return
+        if name != "published":
+            self.files[f"lake/releases/{name}.sqlite"] = copy
+        self.files["lake/published.sqlite"] = copy
+
+
+def backup(
+    project: Project,
+    place: Path,
+    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
+) -> BackedUp:
+    """Bring the backup in `place` (a folder, or a file ending in .tar) up to the newest commit.
+
+    The writer's lock is held while the catalogs are copied, not while the data files are: they
+    never change. A folder gets only what it does not have; its former backup holds until the new
+    one is whole. Raises `BadInput` for a place that holds something else, and `WorkFailed` when a
+    file of the lake is missing or cannot be copied.
+    """
+    require_lake(project)
+    people, warnings = people_files(project)
+    lake = lake_id(project)
+    if place.resolve().is_relative_to(project.lake_path.resolve()):
+        raise BadInput(f"{place}: lies in the lake itself", "Name a place outside of it.")
+    _require_place(place, lake)
+    busy = "this folder is being written by"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not is_archive(place):
+            place.mkdir(exist_ok=True)
+        lock = (
+            nullcontext()
+            if is_archive(place)
+            else file_lock(place / ".lock", "gradelake lake backup", wait=False, busy=busy)
+        )
+        with lock, _scratch(place) as scratch:
+            taken = _take(project, scratch)
+            return _write(project, place, lake, taken, people, warnings, progress)
+    except OSError as error:
+        raise WorkFailed(
+            f"{error.filename or place}: {error.strerror or error}",
+            "The backup was not made; a former one is as it was.",
+        ) from error
+
+
+def _require_place(place: Path, lake: str) -> None:
+    """Raise `BadInput` unless a backup of this lake may be written there."""
+    if is_archive(place):
+        is_other = place.is_dir()
+        is_former = place.is_file()
+    else:
+        is_other = place.exists() and not place.is_dir()
+        is_former = place.is_dir() and (place / MANIFEST).exists()
+        ours = {".lock", ".scratch", "data", "kept", f"{MANIFEST}.writing", MANIFEST}
+        if place.is_dir():
+            is_other = bool({file.name for file in place.iterdir()} - ours)
+    if is_other:
+        raise BadInput(
+            f"{place}: there is something else here", "Name a new folder, an empty one, or a .tar."
+        )
+    if is_former and read_manifest(place).lake != lake:
+        raise BadInput(f"{place}: holds the backup of another lake", "Name another place.")
+
+
+@contextmanager
+def _scratch(place: Path) -> Iterator[Path]:
+    """A folder for copies, beside where they go; what a killed backup left in it is removed."""
+    folder = place.with_name(f".{place.name}.scratch") if is_archive(place) else place / ".scratch"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# --- under the lock -------------------------------------------------------------------------------
+
+
+def _take(project: Project, scratch: Path) -> Taken:
+    """Copy what changes: the catalogs, and graded chunks that are not committed yet."""
+    taken = Taken()
+    with write_lock(project, "gradelake lake backup"):
+        # first the chunks: one that goes now was committed, so the catalog below has it
+        for file in sorted(grading_folder(project).glob("*/[!.]*.parquet")):
+            copy = scratch / f"{file.parent.name}-{file.name}"
+            try:
+                shutil.copyfile(file, copy)
+            except FileNotFoundError:
+                continue
+            taken.files[f"lake/grading/{file.parent.name}/{file.name}"] = copy
+        if project.on_postgres:
+            from gradelake.sql.operations.upkeep.postgres_export import export
+
+            moments = export(project, scratch / "catalog.sqlite")
+        else:
+            _take_catalogs(project, scratch, taken)
+    if project.on_postgres:
+        from gradelake.sql.operations.upkeep.postgres_export import rewound
+
+        taken.add(LIVE, scratch / "catalog.sqlite")
+        for name, snapshot in moments:
+            copy = scratch / f"release-{name}.sqlite"
+            rewound(scratch / "catalog.sqlite", snapshot, copy)
+            taken.add(name, copy)
+    return taken
+
+
+def _take_catalogs(project: Project, scratch: Path, taken: Taken) -> None:
+    files = catalog_files(project)
+    if LIVE not in files:
+        raise WorkFailed(
+            f"{catalog_file(project)}: the working catalog is gone", "Run `gradelake lake verify`."
+        )
+    for name, file in files.items():
+        copy = scratch / f"{name}.sqlite"
+        if name == LIVE:
+            vacuum_into(file, copy)
+        else:
+            shutil.copyfile(file, copy)
+        taken.add(name, copy)
+
+
+def vacuum_into(file: Path, copy: Path) -> None:
+    """A compact copy of a SQLite catalog as of its last commit. Raises `WorkFailed`."""
+    try:
+        with open_catalog(file) as source:
+            source.execute("vacuum into ?", [str(copy)])
+    except sqlite3.Error as error:
+        raise WorkFailed(
+            f"{file}: the catalog cannot be copied: {error}", "Run `gradelake lake verify`."
+        ) from None
+
+
+# --- without it -----------------------------------------------------------------------------------
+
+
+def _write(project, place, lake, taken, people, warnings, progress) -> BackedUp:
+    catalogs = [read_sqlite(project, name, file) for name, file in taken.named.items()]
+    storage = Storage(project)
+    wanted = _wanted(catalogs, storage)
+    writer = ArchiveWriter(place) if is_archive(place) else FolderWriter(place)
+    entries = []
+    for path, size in progress("copying", wanted.items(), len(wanted)):
+        entries.append(_add_data(writer, storage, path, size))
+    with tempfile.TemporaryDirectory() as folder:
+        for path, content in people.items():
+            file = Path(folder) / hashlib.sha256(path.encode()).hexdigest()
+            file.write_bytes(content)
+            entries.append(_keep(writer, path, file))
+        for path, file in taken.files.items():
+            entries.append(_keep(writer, path, file))
+    releases = [catalog.name for catalog in catalogs if catalog.name != LIVE]
+    snapshot = catalogs[0].snapshot
+    manifest = Manifest(
+        lake,
+        snapshot,
+        releases,
+        utc_now().isoformat(timespec="seconds"),
+        str(project.folder),
+        entries,
+    )
+    writer.finish(manifest)
+    return BackedUp(
+        place,
+        snapshot,
+        releases,
+        len(entries),
+        sum(entry.size for entry in entries),
+        writer.copied,
+        writer.copied_bytes,
+        warnings,
+    )
+
+
+def _wanted(catalogs: list[Catalog], storage: Storage) -> dict[str, int]:
+    """Every data file that a catalog needs, with its bytes; what else one names, where it is."""
+    there = storage.sizes()
+    wanted = {file.path: file.size for catalog in catalogs for file in catalog.files}
+    broken = [path for path, size in wanted.items() if there.get(path) != size]
+    if broken:
+        raise WorkFailed(
+            f"{counted(len(broken), 'files of the lake', 'are')} missing or incomplete, such as "
+            f"{storage.path(broken[0])}",
+            "`gradelake lake verify` lists them and says what to do.",
+        )
+    outside = [path for path in wanted if os.path.isabs(path) or "://" in path]
+    if outside:
+        raise WorkFailed(f"{outside[0]}: lies outside of the lake's data ({storage.root})")
+    return wanted
+
+
+def _add_data(writer, storage: Storage, path: str, size: int) -> Entry:
+    try:
+        return writer.add(
+            f"lake/data/{path}", f"data/{path}", size, lambda target: storage.fetch(path, target)
+        )
+    except FileNotFoundError as error:
+        raise WorkFailed(
+            f"{storage.path(path)} was removed during the backup", "Run it again."
+        ) from error
+
+
+def _keep(writer, path: str, file: Path) -> Entry:
+    """Add a file that changes from backup to backup, under a name that its content gives."""
+    name = f"kept/{sha256_of(file)}{file.suffix}"
+    return writer.add(path, name, file.stat().st_size, fetch_local(file))

@@ -1,0 +1,230 @@
+"""Looking after a lake: `gradelake lake verify|backup|restore|copy`."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.project import Project
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.group()
+def lake():
+    """Look after a lake: check it, back it up, bring it elsewhere.
+
+    \b
+    Examples:
+      gradelake lake verify
+      gradelake lake backup /backups/dl19
+    """
+
+
+@lake.command(short_help="Check that every file of the lake is there and whole.")
+@click.option("--deep", is_flag=True, help="Read every column of every file.")
+@click.option(
+    "--against",
+    metavar="BACKUP",
+    type=click.Path(exists=True, path_type=Path),
+    help="Also compare the files' bytes with a backup's hashes.",
+)
+@_json
+@click.pass_obj
+def verify(project, deep, against, as_json):
+    """Check that every file which the lake and its releases name is there and whole.
+
+    Also that the catalogs are sound, that the raw rows keep their contracts, and that the grades
+    agree with their ledger. Only reads, and waits for nobody. Exit code 1 when something is wrong.
+
+    A byte that was flipped inside a Parquet file often reads as another value, without an error:
+    --deep finds what cannot be decoded and passages whose text is not the one ingested; --against
+    finds every changed byte in the files that the backup has.
+
+    \b
+    Examples:
+      gradelake lake verify
+      gradelake lake verify --deep --against /backups/dl19
+    """
+    started = time.monotonic()
+    with console.working("looking at every file"):
+        from gradelake.sql.operations.upkeep.verify import verify as run_verify
+
+        done = run_verify(project(), deep, against, console.progress)
+    seconds = time.monotonic() - started
+    if as_json:
+        faults = [vars(fault) for fault in done.faults]
+        console.print_json(
+            {"ok": not faults, **vars(done), "faults": faults, "seconds": round(seconds, 3)}
+        )
+    else:
+        _tell_verified(done, seconds)
+    if done.faults:
+        sys.exit(1)
+
+
+def _tell_verified(done, seconds: float) -> None:
+    from gradelake.sql.operations.upkeep.verify import line
+
+    for note in done.notes:
+        console.say(f"note {note}")
+    for fault in done.faults:
+        console.say(f"BAD  {line(fault)}")
+        console.say(f"       {fault.hint}")
+    how = "every column read" if done.deep else "sizes and footers read"
+    if done.compared:
+        how += f", {done.compared:,} compared with the backup"
+    console.paragraph(
+        f"{counted(len(done.catalogs), 'catalogs')} ({', '.join(done.catalogs)}), "
+        f"{counted(done.files, 'files')} of "
+        f"{console.size(done.bytes)} ({how}), {sum(done.tables.values()):,} raw rows in "
+        f"{console.duration(seconds)}"
+    )
+    if done.orphans:
+        console.paragraph(
+            f"{counted(done.orphans, 'files')} of {console.size(done.orphan_bytes)} that no "
+            "catalog names: being written now, or left by a killed process (`gradelake lake tidy` "
+            "removes those)"
+        )
+    console.say(counted(len(done.faults), "faults") if done.faults else "the lake is sound")
+
+
+@lake.command(short_help="Back up the newest commit and every kept release.")
+@click.argument("place", metavar="FOLDER|FILE.tar", type=click.Path(path_type=Path))
+@_json
+@click.pass_obj
+def backup(project, place, as_json):
+    """Back up the newest commit, every kept release, and what people keep beside the lake.
+
+    A folder gets only the files that it does not have yet; until the new backup is whole, the
+    former one holds. Work on the lake goes on meanwhile. Collections' own files (runs, judgments)
+    are not in it: the lake has what was ingested.
+
+    \b
+    Examples:
+      gradelake lake backup /backups/dl19
+      gradelake lake backup before-the-deadline.tar
+    """
+    from gradelake.sql.operations.upkeep.backup import backup as run_backup
+
+    started = time.monotonic()
+    with console.working("backing up"):
+        done = run_backup(project(), place, console.progress)
+    seconds = time.monotonic() - started
+    for warning in done.warnings:
+        console.warn(f"warning: {warning}")
+    if as_json:
+        console.print_json({**vars(done), "seconds": round(seconds, 3)})
+        return
+    releases = ", ".join(done.releases) or "none yet"
+    console.say(f"backed up version {done.snapshot} (releases: {releases}) to {done.place}")
+    console.say(
+        f"{counted(done.files, 'files')} of {console.size(done.bytes)}, {done.copied:,} of them "
+        f"new ({console.size(done.copied_bytes)}), in {console.duration(seconds)}"
+    )
+
+
+@lake.command(short_help="Make a project folder of a backup.")
+@click.argument("backup", metavar="BACKUP", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
+@_json
+def restore(backup, folder, as_json):
+    """Make a project folder of a backup: gradelake.toml, the seeds, and a SQLite lake.
+
+    Every hash is checked first, and the restored lake afterwards. FOLDER must be new or empty.
+    `gradelake lake copy` brings the lake on to a PostgreSQL catalog.
+
+    \b
+    Examples:
+      gradelake lake restore /backups/dl19 dl19-restored
+    """
+    from gradelake.sql.operations.upkeep.restore import restore as run_restore
+    from gradelake.sql.operations.upkeep.verify import verify as run_verify
+
+    started = time.monotonic()
+    with console.working("restoring"):
+        project, manifest = run_restore(backup, folder, console.progress)
+    with console.working("looking at every file"):
+        done = run_verify(project, progress=console.progress)
+    seconds = time.monotonic() - started
+    if as_json:
+        faults = [vars(fault) for fault in done.faults]
+        console.print_json(
+            {
+                "ok": not faults,
+                "folder": project.folder,
+                "snapshot": manifest.snapshot,
+                "releases": manifest.releases,
+                "made_at": manifest.made_at,
+                "files": len(manifest.entries),
+                "faults": faults,
+                "seconds": round(seconds, 3),
+            }
+        )
+    else:
+        console.say(
+            f"restored version {manifest.snapshot}, backed up {manifest.made_at}Z, in "
+            f"{project.folder}"
+        )
+        _tell_verified(done, seconds)
+    if done.faults:
+        sys.exit(1)
+
+
+@lake.command(short_help="Bring the raw tables into another, empty lake.")
+@click.argument("to", metavar="TO.toml", type=click.Path(path_type=Path))
+@_json
+@click.pass_obj
+def copy(project, to, as_json):
+    """Bring the raw tables into the lake that another gradelake.toml names.
+
+    SQLite to PostgreSQL and S3, or back. Work goes on there where it was: what is ingested is
+    known, and no grade is paid for twice. The target must be empty; an interrupted copy goes on.
+    Releases and marts stay behind: a build makes them anew.
+
+    \b
+    Examples:
+      gradelake lake copy team.toml
+      gradelake --config team.toml build
+    """
+    from gradelake.sql.operations.upkeep.lake_copy import copy as run_copy
+
+    source, started = project(), time.monotonic()
+    target = Project.find(to)
+    with console.working("copying"):
+        done = run_copy(source, target, sys.argv[1:], console.progress)
+    seconds = time.monotonic() - started
+    following = f"gradelake --config {to} build"
+    for warning in done.warnings:
+        console.warn(f"warning: {warning}")
+    if as_json:
+        console.print_json({**vars(done), "next": following, "seconds": round(seconds, 3)})
+        return
+    if done.finished_before:
+        console.say(f"this lake was copied there already, at version {done.snapshot}")
+        if done.later_commits:
+            raise WorkFailed(
+                f"commits in the source since: {done.later_commits:,}", "Copy into an empty lake."
+            )
+        return
+    rows = [
+        (table, n, "before" if table in done.before else "now")
+        for table, n in (done.before | done.tables).items()
+        if n
+    ]
+    console.print_table(["table", "rows", "copied"], rows)
+    console.say(
+        f"copied version {done.snapshot} in {console.duration(seconds)}; counts and contents are "
+        "the same"
+    )
+    if done.chunks:
+        console.say(f"{done.chunks:,} graded chunks that wait to be committed came along")
+    if done.seeds:
+        console.say(f"seeds copied: {', '.join(done.seeds)}")
+    if done.later_commits:
+        console.warn(f"later commits of the source, which are not there: {done.later_commits:,}")
+    console.hint(f"next: {following}")

@@ -1,0 +1,273 @@
+"""`gradelake lake copy`: an existing lake's raw tables into another lake, checked row by row."""
+
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from gradelake.sql.build.seeds import seeds_folder
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import (
+    NAME,
+    attach,
+    data_path,
+    grading_folder,
+    require_lake,
+    write_lock,
+)
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.operations.upkeep.lake_files import lake_id
+
+ORIGIN = "origin"  # the source's name beside the target in one connection
+# made by the target itself, or about files that stay behind
+_NOT_COPIED = {"schema_migrations", "kept_releases"}
+# what a build only adds to: its history of the rubric's edits cannot be computed anew
+_HISTORY = "intermediate.rubric_history"
+
+
+@dataclass
+class Copied:
+    """What a copy did: per table its rows and whether they were there before."""
+
+    snapshot: int  # of the source
+    tables: dict[str, int] = field(default_factory=dict)  # copied now
+    before: dict[str, int] = field(default_factory=dict)  # by an interrupted copy
+    chunks: int = 0  # graded, but not committed in the source yet
+    seeds: list[str] = field(default_factory=list)
+    later_commits: int = 0  # of the source, since the snapshot
+    finished_before: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+
+def copy(
+    source: Project,
+    target: Project,
+    arguments: list[str],
+    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
+) -> Copied:
+    """Copy the newest state of every raw table; marts are built anew, releases stay behind.
+
+    A transaction per table, in which count and fingerprint of both sides are compared. An
+    interrupted copy goes on, at the snapshot it began with. The source is only read. Raises
+    `BadInput` when the target has anything else in it, `WorkFailed` when a table differs.
+    """
+    _require_two_lakes(source, target)
+    require_lake(source)
+    origin = lake_id(source)
+    with Lake.create(target) as lake, lake.lock("gradelake lake copy"):
+        snapshot, finished = _begun(lake, origin)
+        # what is graded and not committed must be neither lost nor paid for again: no commit
+        # happens between these two
+        with write_lock(source, "gradelake lake copy"):
+            newest = _attach(lake, source, snapshot)
+            done = Copied(newest if snapshot is None else snapshot)
+            done.later_commits = newest - done.snapshot
+            if finished:
+                done.finished_before = True
+                return done
+            done.chunks = _copy_chunks(source, target)
+        tables, marked = _tables(lake), _marked(lake)
+        for table in progress("copying", tables, len(tables)):
+            _copy_table(lake, table, table in marked, origin, done)
+        done.seeds = _copy_seeds(source, target, done)
+        with lake.transaction("lake copy") as transaction:
+            transaction.extra |= {
+                "copied_from": origin,
+                "source_snapshot": done.snapshot,
+                "finished": True,
+            }
+            transaction.say(copied_tables=len(done.tables | done.before))
+            transaction.finish_run(arguments)
+    _warn_of_settings(source, target, done)
+    return done
+
+
+def fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:
+    """(rows, sum of the 64-bit hashes of all columns of each row): the order does not matter."""
+    columns = sorted(row[0] for row in connection.execute(f"describe {table}").fetchall())
+    named = ", ".join(f'"{column}"' for column in columns)
+    return connection.execute(
+        f"select count(*), coalesce(sum(hash({named})::hugeint), 0)::hugeint from {table}"
+    ).fetchone()
+
+
+# --- before ---------------------------------------------------------------------------------------
+
+
+def _require_two_lakes(source: Project, target: Project) -> None:
+    if source.on_postgres and target.on_postgres:
+        same = source.dsn == target.dsn
+    elif source.on_postgres or target.on_postgres:
+        same = False
+    else:
+        same = source.lake_path.resolve() == target.lake_path.resolve()
+    if same:
+        raise BadInput(
+            f"{target.file} names the lake that would be copied",
+            "Name another [lake] path or catalog in it.",
+        )
+    if data_path(source) == data_path(target):
+        raise BadInput(
+            f"both lakes would keep their files in {data_path(source)}",
+            f"Name another [lake] path or data in {target.file}.",
+        )
+
+
+def _begun(lake: Lake, origin: str) -> tuple[int | None, bool]:
+    """(source's snapshot of an interrupted copy, or None; whether it was finished).
+
+    Raises `BadInput` unless the target is empty or such a copy.
+    """
+    marks = lake.rows(
+        """
+        select
+            json_extract_string(commit_extra_info, '$.copied_from'),
+            json_extract(commit_extra_info, '$.source_snapshot')::bigint,
+            coalesce(json_extract(commit_extra_info, '$.finished')::boolean, false)
+        from lake.snapshots()
+        where
+            commit_message is null and snapshot_id > 1
+            or not starts_with(commit_message, 'migration ')
+        order by snapshot_id
+        """
+    )
+    if not marks:
+        return None, False
+    if any(mark[0] != origin for mark in marks):
+        raise BadInput(
+            f"{lake.project.file}: its lake is not empty",
+            "A lake is copied into an empty one only: nothing there is overwritten.",
+        )
+    return marks[0][1], marks[-1][2]
+
+
+def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
+    """Attach the source, pinned; returns its newest snapshot."""
+    connection = lake.connection
+    attach(connection, source, read_only=True, name=ORIGIN)
+    (newest,) = connection.execute(f"select max(snapshot_id) from {ORIGIN}.snapshots()").fetchone()
+    kept = {
+        row[0]
+        for row in connection.execute(f"select snapshot_id from {ORIGIN}.snapshots()").fetchall()
+    }
+    connection.execute(f"detach {ORIGIN}")
+    if snapshot is not None and snapshot not in kept:
+        raise BadInput(
+            f"the interrupted copy was of version {snapshot}, which the source has no longer",
+            "Begin again with an empty lake.",
+        )
+    attach(connection, source, read_only=True, name=ORIGIN, snapshot=snapshot or newest)
+    (have,) = connection.execute(
+        f"select max(number) from {ORIGIN}.raw.schema_migrations"
+    ).fetchone()
+    if have != migrations()[-1][0] or applied(lake) != have:
+        raise BadInput(
+            f"the source has raw schema {have}, this Gradelake {migrations()[-1][0]}",
+            "Run `gradelake build` on the source first: any writing brings it up to date.",
+        )
+    return newest
+
+
+# --- copying --------------------------------------------------------------------------------------
+
+
+def _tables(lake: Lake) -> list[str]:
+    """What to copy, as schema.table; the large tables last."""
+    rows = lake.rows(
+        "select schema_name || '.' || table_name from duckdb_tables() "
+        "where database_name = ? and (schema_name = 'raw' or schema_name || '.' || table_name = ?) "
+        "order by estimated_size, 1",
+        ORIGIN,
+        _HISTORY,
+    )
+    return [table for (table,) in rows if table.partition(".")[2] not in _NOT_COPIED]
+
+
+def _marked(lake: Lake) -> set[str]:
+    """The tables that an interrupted copy committed."""
+    rows = lake.rows(
+        "select json_extract_string(commit_extra_info, '$.copied_table') from lake.snapshots()"
+    )
+    return {table for (table,) in rows if table}
+
+
+def _copy_table(lake: Lake, table: str, is_there: bool, origin: str, done: Copied) -> None:
+    """Copy one table, unless it is there; compare both sides before it counts."""
+    connection = lake.connection
+    with lake.transaction("lake copy") as transaction:
+        rows, digest = fingerprint(connection, f"{ORIGIN}.{table}")
+        if not rows:
+            return
+        if not is_there:
+            if table == _HISTORY:
+                transaction.run(f"create table {{lake}}.{table} as from {ORIGIN}.{table} limit 0")
+            transaction.run(f"insert into {{lake}}.{table} by name from {ORIGIN}.{table}")
+        found = fingerprint(connection, f"{NAME}.{table}")
+        if found != (rows, digest):
+            raise WorkFailed(
+                f"{table} differs after copying: {counted(found[0], 'rows')} instead of {rows:,}"
+                if found[0] != rows
+                else f"{table} differs after copying: {counted(rows, 'rows')}, but other values",
+                "The copy is not to be used. Begin again with an empty lake, and please report "
+                "this.",
+            )
+        (done.before if is_there else done.tables)[table] = rows
+        if not is_there:
+            transaction.extra |= {
+                "copied_from": origin,
+                "source_snapshot": done.snapshot,
+                "copied_table": table,
+            }
+            transaction.say(**{table.partition(".")[2]: rows})
+
+
+def _copy_chunks(source: Project, target: Project) -> int:
+    """Bring along what is graded and waits to be committed; the next grading run commits it."""
+    n = 0
+    for file in sorted(grading_folder(source).glob("*/[!.]*.parquet")):
+        place = grading_folder(target) / file.parent.name / file.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = place.with_name(f".{place.name}")
+        try:
+            shutil.copyfile(file, fresh)
+        except FileNotFoundError:  # committed just now
+            continue
+        fresh.replace(place)
+        n += 1
+    return n
+
+
+# --- what people keep -----------------------------------------------------------------------------
+
+
+def _copy_seeds(source: Project, target: Project, done: Copied) -> list[str]:
+    """Copy the seeds that the target's folder does not have; nothing is overwritten."""
+    ours, theirs = seeds_folder(source), seeds_folder(target)
+    if ours.resolve() == theirs.resolve():
+        return []
+    copied = []
+    for file in sorted(ours.glob("*.csv")):
+        place = theirs / file.name
+        if not place.exists():
+            theirs.mkdir(exist_ok=True)
+            shutil.copyfile(file, place)
+            copied.append(file.name)
+        elif place.read_bytes() != file.read_bytes():
+            done.warnings.append(f"{place}: differs from {file}, and was left as it is")
+    return copied
+
+
+def _warn_of_settings(source: Project, target: Project, done: Copied) -> None:
+    for kind in ("collections", "graders"):
+        ours, theirs = getattr(source, kind), getattr(target, kind)
+        missing = [name for name in ours if ours[name] != theirs.get(name)]
+        if missing:
+            done.warnings.append(
+                f"{target.file}: [{kind}] has not, or otherwise: {', '.join(missing)}. Nightly "
+                f"work goes on where it was with the settings of {source.file}."
+            )

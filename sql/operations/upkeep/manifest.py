@@ -1,0 +1,199 @@
+"""What a backup holds: a manifest, written last, and the files it names, in a folder or a .tar."""
+
+import io
+import json
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.lake.storage import copied, sha256_of
+
+MANIFEST = "manifest.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the backup: where it goes in a restored folder, and where it is kept."""
+
+    path: str
+    stored: str
+    size: int  # bytes
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One backup. `lake` is the id of the lake it is of; times are UTC."""
+
+    lake: str
+    snapshot: int
+    releases: list[str]
+    made_at: str
+    source: str
+    entries: list[Entry]
+
+    def content(self) -> bytes:
+        return (json.dumps({"format": _FORMAT, **asdict(self)}, indent=1) + "\n").encode()
+
+
+def is_archive(place: Path) -> bool:
+    """Whether a backup there is one file: its name ends in .tar."""
+    return place.name.endswith(".tar")
+
+
+def read_manifest(backup: Path) -> Manifest:
+    """Raises `BadInput` when there is no backup, or it is none of Gradelake's."""
+    with opened(backup) as stream:
+        return _manifest(backup, stream)
+
+
+def _manifest(backup: Path, stream: Callable[[str], BinaryIO]) -> Manifest:
+    try:
+        with stream(MANIFEST) as file:
+            content = json.load(file)
+        if content.pop("format") != _FORMAT:
+            raise BadInput(f"{backup}: made by another Gradelake", "Use the one that made it.")
+        entries = [Entry(**entry) for entry in content.pop("entries")]
+        manifest = Manifest(**content, entries=entries)
+    except (FileNotFoundError, KeyError) as error:
+        raise BadInput(
+            f"{backup}: no backup here ({MANIFEST} is missing or incomplete)",
+            "Name a folder or .tar that `gradelake lake backup` made.",
+        ) from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"{backup}: {MANIFEST} cannot be read: {error}") from error
+    for entry in entries:
+        for path in (PurePosixPath(entry.path), PurePosixPath(entry.stored)):
+            if path.is_absolute() or ".." in path.parts:
+                raise BadInput(f"{backup}: {MANIFEST} names a place outside of it: {path}")
+    return manifest
+
+
+@contextmanager
+def opened(backup: Path) -> Iterator[Callable[[str], BinaryIO]]:
+    """Yields a function that opens what is stored under a name, to read."""
+    if backup.is_dir():
+        yield lambda stored: (backup / stored).open("rb")
+    elif backup.is_file():
+        try:
+            with tarfile.open(backup, "r:") as tar:
+                yield lambda stored: tar.extractfile(stored)
+        except tarfile.TarError as error:
+            raise BadInput(f"{backup}: is no tar archive: {error}") from error
+    else:
+        raise BadInput(f"{backup}: no such file or folder", "Name a backup.")
+
+
+class FolderWriter:
+    """Adds to a backup in a folder. Until `finish`, the former manifest holds."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.former = {}
+        if (folder / MANIFEST).exists():
+            self.former = {entry.path: entry for entry in read_manifest(folder).entries}
+        self.copied = 0
+        self.copied_bytes = 0
+
+    def add(self, path: str, stored: str, size: int, fetch: Callable[[Path], str]) -> Entry:
+        """Keep a file that never changes under this name; one that is there already stays."""
+        place, known = self.folder / stored, self.former.get(path)
+        if place.is_file() and place.stat().st_size == size:
+            if known and (known.stored, known.size) == (stored, size):
+                return known
+            return Entry(path, stored, size, sha256_of(place))  # of a backup that was killed
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = place.with_name(place.name + ".writing")
+        sha256 = fetch(fresh)
+        os.replace(fresh, place)
+        self.copied += 1
+        self.copied_bytes += size
+        return Entry(path, stored, size, sha256)
+
+    def finish(self, manifest: Manifest) -> None:
+        """Put the manifest in its place, then remove what it does not name."""
+        fresh = self.folder / f"{MANIFEST}.writing"
+        with fresh.open("wb") as out:
+            out.write(manifest.content())
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(fresh, self.folder / MANIFEST)
+        named = {self.folder / entry.stored for entry in manifest.entries}
+        for part in ("data", "kept"):
+            for file in (self.folder / part).rglob("*"):
+                if file.is_file() and file not in named:
+                    file.unlink()
+
+
+class ArchiveWriter:
+    """Writes a backup as one .tar beside its place, and renames it when it is whole."""
+
+    def __init__(self, file: Path):
+        self.file = file
+        self.former: dict[str, Entry] = {}
+        self.copied = 0
+        self.copied_bytes = 0
+        self._fresh = file.with_name(f".{file.name}.writing")
+        self._part = file.with_name(f".{file.name}.part")
+        self._tar = tarfile.open(self._fresh, "w:")  # noqa: SIM115  (closed in `finish`)
+        self._stored: dict[str, Entry] = {}
+
+    def add(self, path: str, stored: str, size: int, fetch: Callable[[Path], str]) -> Entry:
+        """Add a file; equal content under one name is there once."""
+        if stored not in self._stored:
+            sha256 = fetch(self._part)
+            self._tar.add(self._part, stored)
+            self._part.unlink()
+            self._stored[stored] = Entry(path, stored, size, sha256)
+            self.copied += 1
+            self.copied_bytes += size
+        return Entry(path, stored, size, self._stored[stored].sha256)
+
+    def finish(self, manifest: Manifest) -> None:
+        """Add the manifest and put the archive in its place."""
+        content = manifest.content()
+        member = tarfile.TarInfo(MANIFEST)
+        member.size = len(content)
+        self._tar.addfile(member, io.BytesIO(content))
+        self._tar.close()
+        descriptor = os.open(self._fresh, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+        os.replace(self._fresh, self.file)
+
+
+def fetch_local(source: Path) -> Callable[[Path], str]:
+    """How a writer gets a local file."""
+    return lambda target: copied(source, target)
+
+
+def require_whole(backup: Path, manifest: Manifest, progress: Callable) -> None:
+    """Raise `WorkFailed` naming the files of a backup that are not what the manifest says."""
+    import hashlib
+
+    wrong = []
+    with opened(backup) as stream:
+        stored = {entry.stored: entry for entry in manifest.entries}
+        for entry in progress("checking", stored.values(), len(stored)):
+            try:
+                with stream(entry.stored) as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except (OSError, KeyError, tarfile.TarError):
+                wrong.append(f"{entry.stored} is missing or cannot be read")
+                continue
+            if found != entry.sha256:
+                wrong.append(f"{entry.stored} has other bytes than were backed up")
+    if wrong:
+        listed = "\n  ".join(wrong[:10])
+        more = f"\n  and {len(wrong) - 10:,} more" if len(wrong) > 10 else ""
+        raise WorkFailed(
+            f"{backup}: this backup is damaged, nothing was restored\n  {listed}{more}",
+            "Use another backup.",
+        )

@@ -1,0 +1,54 @@
+"""`gradelake lake restore`: a backup becomes a project folder with a SQLite lake in it."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import CONFIG_NAME, Project
+from gradelake.sql.operations.upkeep.manifest import Manifest, opened, read_manifest, require_whole
+
+
+def restore(
+    backup: Path,
+    folder: Path,
+    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
+) -> tuple[Project, Manifest]:
+    """Check every hash of a backup, then put its files into a new or empty folder.
+
+    The folder appears whole or not at all. Raises `BadInput` when it holds something or there is
+    no backup, and `WorkFailed` when the backup is damaged or cannot be copied.
+    """
+    manifest = read_manifest(backup)
+    folder = Path(os.path.abspath(folder))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(
+            f"{folder}: is not empty", "A backup is restored into a new or an empty folder only."
+        )
+    require_whole(backup, manifest, progress)
+    fresh = folder.with_name(f".{folder.name}.restoring")
+    try:
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        _unpack(backup, manifest, fresh, progress)
+        (fresh / "lake" / "data").mkdir(parents=True, exist_ok=True)
+        os.replace(fresh, folder)  # an empty folder gives way
+    except OSError as error:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise WorkFailed(
+            f"{error.filename or folder}: {error.strerror or error}", "Nothing was restored."
+        ) from error
+    return Project.read(folder / CONFIG_NAME), manifest
+
+
+def _unpack(backup: Path, manifest: Manifest, fresh: Path, progress: Callable) -> None:
+    with opened(backup) as stream:
+        for entry in progress("copying", manifest.entries, len(manifest.entries)):
+            target = fresh / entry.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with stream(entry.stored) as source, target.open("wb") as out:
+                shutil.copyfileobj(source, out, 1 << 20)
+                out.flush()
+                os.fsync(out.fileno())

@@ -1,0 +1,167 @@
+"""Keeping a lake small: old releases and snapshots go, and with them the files only they read.
+
+What any release reads that stays is never deleted, and nothing is before it has been of no use
+for a while: a reader may have opened it a moment ago. Every step is whole in itself, so a process
+that is killed leaves a lake that is tidied a little, and the next one goes on.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from gradelake.sql.build import nodes_to_skip
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import NAME, catalog_file, data_path
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.upkeep import compaction
+from gradelake.sql.releases import data_files, keeping, releases
+
+ORPHANS_AFTER = timedelta(days=1)  # no transaction takes so long
+_WORTH_IT = 1 << 20  # unused bytes from which a SQLite catalog is written anew
+
+
+@dataclass
+class Maintained:
+    """What `maintain` did. Files are Parquet files; bytes count releases and catalog, too."""
+
+    files_merged: int = 0
+    releases_dropped: int = 0
+    snapshots_expired: int = 0
+    files_deleted: int = 0
+    orphans_deleted: int = 0
+    bytes_freed: int | None = 0  # None: on object storage deleted files are not measured
+    files_held: int = 0  # of no use to the working catalog, but a release reads them
+    files_waiting: int = 0  # deleted when `keep_days` are over
+
+
+def maintain(
+    project: Project,
+    grace: timedelta | None = None,
+    n_releases: int | None = None,
+    merge_from: int = compaction.MERGE_FROM,
+    flush_from: int = compaction.FLUSH_FROM,
+    tell: Callable[[str], None] = lambda step: None,
+) -> Maintained:
+    """Tidy the lake under the writer's lock.
+
+    `grace` (default: `keep_days` of gradelake.toml) is how long snapshots stay, and files that
+    nothing needs any more; `n_releases` (default: `keep_releases`) how many of the newest releases
+    stay beside those marked with `release_policy.keep`. Raises `WorkFailed` when a file would be
+    deleted that somebody still needs: it is left alone.
+    """
+    grace = timedelta(days=project.keep_days) if grace is None else grace
+    n_releases = project.keep_releases if n_releases is None else n_releases
+    done = Maintained()
+    with Lake.writer(project) as lake, lake.lock("gradelake lake tidy"):
+        before = _catalog_bytes(project)
+        _remove_unfinished(project)
+        tell("merging small files")
+        compaction.flush_inlined_rows(lake, flush_from)
+        done.files_merged = compaction.merge_small_files(lake, merge_from)
+        tell("dropping old releases")
+        done.releases_dropped = len(keeping.drop_old(lake, n_releases))
+        done.snapshots_expired = _expire(lake, datetime.now(UTC) - grace)
+        compaction.forget_inlined_rows(lake)
+        tell("deleting files that nobody needs")
+        freed = _clean(lake, grace, done)
+        if not project.on_postgres:
+            _shrink(catalog_file(project))
+        if freed is not None:
+            done.bytes_freed = freed + before - _catalog_bytes(project)
+        else:
+            done.bytes_freed = None
+    return done
+
+
+def _expire(lake: Lake, older_than: datetime) -> int:
+    """Forget the snapshots that nobody asks for."""
+    names = {r.name for r in releases.available(lake.project, lake.connection)}
+    staying = {r.snapshot for r in releases.listed(lake.connection) if r.name in names}
+    staying.add(lake.newest_snapshot())
+    if built := nodes_to_skip.last_build(lake):
+        # the next build asks for that one, and whether dbt wrote after it
+        staying |= {built[0], nodes_to_skip.changed_since(lake, built[0])}
+    old = lake.rows("select snapshot_id from lake.snapshots() where snapshot_time < ?", older_than)
+    return keeping.expire(lake, [s for (s,) in old if s not in staying])
+
+
+def _clean(lake: Lake, grace: timedelta, done: Maintained) -> int | None:
+    """Delete the files that were of no use for long enough. Returns bytes, None if not known."""
+    connection, folder, now = lake.connection, data_path(lake.project), datetime.now(UTC)
+    needed = set(keeping.files_of_all(lake))
+    done.files_held = data_files.hold(connection, needed, now)
+    waiting = data_files.scheduled(connection)
+    doomed = {
+        path for path, since in waiting.items() if path not in needed and since <= now - grace
+    }
+    data_files.doom(connection, doomed)
+    needed |= data_files.known(connection)
+    deleted, sizes = [], []
+    for function, older_than in (
+        ("ducklake_delete_orphaned_files", now - max(grace, ORPHANS_AFTER)),
+        ("ducklake_cleanup_old_files", data_files.DOOMED),
+    ):
+        call = f"call {function}('{NAME}', older_than => ?"
+        going = [path for (path,) in lake.rows(f"{call}, dry_run => true)", older_than)]
+        if wanted := needed.intersection(path.removeprefix(folder) for path in going):
+            raise WorkFailed(
+                f"{counted(len(wanted), 'files')} would be deleted that a release or the working "
+                f"catalog reads, {min(wanted)} first; that was not done",
+                "Please report this with the output of `gradelake doctor`.",
+            )
+        sizes += [_size(path) for path in going]
+        lake.rows(f"{call})", older_than)
+        deleted.append(len(going))
+    done.orphans_deleted, done.files_deleted = deleted
+    done.files_waiting = len(waiting.keys() - doomed - needed)
+    return None if None in sizes else sum(sizes)
+
+
+def _size(path: str) -> int | None:
+    """Bytes of a file that is about to be deleted; 0 when a killed process has done so already."""
+    if "://" in path:
+        return None
+    file = Path(path)
+    return file.stat().st_size if file.is_file() else 0
+
+
+def _remove_unfinished(project: Project) -> None:
+    """Remove what a killed build was publishing: under the lock nobody writes it any more."""
+    folders = (project.lake_path, releases.release_file(project, "x").parent)
+    for folder in folders:
+        for file in (*folder.glob("*.writing"), *folder.glob("*.writing-journal")):
+            file.unlink(missing_ok=True)
+
+
+def _catalog_bytes(project: Project) -> int:
+    """Bytes of the working catalog and the releases' copies; 0 on PostgreSQL."""
+    if project.on_postgres:
+        return 0
+    catalog = catalog_file(project)
+    files = [catalog, catalog.with_name(f"{catalog.name}-wal")]
+    files += releases.release_file(project, "x").parent.glob("*.sqlite")
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _shrink(catalog: Path) -> None:
+    """Write a SQLite catalog anew when much of it is unused; empty its write-ahead log.
+
+    A reader that is at it keeps either from happening; the next time will do.
+    """
+    with closing(sqlite3.connect(catalog, timeout=5, isolation_level=None)) as connection:
+        try:
+            page, unused, pages = (
+                connection.execute(f"pragma {name}").fetchone()[0]
+                for name in ("page_size", "freelist_count", "page_count")
+            )
+            if unused * page > _WORTH_IT and unused * 4 > pages:
+                connection.execute("vacuum")
+            connection.execute("pragma wal_checkpoint(truncate)")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) and "busy" not in str(error):
+                raise

@@ -1,0 +1,274 @@
+"""`gradelake lake verify`: whether every file that the lake's catalogs name is there and whole."""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import GradelakeError, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import attach, connect, quote
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.storage import Storage
+from gradelake.sql.operations.upkeep.lake_files import (
+    LIVE,
+    Catalog,
+    NamedFile,
+    catalog_files,
+    read_postgres,
+    read_sqlite,
+)
+from gradelake.sql.releases.data_files import open_catalog
+
+_AT_ONCE = 200  # Parquet files whose footers are asked for together
+_FROM_BACKUP = (
+    "Take it from a backup: `gradelake lake restore` puts one into a new folder, and the file can "
+    "be copied from there."
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong: which file or table, which catalogs are hit, and what to do."""
+
+    what: str
+    hint: str
+    file: str | None = None
+    table: str | None = None
+    hits: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Verified:
+    """What was looked at and what was found."""
+
+    deep: bool = False
+    catalogs: list[str] = field(default_factory=list)
+    files: int = 0
+    bytes: int = 0
+    compared: int = 0  # files whose bytes were compared with a backup's
+    orphans: int = 0  # files that no catalog names
+    orphan_bytes: int = 0
+    tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows
+    notes: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A file with everything that names it."""
+
+    file: NamedFile
+    hits: list[str]
+
+
+def verify(
+    project: Project,
+    deep: bool = False,
+    against: Path | None = None,
+    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
+) -> Verified:
+    """Check the whole lake; nothing is written and no lock is taken.
+
+    `deep` reads every column of every file; `against` names a backup whose hashes the files'
+    bytes are compared with: much of what is flipped in a Parquet file reads without an error, and
+    only a hash tells. Raises `BadInput` when there is no lake or no such backup, `WorkFailed` when
+    its folder cannot be read at all.
+    """
+    done = Verified(deep=deep)
+    hashes = _hashes(against) if against else {}
+    storage = Storage(project)
+    there = storage.sizes()  # before the catalogs: what a writer adds meanwhile is no orphan
+    catalogs = _catalogs(project, done)
+    named = _by_path(catalogs)
+    known = set(named).union(*(catalog.others for catalog in catalogs))
+    orphans = [size for path, size in there.items() if path not in known]
+    done.orphans, done.orphan_bytes = len(orphans), sum(orphans)
+    done.files, done.bytes = len(named), sum(each.file.size for each in named.values())
+    done.compared = len(hashes.keys() & named.keys())
+
+    found = [_size_fault(each, storage, there) for each in named.values()]
+    whole = [each for each, fault in zip(named.values(), found, strict=True) if not fault]
+    rows = _footers(storage, [each.file.path for each in whole])
+    found += [_rows_fault(each, storage, rows) for each in whole]
+    if deep or hashes:
+        for each in progress("reading", whole, len(whole)):
+            found.append(_bytes_fault(each, storage, hashes) or (deep and _read(each, storage)))
+    faults = [fault for fault in found if fault]
+    if faults:  # a release that was dropped meanwhile took its files along
+        still = _by_path(_catalogs(project, Verified()))
+        faults = [fault for fault in faults if fault.file[len(storage.root) :] in still]
+    done.faults += faults
+    if any(catalog.name == LIVE for catalog in catalogs):
+        _check_rows(project, catalogs[0].snapshot, done)
+    return done
+
+
+# --- catalogs -----------------------------------------------------------------------------------
+
+
+def _catalogs(project: Project, done: Verified) -> list[Catalog]:
+    """Every catalog that can be read; of the others `done` gets a fault."""
+    if project.on_postgres:
+        found = read_postgres(project)
+        done.catalogs = [catalog.name for catalog in found]
+        return found
+    found = []
+    for name, file in catalog_files(project).items():
+        done.catalogs.append(name)
+        try:
+            _require_sound(file)
+            found.append(read_sqlite(project, name, file))
+        except WorkFailed as error:
+            remedy = _FROM_BACKUP
+            if name not in (LIVE, "published"):
+                remedy += f" Or drop the release: `gradelake release drop {name}`."
+            done.faults.append(Fault(error.message, remedy, str(file), None, [name]))
+    if LIVE not in done.catalogs:
+        done.faults.append(
+            Fault(
+                "the working catalog is gone: nothing can be written",
+                _FROM_BACKUP,
+                str(project.lake_path / "catalog.sqlite"),
+                None,
+                [LIVE],
+            )
+        )
+    return found
+
+
+def _require_sound(file: Path) -> None:
+    """Raise `WorkFailed` unless SQLite itself finds the file whole."""
+    try:
+        with open_catalog(file) as catalog:
+            (said,) = catalog.execute("pragma integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise WorkFailed(f"{file}: is no sound SQLite file: {error}") from None
+    if said != "ok":
+        raise WorkFailed(f"{file}: is no sound SQLite file: {said}")
+
+
+def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:
+    found: dict[str, Named] = {}
+    for catalog in catalogs:
+        for file in catalog.files:
+            hits = found.setdefault(file.path, Named(file, [])).hits
+            if catalog.name not in hits:
+                hits.append(catalog.name)
+    return found
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def _fault(named: Named, storage: Storage, what: str) -> Fault:
+    """A fault of a file, with what helps: only raw tables cannot be computed anew."""
+    derived = not named.file.table.startswith("raw.")
+    remedy = _FROM_BACKUP
+    if derived and named.hits == [LIVE]:
+        remedy = "`gradelake build --full-refresh` makes it anew."
+    elif derived:
+        remedy = (
+            f"{_FROM_BACKUP} Or make it anew for the next release (`gradelake build "
+            "--full-refresh`) and drop those that are hit (`gradelake release drop NAME`)."
+        )
+    return Fault(what, remedy, storage.path(named.file.path), named.file.table, named.hits)
+
+
+def _size_fault(named: Named, storage: Storage, there: dict[str, int]) -> Fault | None:
+    size = there.get(named.file.path)
+    if size is None:
+        return _fault(named, storage, "is missing")
+    if size != named.file.size:
+        return _fault(named, storage, f"has {size:,} bytes instead of {named.file.size:,}")
+    return None
+
+
+def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
+    """What each Parquet footer says: rows, or why it cannot be read."""
+    query = "select file_name, num_rows from parquet_file_metadata(?)"
+    found: dict[str, int | str] = {}
+    for start in range(0, len(paths), _AT_ONCE):
+        some = [storage.path(path) for path in paths[start : start + _AT_ONCE]]
+        try:
+            found |= storage.connection.execute(query, [some]).fetchall()
+        except duckdb.Error:  # one of them, at least
+            for path in some:
+                try:
+                    found |= storage.connection.execute(query, [[path]]).fetchall()
+                except duckdb.Error as error:
+                    found[path] = str(error).splitlines()[0]
+    return found
+
+
+def _rows_fault(named: Named, storage: Storage, rows: dict[str, int | str]) -> Fault | None:
+    said = rows[storage.path(named.file.path)]
+    if isinstance(said, str):
+        return _fault(named, storage, f"cannot be read: {said}")
+    if said != named.file.rows:
+        return _fault(named, storage, f"has {counted(said, 'rows')} instead of {named.file.rows:,}")
+    return None
+
+
+def _bytes_fault(named: Named, storage: Storage, hashes: dict[str, str]) -> Fault | None:
+    expected = hashes.get(named.file.path)
+    if expected is None:
+        return None
+    try:
+        if storage.sha256(named.file.path) == expected:
+            return None
+    except (OSError, GradelakeError) as error:
+        return _fault(named, storage, f"cannot be read: {error}")
+    return _fault(named, storage, "has other bytes than in the backup")
+
+
+def _read(named: Named, storage: Storage) -> Fault | None:
+    """Decode every column of a file."""
+    place = quote(storage.path(named.file.path))
+    try:
+        storage.connection.execute(f"select bit_xor(hash(t)) from read_parquet({place}) as t")
+    except duckdb.Error as error:
+        return _fault(named, storage, f"is corrupted: {str(error).splitlines()[0]}")
+    return None
+
+
+def _hashes(backup: Path) -> dict[str, str]:
+    """sha256 of each data file in a backup, by its path below the data folder."""
+    from gradelake.sql.operations.upkeep.manifest import read_manifest
+
+    below = "lake/data/"
+    return {
+        entry.path[len(below) :]: entry.sha256
+        for entry in read_manifest(backup).entries
+        if entry.path.startswith(below)
+    }
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
+    from gradelake.sql.operations.upkeep.verify_rows import check_rows
+
+    connection = connect()
+    try:
+        attach(connection, project, read_only=True, snapshot=snapshot)
+    except GradelakeError as error:
+        done.faults.append(Fault(error.message, error.hint or _FROM_BACKUP, None, None, [LIVE]))
+        return
+    broken = {fault.table for fault in done.faults if LIVE in fault.hits}
+    with Lake(project, connection, None) as lake:
+        connection.execute("begin read only")  # else each query reads the catalog anew
+        check_rows(lake, broken, done)
+
+
+def line(fault: Fault) -> str:
+    """A fault for people."""
+    place = f"{fault.file}: " if fault.file else ""
+    table = f" (table {fault.table})" if fault.table else ""
+    hits = f"; hit: {', '.join(fault.hits)}" if fault.hits else ""
+    return f"{place}{fault.what}{table}{hits}"

@@ -1,0 +1,170 @@
+"""Whether the raw tables keep their contracts, and the grades agree with their ledger."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import duckdb
+import pandera.polars as pa
+import polars as pl
+from pandera.errors import SchemaErrors
+
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.lake.transaction import CHUNK
+from gradelake.sql.operations.doctor import repeated_keys
+from gradelake.sql.operations.upkeep.lake_files import LIVE
+from gradelake.sql.operations.upkeep.verify import Fault
+
+if TYPE_CHECKING:
+    from gradelake.sql.operations.upkeep.verify import Verified
+
+_ROWS = 500_000  # checked at a time
+_REPORT = "Please report this: commits are meant to prevent it. A backup may have it as it was."
+
+# what must be nothing: (what its rows count, what a row of it means, where {} are that count and
+# the other cells, query)
+_LEDGER = [
+    (
+        "grades",
+        "{} of grader {} that raw.graders does not have",
+        """
+        select count(*), grader_id from lake.raw.grades
+        where grader_id not in (select grader_id from lake.raw.graders) group by grader_id
+        """,
+    ),
+    (
+        "grades",
+        "{} of batch {} that neither raw.grading_batches nor raw.ledger has",
+        """
+        select count(*), batch_id from lake.raw.grades
+        where
+            batch_id not in (select batch_id from lake.raw.grading_batches)
+            and batch_id not in (select run_id from lake.raw.ledger)
+        group by batch_id
+        """,
+    ),
+    # failed pairs are taken out when they are graded again, so they are left out here
+    (
+        "grades",
+        "{} of finished batch {}, which counted {:,} (failed ones aside)",
+        """
+        select count(grades.batch_id) as found, batches.batch_id,
+            batches.ok + batches.unanswerable + batches.defaulted as counted
+        from lake.raw.grading_batches as batches
+        left join lake.raw.grades as grades
+            on batches.batch_id = grades.batch_id and grades.status != 'failed'
+        where batches.state = 'done'
+        group by all
+        having found != counted
+        """,
+    ),
+    # a grader's failed grades may be among the imported ones: there may be fewer, but not none
+    (
+        "grades",
+        "{} of import {}, for which the ledger has {:,}",
+        """
+        select count(grades.batch_id) as found, ledger.target, ledger.n_rows
+        from lake.raw.ledger as ledger
+        left join lake.raw.grades as grades on ledger.run_id = grades.batch_id
+        where regexp_full_match(ledger.target, '[^/]+/(labels|grades)/[^/]+')
+        group by all
+        having
+            found > ledger.n_rows
+            or (found < ledger.n_rows and (found = 0 or ledger.target like '%/labels/%'))
+        """,
+    ),
+    (
+        "graded pairs",
+        "{} (beside those that were reused), and the ledger's chunks hold {:,}",
+        f"""
+        select
+            (
+                select count(*) from lake.raw.grades
+                where batch_id in (select batch_id from lake.raw.grading_batches)
+            ) - (select coalesce(sum(reused), 0) from lake.raw.grading_batches) as graded,
+            (
+                select coalesce(sum(n_rows), 0) from lake.raw.ledger
+                where starts_with(target, '{CHUNK}')
+            ) as held
+        where graded > held
+        """,
+    ),
+]
+
+
+def check_rows(lake: Lake, broken: set[str | None], done: "Verified") -> None:
+    """Add what is wrong with the rows to `done`; tables with a broken file are left out."""
+    have, newest = applied(lake), migrations()[-1][0]
+    if have != newest:
+        done.notes.append(
+            f"raw schema {have}, this Gradelake knows {newest}: the raw rows were not checked "
+            "(any writing brings an older one up)"
+        )
+        return
+    broken = set(broken)
+    for table in CONTRACTS:
+        if f"raw.{table}" in broken:
+            continue
+        try:
+            done.faults += _faults_of(lake, table, done)
+        except duckdb.Error as error:
+            what = f"cannot be read: {str(error).splitlines()[0]}"
+            done.faults.append(_fault(what, table))
+            broken.add(f"raw.{table}")
+            lake.connection.execute("rollback")  # DuckDB refuses all else in this transaction
+            lake.connection.execute("begin read only")
+    if not {"raw.grades", "raw.graders", "raw.grading_batches", "raw.ledger"} & broken:
+        done.faults += [
+            _fault(meaning.format(counted(n, what), *cells), "grades")
+            for what, meaning, query in _LEDGER
+            for n, *cells in lake.rows(query)
+        ]
+
+
+def _fault(what: str, table: str) -> Fault:
+    return Fault(what, _REPORT, None, f"raw.{table}", [LIVE])
+
+
+def _faults_of(lake: Lake, table: str, done: "Verified") -> list[Fault]:
+    faults = [
+        _fault(f"more than one row for {counted(n, 'keys')} ({', '.join(KEYS[table])})", table)
+        for _, n in repeated_keys(lake, [table])
+    ]
+    faults += _broken_contract(lake, table, done)
+    if table == "passages" and done.deep:
+        n = lake.value("select count(*) from lake.raw.passages where sha256(text) != text_sha256")
+        if n:
+            what = "whose text is not the one that was ingested (text_sha256)"
+            faults.append(_fault(f"{counted(n, 'passages')} {what}", table))
+    return faults
+
+
+def _broken_contract(lake: Lake, table: str, done: "Verified") -> Iterator[Fault]:
+    """A fault for every check of a table's contract that rows break. Keys are not looked at."""
+    contract = CONTRACTS[table]
+    # stored numbers may be narrower than the contract's
+    types = {name: column.dtype.type for name, column in contract.columns.items()}
+    without_key = pa.DataFrameSchema(contract.columns, strict=True, name=table)
+    said: dict[str, list] = {}
+    done.tables[table] = 0
+    reader = lake.connection.execute(f"select * from lake.raw.{table}").to_arrow_reader(_ROWS)
+    for batch in reader:
+        rows = pl.from_arrow(batch)
+        done.tables[table] += rows.height
+        try:
+            without_key.validate(
+                rows.cast({n: t for n, t in types.items() if n in rows}), lazy=True
+            )
+        except SchemaErrors as error:
+            for column, value, check in error.failure_cases.select(
+                "column", "failure_case", "check"
+            ).iter_rows():
+                said.setdefault(f"{column}: {check}", []).append(value)
+    for check, values in said.items():
+        yield _fault(
+            f"{counted(len(values), 'rows', 'break')} its contract: {check} "
+            f"(such as {values[0]!r})",
+            table,
+        )

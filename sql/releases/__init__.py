@@ -1,0 +1,1 @@
+"""What readers see: finished builds, published, listed, kept, dropped and compared."""

@@ -1,0 +1,205 @@
+"""Commands for releases: list, keep, drop, diff."""
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
+
+
+@click.group(short_help="See, keep, drop and compare releases.")
+def release():
+    """See, keep, drop and compare releases: what finished builds published.
+
+    \b
+    Examples:
+      gradelake release list
+      gradelake release diff r1 r2
+    """
+
+
+@release.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def list_(project, as_json):
+    """List the releases that can be read, newest first.
+
+    "Alone" is what dropping a release would free: the files that neither another release nor the
+    working catalog reads.
+
+    \b
+    Examples:
+      gradelake release list
+    """
+    from gradelake.sql.releases import keeping
+
+    project = project()
+    try:
+        lake = Lake.live(project)
+    except WorkFailed:  # no right to open the working catalog: the release tells up to itself
+        lake = Lake.published(project)
+    with lake:
+        found = releases.available(project, lake.connection)
+        kept = keeping.kept(lake)
+        default = releases.read_by_default(project, lake.connection)
+        alone = keeping.bytes_alone(lake, found)
+    rows = [
+        {
+            "release": each.name,
+            "snapshot": each.snapshot,
+            "published_at": each.published_at,
+            "is_kept": each.name in kept,
+            "is_read": each.name == default,
+            "bytes_alone": alone[each.name],
+        }
+        for each in reversed(found)
+    ]
+    if as_json:
+        console.print_json({"releases": rows})
+        return
+    shown = [
+        (
+            row["release"],
+            row["snapshot"],
+            f"{row['published_at']:%Y-%m-%d %H:%M:%S}",
+            "kept" if row["is_kept"] else None,
+            "readers get it" if row["is_read"] else None,
+            console.size(row["bytes_alone"]),
+        )
+        for row in rows
+    ]
+    console.print_table(["release", "version", "published_at", "kept", "read", "alone"], shown)
+    if not rows:
+        console.hint("next: `gradelake build` publishes one")
+
+
+@release.command("keep", short_help="Keep release NAME until it is dropped.")
+@click.option("--undo", is_flag=True, help="Let it go when it is old, like any other.")
+@click.argument("name")
+@click.pass_obj
+def keep(project, undo, name):
+    """Keep release NAME until it is dropped, however many newer ones there are.
+
+    \b
+    Examples:
+      gradelake release keep camera-ready
+      gradelake release keep camera-ready --undo
+    """
+    from gradelake.sql.releases import keeping
+
+    with Lake.writer(project()) as lake:
+        if undo:
+            done = keeping.let_go(lake, name)
+            console.say(f"{name} is kept no longer" if done else f"{name} was not kept")
+        else:
+            done = keeping.keep(lake, name)
+            console.say(
+                f"{name} is kept until it is dropped" if done else f"{name} is kept already"
+            )
+
+
+@release.command("drop")
+@click.option("--force", is_flag=True, help="Also when it is kept.")
+@click.argument("name")
+@click.pass_obj
+def drop(project, force, name):
+    """Take release NAME from its readers. The newest release cannot be dropped.
+
+    The files that only it reads are deleted by `gradelake lake tidy`, when nobody can be at
+    reading them any more.
+
+    \b
+    Examples:
+      gradelake release drop r3
+    """
+    from gradelake.sql.releases import keeping
+
+    with Lake.writer(project()) as lake:
+        keeping.drop(lake, name, force)
+    console.say(f"{name} is dropped; `gradelake lake tidy` deletes what only it reads")
+
+
+@release.command("diff", short_help="Show which labels, scores and ranks moved.")
+@click.option("--collection", metavar="NAME", help="Only of this collection.")
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated (default: nDCG@10, AP and Cover@20).",
+)
+@click.option(
+    "--level",
+    type=int,
+    metavar="N",
+    help="Label from which a passage is relevant (default: the collection's min_relevant).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with all systems.")
+@click.argument("before")
+@click.argument("after")
+@click.pass_obj
+def diff(project, collection, measures, level, as_json, before, after):
+    """Show which labels, scores and ranks moved from release BEFORE to release AFTER.
+
+    \b
+    Examples:
+      gradelake release diff r1 r2
+      gradelake release diff r1 r2 --collection dl19 --measure RR --level 3
+    """
+    from dataclasses import asdict
+
+    from gradelake.sql.releases.diff import compare
+
+    with console.working("comparing releases"):
+        found = compare(project(), before, after, collection, measures, level)
+    if as_json:
+        console.print_json(asdict(found))
+        return
+    _show_labels(found)
+    _show_boards(found)
+
+
+def _show_labels(found) -> None:
+    n = len(found.label_sets)
+    console.say(f"labels: {n} of {counted(found.n_label_sets, 'label sets')} moved")
+    if not n:
+        return
+    columns = ["collection", "label_set", "changed", "appeared", "went", "same"]
+    console.print_table(columns, [[getattr(m, c) for c in columns] for m in found.label_sets])
+    console.say("\nthe first of them (query, passage, label before and after)")
+    columns = ["label_set", "query_id", "passage_id", "before", "after"]
+    rows = [
+        (moves.label_set, *(_cell(example[c]) for c in columns[1:]))
+        for moves in found.label_sets
+        for example in moves.examples
+    ]
+    console.print_table(columns, rows)
+
+
+_SYSTEMS = 10
+
+
+def _show_boards(found) -> None:
+    n = len(found.leaderboards)
+    console.say(f"\nleaderboards: {n} of {found.n_boards} moved")
+    for board in found.leaderboards:
+        tau = "undefined" if board.kendall is None else f"{board.kendall:.4f}"
+        console.say(
+            f"\n{board.collection} {board.label_set} {board.measure} (level {board.level}): "
+            f"{counted(len(board.systems), 'systems')} moved; "
+            f"tau-b {tau} over the {board.n_systems} on both"
+        )
+        columns = ["system", "score_before", "score_after", "rank_before", "rank_after"]
+        rows = [[_cell(system[c]) for c in columns] for system in board.systems[:_SYSTEMS]]
+        console.print_table(columns, rows)
+        if len(board.systems) > _SYSTEMS:
+            console.say(f"and {len(board.systems) - _SYSTEMS:,} more (--json lists all)")
+
+
+def _cell(value) -> str:
+    """Scores to 4 decimals, as trec_eval prints them; - is what one release does not have."""
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,277 @@
+"""What moved between two releases: labels, scores and ranks, compared in SQL side by side."""
+
+from dataclasses import dataclass, field
+
+import duckdb
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake.connection import connect, require_lake
+from gradelake.sql.releases.releases import attach_release
+
+MAIN_MEASURES = ("nDCG@10", "AP", "Cover@20")  # shown unless others are asked for
+FIRST_FEW = 5
+
+
+@dataclass
+class LabelMoves:
+    """A label set whose labels differ; `examples`: query, passage, label before and after (None:
+    there was none)."""
+
+    collection: str
+    label_set: str
+    changed: int
+    appeared: int
+    went: int
+    same: int
+    examples: list[dict] = field(default_factory=list)
+
+
+@dataclass
+class BoardMoves:
+    """A leaderboard on which something moved.
+
+    `systems` are those whose score or rank differs, best first; before or after is None for one
+    that is new or gone. `kendall` is tau-b (Kendall 1945) between the scores of the `n_systems`
+    that are on both boards; None where all of one board's are equal.
+    """
+
+    collection: str
+    label_set: str
+    level: int
+    measure: str
+    n_systems: int
+    kendall: float | None
+    systems: list[dict] = field(default_factory=list)
+
+
+@dataclass
+class Difference:
+    """Between two releases; `n_label_sets` and `n_boards` were compared, moved or not."""
+
+    before: str
+    after: str
+    n_label_sets: int
+    n_boards: int
+    label_sets: list[LabelMoves]
+    leaderboards: list[BoardMoves]
+
+
+def compare(
+    project: Project,
+    before: str,
+    after: str,
+    collection: str | None = None,
+    measures: tuple[str, ...] = (),
+    level: int | None = None,
+) -> Difference:
+    """Compare two releases, of one collection or of all.
+
+    Boards are compared at each collection's `min_relevant` (or the level nearest to it) unless
+    `level` is given, by `MAIN_MEASURES` unless `measures` are. Raises `BadInput` when there is no
+    such release, collection, measure or level.
+    """
+    require_lake(project)
+    with connect() as connection:
+        attach_release(connection, project, before, "earlier")
+        attach_release(connection, project, after, "later")
+        connection.execute(_KEYS)
+        _check(connection, "collection", [collection] if collection else [])
+        _check(connection, "measure", measures)
+        _check(connection, "level", [] if level is None else [level])
+        connection.execute(_LABELS, {"collection": collection})
+        connection.execute(_LABEL_SETS)
+        known = {name for (name,) in connection.execute("select measure from keys").fetchall()}
+        chosen = measures or tuple(known.intersection(MAIN_MEASURES)) or tuple(known)
+        values = {"collection": collection, "measures": list(chosen), "level": level}
+        connection.execute(_ENTRIES, values)
+        connection.execute(_BOARDS)
+        return Difference(
+            before,
+            after,
+            connection.execute("select count(*) from label_sets").fetchone()[0],
+            connection.execute("select count(*) from boards").fetchone()[0],
+            _label_moves(connection),
+            _board_moves(connection),
+        )
+
+
+# every (collection, level, measure) of either release
+_KEYS = """
+    create temp table keys as
+    select collection, level, measure from earlier.marts.leaderboard
+    union
+    select collection, level, measure from later.marts.leaderboard
+"""
+
+_LABELS = """
+    create temp table labels as
+    with
+    earlier_labels as (
+        select collection, label_set, query_id, passage_id, label, true as is_there
+        from earlier.marts.relevance_labels
+    ),
+    later_labels as (
+        select collection, label_set, query_id, passage_id, label, true as is_there
+        from later.marts.relevance_labels
+    )
+    select
+        collection, label_set, query_id, passage_id,
+        earlier_labels.label as before,
+        later_labels.label as after,
+        case
+            when earlier_labels.is_there is null then 'appeared'
+            when later_labels.is_there is null then 'went'
+            when earlier_labels.label is distinct from later_labels.label then 'changed'
+            else 'same'
+        end as move
+    from earlier_labels
+    full join later_labels using (collection, label_set, query_id, passage_id)
+    where $collection is null or collection = $collection
+"""
+
+_LABEL_SETS = """
+    create temp table label_sets as
+    select
+        collection, label_set,
+        count(*) filter (where move = 'changed') as changed,
+        count(*) filter (where move = 'appeared') as appeared,
+        count(*) filter (where move = 'went') as went,
+        count(*) filter (where move = 'same') as same
+    from labels
+    group by all
+"""
+
+_ENTRIES = """
+    create temp table entries as
+    with
+    collections as (
+        select collection, min_relevant from later.raw.collections
+        union all
+        select collection, min_relevant from earlier.raw.collections
+        where collection not in (select collection from later.raw.collections)
+    ),
+    chosen as (
+        select
+            collection,
+            coalesce($level, arg_min(level, (abs(level - min_relevant), level))) as level
+        from keys
+        inner join collections using (collection)
+        where $collection is null or collection = $collection
+        group by collection
+    ),
+    earlier_boards as (
+        select collection, label_set, level, measure, system, score, rank
+        from earlier.marts.leaderboard
+        semi join chosen using (collection, level)
+        where list_contains($measures, measure)
+    ),
+    later_boards as (
+        select collection, label_set, level, measure, system, score, rank
+        from later.marts.leaderboard
+        semi join chosen using (collection, level)
+        where list_contains($measures, measure)
+    )
+    select
+        collection, label_set, level, measure, system,
+        earlier_boards.score as score_before,
+        later_boards.score as score_after,
+        earlier_boards.rank as rank_before,
+        later_boards.rank as rank_after
+    from earlier_boards
+    full join later_boards using (collection, label_set, level, measure, system)
+"""
+
+_BOARDS = """
+    create temp table boards as
+    with
+    pairs as (
+        select
+            one.collection, one.label_set, one.level, one.measure,
+            sign(one.score_before - other.score_before) as before,
+            sign(one.score_after - other.score_after) as after
+        from entries as one
+        inner join entries as other
+            on
+                one.collection = other.collection
+                and one.label_set = other.label_set
+                and one.level = other.level
+                and one.measure = other.measure
+                and one.system < other.system
+        where
+            one.rank_before is not null and one.rank_after is not null
+            and other.rank_before is not null and other.rank_after is not null
+    ),
+    taus as (
+        select
+            collection, label_set, level, measure,
+            sum(before * after) / nullif(sqrt(sum(abs(before)) * sum(abs(after))), 0) as kendall
+        from pairs
+        group by all
+    ),
+    sizes as (
+        select
+            collection, label_set, level, measure,
+            count(*) filter (where rank_before is not null and rank_after is not null) as n_systems,
+            bool_or(
+                score_before is distinct from score_after or rank_before is distinct from rank_after
+            ) as has_moved
+        from entries
+        group by all
+    )
+    select sizes.*, round(taus.kendall, 10) as kendall
+    from sizes
+    left join taus using (collection, label_set, level, measure)
+"""
+
+
+def _check(connection: duckdb.DuckDBPyConnection, column: str, names) -> None:
+    known = {n for (n,) in connection.execute(f"select distinct {column} from keys").fetchall()}
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(str(name), map(str, known))
+            raise BadInput(f"neither release has a leaderboard of {column} {name!r}", hint)
+
+
+def _label_moves(connection: duckdb.DuckDBPyConnection) -> list[LabelMoves]:
+    rows = connection.execute(
+        "select * from label_sets where changed + appeared + went > 0 order by all"
+    ).fetchall()
+    moves = {row[:2]: LabelMoves(*row) for row in rows}
+    examples = connection.execute(
+        """
+        select collection, label_set, query_id, passage_id, before, after
+        from labels
+        where move != 'same'
+        qualify row_number() over (
+            partition by collection, label_set
+            order by move != 'changed', query_id, passage_id
+        ) <= ?
+        order by collection, label_set, move != 'changed', query_id, passage_id
+        """,
+        [FIRST_FEW],
+    ).fetchall()
+    for collection, label_set, *example in examples:
+        names = ("query_id", "passage_id", "before", "after")
+        moves[collection, label_set].examples.append(dict(zip(names, example, strict=True)))
+    return list(moves.values())
+
+
+def _board_moves(connection: duckdb.DuckDBPyConnection) -> list[BoardMoves]:
+    rows = connection.execute(
+        "select collection, label_set, level, measure, n_systems, kendall from boards "
+        "where has_moved order by collection, label_set, level, measure"
+    ).fetchall()
+    moves = {row[:4]: BoardMoves(*row) for row in rows}
+    names = ("system", "score_before", "score_after", "rank_before", "rank_after")
+    systems = connection.execute(
+        f"""
+        select collection, label_set, level, measure, {", ".join(names)}
+        from entries
+        where score_before is distinct from score_after or rank_before is distinct from rank_after
+        order by coalesce(rank_after, rank_before), rank_before, system
+        """
+    ).fetchall()
+    for row in systems:
+        moves[row[:4]].systems.append(dict(zip(names, row[4:], strict=True)))
+    return list(moves.values())

@@ -1,0 +1,147 @@
+"""Which releases stay: those that people keep, the newest ones, and the one that readers get."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.connection import NAME, published_file
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import author, utc_now
+from gradelake.sql.releases import data_files, releases
+from gradelake.sql.releases.releases import Release
+
+
+def kept(lake: Lake) -> set[str]:
+    """Names of the releases that stay until somebody drops them."""
+    table = lake.value(
+        "select count(*) from duckdb_tables() where database_name = ? and schema_name = 'raw' "
+        "and table_name = 'kept_releases'",
+        NAME,
+    )  # a lake that is only read may be of an older Gradelake
+    rows = lake.rows("select release from lake.raw.kept_releases") if table else []
+    return {name for (name,) in rows}
+
+
+def keep(lake: Lake, name: str) -> bool:
+    """Mark a release to stay. Returns False when it was marked before.
+
+    Raises `BadInput` when there is no such release.
+    """
+    with lake.transaction(f"release keep {name}") as transaction:
+        releases.named(releases.available(lake.project, lake.connection), name)
+        if name in kept(lake):
+            return False
+        values = (name, author(), utc_now())
+        transaction.run("insert into {lake}.raw.kept_releases values (?, ?, ?)", *values)
+    return True
+
+
+def let_go(lake: Lake, name: str) -> bool:
+    """Take the mark away again. Returns False when there was none.
+
+    Raises `BadInput` when there is no such release.
+    """
+    with lake.transaction(f"release keep --undo {name}") as transaction:
+        if name not in kept(lake):
+            releases.named(releases.available(lake.project, lake.connection), name)
+            return False
+        transaction.delete("kept_releases", release=name)
+    return True
+
+
+def drop(lake: Lake, name: str, force: bool = False) -> Release:
+    """Take a release from its readers; what only it reads is deleted when the lake is tidied.
+
+    Raises `BadInput` when there is no such release, when it is the newest or the one that readers
+    get, or when it is kept and `force` is not given.
+    """
+    with lake.lock("gradelake release drop"):
+        found = releases.available(lake.project, lake.connection)
+        release = releases.named(found, name)
+        if release.name in _newest(lake, found):
+            raise BadInput(
+                f"{name!r} is the newest release, which readers get",
+                "Publish another one first: gradelake build",
+            )
+        if name in kept(lake) and not force:
+            raise BadInput(
+                f"{name!r} is kept",
+                f"Drop it all the same with: gradelake release drop {name} --force",
+            )
+        _remove(lake, [release])
+    return release
+
+
+def drop_old(lake: Lake, n_newest: int) -> list[Release]:
+    """Drop all releases but the newest ones and the kept ones; returns them. Under the lock."""
+    found = releases.available(lake.project, lake.connection)
+    staying = kept(lake) | _newest(lake, found) | {r.name for r in found[-n_newest:]}
+    old = [release for release in found if release.name not in staying]
+    if old:
+        _remove(lake, old)
+    return old
+
+
+def _newest(lake: Lake, found: list[Release]) -> set[str]:
+    """The newest release, and the one that readers get if that is another."""
+    default = releases.read_by_default(lake.project, lake.connection)
+    return {found[-1].name, default or found[-1].name} if found else set()
+
+
+def _remove(lake: Lake, dropped: list[Release]) -> None:
+    """The copies go first: killed in between, no reader finds a release without its files."""
+    names = {release.name for release in dropped}
+    for release in dropped:  # its readers have a while to finish
+        data_files.hold(lake.connection, files(lake, release), datetime.now(UTC))
+    if not lake.project.on_postgres:
+        for release in dropped:
+            releases.release_file(lake.project, release.name).unlink(missing_ok=True)
+    newest = lake.newest_snapshot()
+    # by name: in a catalog restored from an older copy, the number may be another commit's
+    snapshots = [r.snapshot for r in releases.listed(lake.connection) if r.name in names]
+    expire(lake, [snapshot for snapshot in snapshots if snapshot != newest])
+    if marked := sorted(names & kept(lake)):
+        with lake.transaction(f"release drop {', '.join(marked)}") as transaction:
+            transaction.delete("kept_releases", release=marked)
+
+
+def expire(lake: Lake, snapshots: list[int]) -> int:
+    """Forget these snapshots; files that no other one reads are scheduled to be deleted."""
+    if not snapshots:
+        return 0
+    versions = ", ".join(f"{snapshot:d}" for snapshot in snapshots)
+    return len(lake.rows(f"call ducklake_expire_snapshots('{NAME}', versions => [{versions}])"))
+
+
+def files(lake: Lake, release: Release) -> dict[str, int]:
+    """path -> bytes of every data file that a release reads."""
+    if lake.project.on_postgres:
+        return data_files.of_snapshot(lake.connection, release.snapshot)
+    return data_files.of_catalog(releases.release_file(lake.project, release.name))
+
+
+def bytes_alone(lake: Lake, found: list[Release]) -> dict[str, int]:
+    """name -> bytes that go with a release: its copy of the catalog, and the files that neither
+    another release nor the working catalog reads."""
+    of_each = {release.name: files(lake, release) for release in found}
+    readers = Counter(path for named in of_each.values() for path in named)
+    readers.update(data_files.of_snapshot(lake.connection, lake.newest_snapshot()))
+    alone = {
+        name: sum(size for path, size in named.items() if readers[path] == 1)
+        for name, named in of_each.items()
+    }
+    if not lake.project.on_postgres:
+        for name in alone:
+            alone[name] += releases.release_file(lake.project, name).stat().st_size
+    return alone
+
+
+def files_of_all(lake: Lake) -> dict[str, int]:
+    """path -> bytes of every data file that any release reads."""
+    found: dict[str, int] = {}
+    for release in releases.available(lake.project, lake.connection):
+        found |= files(lake, release)
+    published = published_file(lake.project)
+    if not lake.project.on_postgres and published.is_file():
+        found |= data_files.of_catalog(published)  # as a rule one of those
+    return found
