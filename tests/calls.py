@@ -5,7 +5,7 @@ from enum import Enum
 
 import click
 
-from gradelake import app
+from gradelake.app import app
 from gradelake.sql.ask import book
 
 

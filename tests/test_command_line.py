@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from gradelake import app
+from gradelake.app import app
 from gradelake.sql.common.command_line import short_help
 from gradelake.sql.common.errors import GradelakeError
 from tests.calls import calls, check

@@ -71,10 +71,7 @@ def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
 
 
 def _format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": schema},
-    }
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 class Misshapen(ValueError):

@@ -84,8 +84,7 @@ class Rankings:
             seen["rankings_left_out"] = self.found.height
             return
         rows = into.lake.rows(
-            "select system, source_file from lake.raw.systems where collection = ?",
-            into.collection,
+            "select system, source_file from lake.raw.systems where collection = ?", into.collection
         )
         ours = {system for system, source in rows if source == self.source}
         known = {system for system, _ in rows} - ours

@@ -85,6 +85,5 @@ def require_installed(engine: type[Engine], name: str) -> None:
     missing = [module for module in engine.needs if not importlib.util.find_spec(module)]
     if missing:
         raise BadInput(
-            f"the engine {name!r} needs {', '.join(missing)}, not installed here",
-            engine.install,
+            f"the engine {name!r} needs {', '.join(missing)}, not installed here", engine.install
         )

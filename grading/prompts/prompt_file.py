@@ -36,7 +36,7 @@ OUTPUTS = ("scale", "text")
 @cache
 def shipped_prompts() -> dict[str, Prompt]:
     """The prompts that come with Gradelake, by name."""
-    folder = Path(__file__).parent / "prompts"
+    folder = Path(__file__).parent
     return {file.stem: read_prompt(file, str(file)) for file in sorted(folder.glob("*.yaml"))}
 
 

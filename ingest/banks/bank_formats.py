@@ -140,9 +140,7 @@ def tqa(line: int | None, lesson: dict, findings: Findings) -> Iterator[Draft]:
     pictures = lesson["questions"].get("diagramQuestions") or {}
     if pictures and isinstance(pictures, dict | list):
         findings.note(
-            "diagram",
-            line,
-            f"{query_id}: questions on a picture are passed over ({len(pictures)})",
+            "diagram", line, f"{query_id}: questions on a picture are passed over ({len(pictures)})"
         )
     held = {"nonDiagramQuestions": questions}
     for at, place, question in _listed(line, held, "nonDiagramQuestions", findings, "id"):

@@ -42,8 +42,6 @@ def write(into: Targets) -> None:
     if into.transaction.recorded(target) == sha256:
         return  # not an input of its own
     frame = pl.DataFrame(
-        rows,
-        orient="row",
-        schema=dict.fromkeys(("grouping", "group_name", "system"), pl.String),
+        rows, orient="row", schema=dict.fromkeys(("grouping", "group_name", "system"), pl.String)
     )
     into.replace("system_groups", frame, where, target, sha256)

@@ -137,12 +137,7 @@ class _Comparison:
                 "add another item"
             )
         return self._make(
-            "reword",
-            item,
-            line_number,
-            text=fields.text,
-            gold_answers=answers or (),
-            weight=weight,
+            "reword", item, line_number, text=fields.text, gold_answers=answers or (), weight=weight
         )
 
     def _refuse_repeats(self, found: list[Edit]) -> None:

@@ -25,8 +25,7 @@ class _Asking(click.Command):
 
 
 @click.command(
-    cls=_Asking,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    cls=_Asking, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
 )
 @click.option(
     "--format",

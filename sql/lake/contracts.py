@@ -300,19 +300,10 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "run_id": _text(),
         "committed_at": pa.Column(_TIME),
     },
-    "kept_releases": {
-        "release": _text(),
-        "kept_by": _text(),
-        "kept_at": pa.Column(_TIME),
-    },
+    "kept_releases": {"release": _text(), "kept_by": _text(), "kept_at": pa.Column(_TIME)},
 }
 
 CONTRACTS: dict[str, pa.DataFrameSchema] = {
-    table: pa.DataFrameSchema(
-        columns,
-        unique=KEYS[table] or None,
-        strict=True,
-        name=table,
-    )
+    table: pa.DataFrameSchema(columns, unique=KEYS[table] or None, strict=True, name=table)
     for table, columns in _COLUMNS.items()
 }

@@ -11,6 +11,7 @@ the machine; the ratio is the result.
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from rich.console import Console
@@ -84,8 +85,8 @@ def main() -> None:
     rows = [
         (
             f"correlations, {workers} thread{'s' if workers > 1 else ''}",
-            timed(lambda: agreement(made, official, n_replicates=n, workers=workers)),
-        )  # noqa: B023
+            timed(partial(agreement, made, official, n_replicates=n, workers=workers)),
+        )
         for workers in (1, 2)
     ]
     rows += [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gradelake import app
+from gradelake.app import app
 from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project

@@ -97,8 +97,7 @@ def compute_something_else(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [(drop_and_weigh_items, change_a_run), (take_the_edits_back, compute_something_else)],
+    "changes", [(drop_and_weigh_items, change_a_run), (take_the_edits_back, compute_something_else)]
 )
 def test_after_changes_the_lake_is_what_a_full_rebuild_makes_of_it(folder, tmp_path, changes):
     for change in changes:

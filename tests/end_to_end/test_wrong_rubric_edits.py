@@ -83,11 +83,7 @@ def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
 def test_a_text_that_the_query_has_already_is_refused(folder, items):
     text = "What does the inclination compass of robins measure?"
     assert item_id(QUERY, text) in items
-    write_edits(
-        folder,
-        edit(1, "drop", items[0]),
-        edit(2, "reword", items[1], text=text),
-    )
+    write_edits(folder, edit(1, "drop", items[0]), edit(2, "reword", items[1], text=text))
     words = gradelake(folder, "build", code=2).stderr
     assert "row 2 (reword" in words
     assert "the query has an item with this text already" in words

@@ -180,11 +180,7 @@ def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
     stumble(stumbling, landmarks="nonsense")
     stumbling.grade("judge")
     grades = stumbling.grades("judge", "grade, status, response")
-    assert grades["q1", "p2", "What scatters light?"] == (
-        None,
-        "failed",
-        "as an AI language model",
-    )
+    assert grades["q1", "p2", "What scatters light?"] == (None, "failed", "as an AI language model")
 
 
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling):

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from gradelake import app
+from gradelake.app import app
 from gradelake.grading.review.cards import Card, Reviewed, Wish, deal
 from gradelake.grading.review.reviewable import choose_tau, find_grader
 from gradelake.grading.review.screen import _lines

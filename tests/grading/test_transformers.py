@@ -151,7 +151,8 @@ def test_words_are_told_apart_when_one_begins_the_other(project, models):
         "begins",
         (
             "name: begins\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-            "template: |\n  {query} {passage}\nscale: {N: 0, No: 1}\noutput: scale\nparser: strict\n"
+            "template: |\n  {query} {passage}\nscale: {N: 0, No: 1}\n"
+            "output: scale\nparser: strict\n"
         ),
     )
     engine, (response, *_) = score(project, models["t5"], PAIRS[:1], prompt="begins")

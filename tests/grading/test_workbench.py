@@ -191,7 +191,7 @@ def test_an_item_without_rating_failed_and_an_error_without_item_is_counted(inge
                         {"a": 2},
                         {"a": "2", "b": "so"},
                         llm_response_errors=[{"failure_reason": "x"}],
-                    ),
+                    )
                 ]
             )
         ],
@@ -267,11 +267,7 @@ def test_of_what_is_there_twice_the_first_counts(ingested):
             paragraph(exam=[rated({"b": 4})]),
         ],
     )
-    assert grades(ingested) == [
-        ("p1", "a", 1, "ok"),
-        ("p1", "b", 2, "ok"),
-        ("p1", "c", 3, "ok"),
-    ]
+    assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "b", 2, "ok"), ("p1", "c", 3, "ok")]
     assert done.notes() == ["2 grades are there twice; the first was kept"]
 
 

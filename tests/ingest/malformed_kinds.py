@@ -118,9 +118,7 @@ KINDS = {
         below_header,
     ),
     "passages": Kind(
-        "passages.tsv",
-        text(*(f"p{n}\tText of passage {n}." for n in range(1, 6))),
-        ("passages",),
+        "passages.tsv", text(*(f"p{n}\tText of passage {n}." for n in range(1, 6))), ("passages",)
     ),
     "near_duplicates": Kind(
         "clusters.tsv",

@@ -89,7 +89,7 @@ def test_a_workbench_bank_may_hold_nuggets_by_facet(read):
             "Blue light scatters most",
             None,
             1.0,
-        ),
+        )
     ]
 
 
@@ -120,10 +120,7 @@ def test_objects_of_a_document_are_reported_on_their_own_lines(read):
         ({"question_text": " \n"}, "item 2 is left out: its text is empty"),
         ({"question_text": None}, "item 2 is left out: its text is missing, not text"),
         ({"question_text": 7}, "item 2 is left out: its text is 7, not text"),
-        (
-            {"query_id": "q2"},
-            "item 2 is left out: it says query 'q2', its bank says 'q1'",
-        ),
+        ({"query_id": "q2"}, "item 2 is left out: it says query 'q2', its bank says 'q1'"),
         ({"weight": -1}, "item 2 is left out: weight -1 is negative"),
         ({"weight": "much"}, "item 2 is left out: weight 'much' is no number"),
         ({"weight": float("nan")}, "item 2 is left out: weight nan is no number"),
@@ -377,7 +374,7 @@ def test_a_ragtime_2026_bank_names_its_topic_in_the_metadata(read):
                 "aggregator_type": "AND",
                 "importance": 3,
                 "answers": [{"answer": "in Peru", "references": ["d1"]}],
-            },
+            }
         ],
     }
     found = read([bank])

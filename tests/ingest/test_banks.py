@@ -264,10 +264,7 @@ AWKWARD = [
     {
         "query_id": "q1",
         "query_text": "x",
-        "items": [
-            {"question_text": "=1+1; a\tb", "weight": 1e-7},
-            {"nugget_text": "'quoted'"},
-        ],
+        "items": [{"question_text": "=1+1; a\tb", "weight": 1e-7}, {"nugget_text": "'quoted'"}],
     },
 ]
 

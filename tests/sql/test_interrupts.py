@@ -50,7 +50,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
 def test_a_build_is_stopped_whatever_is_imported_at_that_moment(demo, tmp_path, module):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder)
-    work = "import gradelake\nsys.argv = ['gradelake', 'build']\ngradelake.main()"
+    work = "import gradelake.app\nsys.argv = ['gradelake', 'build']\ngradelake.app.main()"
     done = run(AT_AN_IMPORT.format(module=module, work=work), folder)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.lstrip() == STOPPED
@@ -90,16 +90,17 @@ except KeyboardInterrupt:
 def test_a_query_that_is_interrupted_is_no_failure(tmp_path):
     code = """
 import os, signal, sys, threading
-import click, duckdb, gradelake
+import click, duckdb
+from gradelake.app import app, main
 
 def forever():
     threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT]).start()
     duckdb.execute("select count(*) from range(10_000_000_000) t(a) where a * a % 7 = 3")
 
 command = click.Command("forever", callback=forever)
-gradelake.app.add_command(command, section="Look after")
+app.add_command(command, section="Look after")
 sys.argv = ["gradelake", "forever"]
-gradelake.main()
+main()
 """
     done = run(code, tmp_path)
     assert (done.returncode, done.stderr.lstrip()) == (130, STOPPED)

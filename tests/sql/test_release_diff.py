@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from gradelake import app
+from gradelake.app import app
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake

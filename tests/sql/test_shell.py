@@ -266,8 +266,7 @@ def test_without_a_place_for_the_history_the_session_has_its_own(demo, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("environment", "coloured"),
-    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
 def test_no_colour_where_none_is_wanted(demo, cache, environment, coloured):
     with Terminal(demo, XDG_CACHE_HOME=str(cache), **environment) as shell:

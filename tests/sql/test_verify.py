@@ -15,13 +15,7 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.verify import Verified, verify
 from tests.conftest import gradelake, made_once
-from tests.sql.small_lake import (
-    file_of,
-    mark,
-    overwritten,
-    passages,
-    small_lake,
-)
+from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
 
 
 @pytest.fixture(scope="module")

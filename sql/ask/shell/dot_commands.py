@@ -57,8 +57,7 @@ def _help(shell: "Shell", _: str) -> None:
         console.say("select ...;                 a statement ends with ; and may have many lines")
         console.say("@NAME --parameter VALUE     a question of the query book")
         _print_pairs(
-            [(f"{name} {each.argument}".rstrip(), each.what) for name, each in COMMANDS.items()],
-            26,
+            [(f"{name} {each.argument}".rstrip(), each.what) for name, each in COMMANDS.items()], 26
         )
         console.say("On a terminal: Tab completes, the up arrow and Ctrl-R find what was asked,")
         console.say("Ctrl-C drops what is typed or stops a query; quit, \\q or Ctrl-D leaves.")

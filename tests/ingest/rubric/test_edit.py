@@ -16,9 +16,7 @@ from tests.ingest.rubric.editing import edit, rows
 
 def test_a_changed_text_becomes_a_reword_row(tiny):
     said = edit(tiny, f"text = text.replace({SKY!r}, 'Why is it \"blue\", #1?')").stdout
-    assert rows(tiny) == [
-        ("1", "mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", ""),
-    ]
+    assert rows(tiny) == [("1", "mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", "")]
     assert 'reworded    Why is [-the-]{+it+} [-sky-]{+"blue",+} [-blue?-]{+#1?+}' in said
     assert "saved as version 1 of tiny's rubric" in said
     assert "next: gradelake build" in said
@@ -42,17 +40,13 @@ def test_a_changed_weight_becomes_a_reweight_row(tiny):
 
 def test_a_new_line_becomes_an_add_row(tiny):
     edit(tiny, "text += '+ 2 nugget Air is thin [answers: a\\\\|b|c]\\n'")
-    assert rows(tiny) == [
-        ("1", "mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2"),
-    ]
+    assert rows(tiny) == [("1", "mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2")]
     assert split_answers(rows(tiny)[0][7]) == ["a|b", "c"]
 
 
 def test_a_text_and_weight_changed_together_are_one_row(tiny):
     edit(tiny, f"text = text.replace('2  question  {LIGHT}', '3  question  What is light?')")
-    assert rows(tiny) == [
-        ("1", "mine", LIGHT, "reword", "q1", "", "What is light?", "", "3"),
-    ]
+    assert rows(tiny) == [("1", "mine", LIGHT, "reword", "q1", "", "What is light?", "", "3")]
 
 
 def test_several_queries_and_banks_are_edited_in_one_sheet_and_one_version(tiny):
