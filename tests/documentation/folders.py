@@ -54,9 +54,10 @@ def demo(made: Path, folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def own(made: Path, folder: Path) -> Iterator[Path]:
-    """An empty folder; `files` has a collection as the README describes it, and its settings.
+    """A collection as a newcomer has it, in two shapes: `files` as ingest/README.md describes it,
+    and `ten-lines` as README.md does, whose graders are in `graders.toml`.
 
-    Only the models are others: a grader without one, and a server that answers for the other.
+    Only the models are others: a grader without one, and a server that answers for the others.
     """
     files = folder / "files"
     files.mkdir(parents=True)
@@ -74,7 +75,7 @@ def own(made: Path, folder: Path) -> Iterator[Path]:
         text = (made / "demo" / theirs).read_bytes()
         (files / ours).parent.mkdir(exist_ok=True)
         (files / ours).write_bytes(gzip.compress(text) if ours.endswith(".gz") else text)
-    (settings,) = (b.text for b in blocks("README.md") if "[collections.mine]" in b.text)
+    (settings,) = (b.text for b in blocks("ingest/README.md") if "[collections.mine]" in b.text)
     with replies() as url:
         settings = settings.replace('"transformers"', '"lexical"')
         settings = settings.replace('model = "google/flan-t5-large"\n', "")
@@ -86,7 +87,23 @@ base_url = "{url}"
 prompt = "generate_questions_dl"
 """
         (files / "gradelake.toml").write_text(settings, encoding="utf-8")
+        _ten_lines(files, folder, url)
         yield folder
+
+
+def _ten_lines(files: Path, folder: Path, url: str) -> None:
+    """The same collection under the README's settings; its graders ask the server at `url`."""
+    few = shutil.copytree(files, folder / "ten-lines")
+    for file in few.rglob("*.gz"):
+        file.with_suffix("").write_bytes(gzip.decompress(file.read_bytes()))
+        file.unlink()
+    toml = [block.text for block in blocks("README.md") if block.language == "toml"]
+    (settings,) = (text for text in toml if "[collections.mine]" in text)
+    (graders,) = (text for text in toml if "[graders." in text)
+    (few / "gradelake.toml").write_text(settings + "\n", encoding="utf-8")
+    graders = re.sub(r"base_url = .*\n", "", graders)
+    graders = graders.replace('"openai"\n', f'"openai"\nbase_url = "{url}"\n')
+    (folder / "graders.toml").write_text(graders, encoding="utf-8")
 
 
 @contextmanager
@@ -141,6 +158,7 @@ def replies() -> Iterator[str]:
     explanation = json.dumps({feature: f"about {feature}" for feature in FEATURES})
     server.on("Explain why this passage", answer(explanation))
     server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
+    server.on("Can the question be answered", lambda asked: answer(str(len(asked.text) % 6)))
     server.on("final score", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
     server.on(
         "",

@@ -12,12 +12,8 @@ LAKE_PAGES = (
     "sql/operations/upkeep/README.md",
     "sql/operations/nightly/README.md",
 )
-JUDGING_PAGES = (
-    "analyses/README.md",
-    "analyses/report/README.md",
-    "grading/README.md",
-    "ingest/rubric/README.md",
-)
+INGEST_PAGES = ("ingest/README.md", "ingest/rubric/README.md")
+JUDGING_PAGES = ("analyses/README.md", "analyses/report/README.md", "grading/README.md")
 
 
 def run_page(page: str, made: Path, place: Path) -> int:

@@ -10,7 +10,7 @@ import yaml
 
 from tests.calls import calls, check
 from tests.documentation.pages import Block, blocks, commands_in_prose, pages
-from tests.documentation.run import JUDGING_PAGES, LAKE_PAGES
+from tests.documentation.run import INGEST_PAGES, JUDGING_PAGES, LAKE_PAGES
 from tests.places import REPOSITORY
 
 BLOCKS = [block for page in pages() for block in blocks(page)]
@@ -33,7 +33,12 @@ def test_every_block_names_its_language():
 
 
 def test_every_page_with_commands_is_gone_through():
-    assert {b.page for b in BLOCKS if b.is_run} == {"README.md", *LAKE_PAGES, *JUDGING_PAGES}
+    assert {b.page for b in BLOCKS if b.is_run} == {
+        "README.md",
+        *INGEST_PAGES,
+        *LAKE_PAGES,
+        *JUDGING_PAGES,
+    }
 
 
 def test_what_no_test_here_runs_says_who_does_or_why_nobody():

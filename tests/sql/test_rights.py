@@ -17,6 +17,7 @@ from gradelake.sql.common.errors import GradelakeError, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.verify import verify
+from tests.places import REPOSITORY
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
 
@@ -119,7 +120,7 @@ def test_who_has_no_role_does_not_even_connect(lake):
 
 
 def test_the_page_shows_these_very_statements_and_policies():
-    page = (RIGHTS.parent / "SECURITY.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
     for name, text in ((file.name, file.read_text(encoding="utf-8")) for file in RIGHTS.iterdir()):
         shown = re.sub(r"\A(--.*\n)+", "", text)  # without the file's own introduction
         assert shown in page or name == "bucket_reader.json", name
@@ -145,7 +146,7 @@ def as_user(user: int, group: int) -> Iterator[None]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be several users")
 def test_the_group_of_a_folder_reads_its_releases_and_others_see_nothing():
-    """As sql/SECURITY.md says: umask 027 for the writer, readers in the folder's group."""
+    """As SECURITY.md says: umask 027 for the writer, readers in the folder's group."""
     staff, stranger = 65501, 65502
     folder = Path(tempfile.mkdtemp(prefix="gradelake-", dir="/tmp"))
     before = os.umask(0o027)
