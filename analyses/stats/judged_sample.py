@@ -18,12 +18,7 @@ ROWS = """
         drawn.passage_id,
         judgments.relevance
     from lake.raw.review_samples as drawn
-    left join lake.raw.judgments
-        on
-            drawn.collection = judgments.collection
-            and drawn.assessor = judgments.assessor
-            and drawn.query_id = judgments.query_id
-            and drawn.passage_id = judgments.passage_id
+    left join lake.raw.judgments using (collection, assessor, query_id, passage_id)
     where drawn.collection = ? and drawn.assessor = ? and drawn.sample = ?
     order by drawn.stratum, drawn.query_id, drawn.passage_id
 """

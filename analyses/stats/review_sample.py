@@ -51,10 +51,8 @@ PAIRS = """
 WITH_TEXTS = f"""
     select pairs.query_id, pairs.passage_id, pairs.label, queries.text, passages.text
     from ({PAIRS}) as pairs
-    inner join lake.raw.queries as queries
-        on pairs.collection = queries.collection and pairs.query_id = queries.query_id
-    left join lake.raw.passages as passages
-        on pairs.collection = passages.collection and pairs.passage_id = passages.passage_id
+    inner join lake.raw.queries as queries using (collection, query_id)
+    left join lake.raw.passages as passages using (collection, passage_id)
     order by pairs.query_id, pairs.passage_id
 """
 

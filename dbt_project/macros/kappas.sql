@@ -36,11 +36,7 @@
                 else cells.judgment >= cuts.reference_cut
             end as is_reference
         from cells
-        inner join cuts
-            on
-                cells.collection = cuts.collection
-                and cells.label_set = cuts.label_set
-                and cells.reference = cuts.reference
+        inner join cuts using (collection, label_set, reference)
     ),
 
     counts as (
@@ -101,10 +97,8 @@
             judgment_totals.judgment,
             label_totals.n_label * judgment_totals.n_judgment / totals.n as n_by_chance
         from totals
-        inner join label_totals
-            on {{ same_group('totals', 'label_totals', groups) }}
-        inner join judgment_totals
-            on {{ same_group('totals', 'judgment_totals', groups) }}
+        inner join label_totals using ({{ columns }})
+        inner join judgment_totals using ({{ columns }})
     ),
 
     -- how far apart labels are, as a share of how far apart they could be
@@ -121,13 +115,8 @@
             by_chance.n_by_chance,
             coalesce(cells.n, 0) as n_observed
         from by_chance
-        inner join totals
-            on {{ same_group('by_chance', 'totals', groups) }}
-        left join cells
-            on
-                {{ same_group('by_chance', 'cells', groups) }}
-                and by_chance.label = cells.label
-                and by_chance.judgment = cells.judgment
+        inner join totals using ({{ columns }})
+        left join cells using ({{ columns }}, label, judgment)
         cross join (values ('graded'), ('linear'), ('quadratic')) as kinds (kind)
     ),
 
@@ -159,13 +148,6 @@
         + ({{ both }} + {{ other_only }}) * ({{ other_only }} + {{ neither }}),
         0
     )
-{%- endmacro %}
-
-
-{% macro same_group(one, other, groups) -%}
-    {% for column in groups -%}
-        {{ one }}.{{ column }} = {{ other }}.{{ column }}{{ ' and ' if not loop.last }}
-    {%- endfor %}
 {%- endmacro %}
 
 

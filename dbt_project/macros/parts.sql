@@ -59,13 +59,12 @@
 {# Parts to compute anew, and those that are no more. #}
 {% macro stale_parts_table(inputs, whole) -%}
     create or replace temp table stale_parts as
-    select coalesce(current_parts.part, former_parts.part) as part
+    select part
     from {{ inputs }} as current_parts
     full join (
         select part, inputs from {{ built_parts() }}
         where model = '{{ this.identifier }}'
-    ) as former_parts
-        on current_parts.part = former_parts.part
+    ) as former_parts using (part)
     where {{ whole }} or current_parts.inputs is distinct from former_parts.inputs
 {%- endmacro %}
 

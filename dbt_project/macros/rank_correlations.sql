@@ -113,8 +113,8 @@
         round(correlated.tau_ap, 10) as tau_ap,
         round(depth_overlaps.rbo, 10) as rbo
     from group_sizes
-    left join correlated on group_sizes.group_no = correlated.group_no
-    left join depth_overlaps on group_sizes.group_no = depth_overlaps.group_no
+    left join correlated using (group_no)
+    left join depth_overlaps using (group_no)
 {%- endmacro %}
 
 

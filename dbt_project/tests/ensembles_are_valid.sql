@@ -19,7 +19,7 @@ members as (
         graders.grader_id,
         graders.target || ' ' || graders.scale_min || '-' || graders.scale_max as scale
     from ensembles
-    left join graders on ensembles.grader = graders.grader
+    left join graders using (grader)
 ),
 
 checked as (

@@ -21,6 +21,6 @@ select
     grades.item_id,
     count(*) as n_rows
 from grades
-semi join careless_graders on grades.grader_id = careless_graders.grader_id
+semi join careless_graders using (grader_id)
 group by all
 having count(*) > 1

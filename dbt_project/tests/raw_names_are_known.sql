@@ -46,31 +46,25 @@ select
     named_queries.collection,
     'query ' || named_queries.query_id as unknown_name
 from named_queries
-anti join queries
-    on
-        named_queries.collection = queries.collection
-        and named_queries.query_id = queries.query_id
+anti join queries using (collection, query_id)
 union all
 select distinct
     'run_entries' as raw_table,
     named_rankings.collection,
     'system ' || named_rankings.system as unknown_name
 from named_rankings
-anti join systems
-    on
-        named_rankings.collection = systems.collection
-        and named_rankings.system = systems.system
+anti join systems using (collection, system)
 union all
 select distinct
     'grades' as raw_table,
     grades.collection,
     'grader ' || grades.grader_id as unknown_name
 from {{ ref('stg_grades') }} as grades
-anti join graders on grades.grader_id = graders.grader_id
+anti join graders using (grader_id)
 union all
 select distinct
     'grading_batches' as raw_table,
     batches.collection,
     'grader ' || batches.grader_id as unknown_name
 from {{ ref('stg_grading_batches') }} as batches
-anti join graders on batches.grader_id = graders.grader_id
+anti join graders using (grader_id)

@@ -52,12 +52,9 @@ _DECK = """
                     md5(concat_ws('/', $seed, grades.query_id, grades.passage_id, grades.item_id))
             ) as nth
         from lake.intermediate.int_grades_in_force as grades
-        inner join items
-            on grades.query_id = items.query_id and grades.item_id = items.item_id
-        semi join lake.raw.passages
-            on grades.collection = passages.collection and grades.passage_id = passages.passage_id
-        anti join lake.intermediate.int_left_out_passages as left_out
-            on grades.collection = left_out.collection and grades.passage_id = left_out.passage_id
+        inner join items using (query_id, item_id)
+        semi join lake.raw.passages using (collection, passage_id)
+        anti join lake.intermediate.int_left_out_passages using (collection, passage_id)
         where
             grades.collection = $collection
             and grades.grader_id = $grader_id
@@ -114,15 +111,14 @@ _DECK = """
         count(*) over () as n_cards,
         count(*) filter (where drawn.verdict is null) over () as n_left
     from drawn
-    inner join lake.raw.queries as queries
-        on queries.collection = $collection and drawn.query_id = queries.query_id
+    inner join lake.raw.queries as queries using (query_id)
     left join lake.intermediate.int_extracted_answers as answers
         on
             answers.collection = $collection
             and drawn.query_id = answers.query_id
             and drawn.passage_id = answers.passage_id
             and drawn.item_id = answers.item_id
-    where $again or drawn.verdict is null
+    where queries.collection = $collection and ($again or drawn.verdict is null)
     order by drawn.position
 """
 

@@ -140,8 +140,8 @@ def _forget_failed(lake: Lake, request: Request) -> None:
                 and (query_id, passage_id, item_id) in (
                     select (plan_passages.query_id, plan_passages.passage_id, plan_items.item_id)
                     from plan_graded
-                    inner join plan_passages on plan_graded.passage_no = plan_passages.passage_no
-                    inner join plan_items on plan_graded.item_no = plan_items.item_no
+                    inner join plan_passages using (passage_no)
+                    inner join plan_items using (item_no)
                     where plan_graded.is_failed
                 )
             """

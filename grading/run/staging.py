@@ -112,8 +112,8 @@ class Committer:
                         $1 as batch_id, $2 as graded_at
                     )
                 from plan_reusable
-                inner join plan_passages as mine on plan_reusable.passage_no = mine.passage_no
-                inner join plan_items as my_item on plan_reusable.item_no = my_item.item_no
+                inner join plan_passages as mine using (passage_no)
+                inner join plan_items as my_item using (item_no)
                 inner join plan_passages as other
                     on plan_reusable.graded_passage_no = other.passage_no
                 inner join plan_items as other_item

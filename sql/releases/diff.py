@@ -191,15 +191,10 @@ _BOARDS = """
             sign(one.score_before - other.score_before) as before,
             sign(one.score_after - other.score_after) as after
         from entries as one
-        inner join entries as other
-            on
-                one.collection = other.collection
-                and one.label_set = other.label_set
-                and one.level = other.level
-                and one.measure = other.measure
-                and one.system < other.system
+        inner join entries as other using (collection, label_set, level, measure)
         where
-            one.rank_before is not null and one.rank_after is not null
+            one.system < other.system
+            and one.rank_before is not null and one.rank_after is not null
             and other.rank_before is not null and other.rank_after is not null
     ),
     taus as (

@@ -10,7 +10,7 @@ select
     graders.parser,
     count(*) as n_grades
 from lake.raw.graders as graders
-inner join lake.raw.grades as grades on graders.grader_id = grades.grader_id
+inner join lake.raw.grades as grades using (grader_id)
 where grades.collection = $collection
 group by all
 order by graders.name asc, n_grades desc

@@ -6,7 +6,7 @@ select
     count(distinct grid.passage_id) as n_passages,
     count(distinct grid.item_id) as n_items
 from grid
-inner join lake.raw.queries as queries
-    on queries.collection = $collection and grid.query_id = queries.query_id
+inner join lake.raw.queries as queries using (query_id)
+where queries.collection = $collection
 group by all
 order by grid.grader, grid.query_id

@@ -3,6 +3,6 @@ select distinct
     passages.passage_id,
     passages.text
 from lake.raw.passages as passages
-inner join grid on passages.passage_id = grid.passage_id
+inner join grid using (passage_id)
 where passages.collection = $collection and grid.query_id = $query_id
 order by passages.passage_id

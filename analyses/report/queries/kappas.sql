@@ -25,7 +25,7 @@ select
     round(kappas.precision, 3) as precision,
     round(kappas.recall, 3) as recall
 from kappas
-left join relevant on kappas.label_set = relevant.label_set
+left join relevant using (label_set)
 where
     (kappas.kind = 'binary' and kappas.reference_cut = relevant.reference_cut)
     or (kappas.kind = 'quadratic' and kappas.is_common_scale)

@@ -70,9 +70,8 @@ select
     coalesce(uncovered.n_uncovered, 0) as n_uncovered,
     coalesce(never_covered.n_never_covered, 0) as n_never_covered
 from items
-inner join taus on items.grader = taus.grader
-left join spurious on items.grader = spurious.grader and taus.tau = spurious.tau
-left join uncovered on items.grader = uncovered.grader and taus.tau = uncovered.tau
-left join never_covered
-    on items.grader = never_covered.grader and taus.tau = never_covered.tau
+inner join taus using (grader)
+left join spurious using (grader, tau)
+left join uncovered using (grader, tau)
+left join never_covered using (grader, tau)
 order by all

@@ -25,7 +25,7 @@ select
     coalesce(items.n_items, 0) as n_items,
     coalesce(edits.n_edits, 0) as n_edits
 from lake.marts.rubric_versions as versions
-left join items on versions.rubric_version = items.rubric_version
-left join edits on versions.rubric_version = edits.rubric_version
+left join items using (rubric_version)
+left join edits using (rubric_version)
 where versions.collection = $collection
 order by versions.rubric_version

@@ -8,8 +8,7 @@ select
     max(labels.label) as highest_label,
     count(*) as n_labels
 from lake.intermediate.int_label_sets as sets
-inner join lake.marts.relevance_labels as labels
-    on sets.collection = labels.collection and sets.label_set = labels.label_set
+inner join lake.marts.relevance_labels as labels using (collection, label_set)
 where
     sets.collection = $collection
     and (sets.kind != 'rubric' or sets.rubric_version = $rubric_version)

@@ -37,11 +37,7 @@ crossed as (
         labels.label,
         judgments.judgment
     from labels
-    inner join judgments
-        on
-            labels.collection = judgments.collection
-            and labels.label_set = judgments.label_set
-            and labels.reference = judgments.reference
+    inner join judgments using (collection, label_set, reference)
 ),
 
 -- the label is at or above its cut, the reference at or above its own; cuts where no label or
@@ -91,11 +87,7 @@ collapsed_cuts as (
         levels.level as label_cut,
         levels.level as reference_cut
     from label_pairs
-    inner join levels
-        on
-            label_pairs.collection = levels.collection
-            and label_pairs.label_set = levels.label_set
-            and label_pairs.reference = levels.reference
+    inner join levels using (collection, label_set, reference)
     where
         label_pairs.is_common_scale
         and levels.level between 1 and label_pairs.max_label

@@ -29,11 +29,8 @@ select
     one.value,
     other.value as human_value
 from label_pairs
-inner join collections on label_pairs.collection = collections.collection
-inner join topic_scores as one
-    on
-        label_pairs.collection = one.collection
-        and label_pairs.label_set = one.label_set
+inner join collections using (collection)
+inner join topic_scores as one using (collection, label_set)
 inner join topic_scores as other
     on
         label_pairs.collection = other.collection

@@ -30,10 +30,7 @@ compared as (
         one.label,
         other.label as judgment
     from stale_pairs
-    inner join labels as one
-        on
-            stale_pairs.collection = one.collection
-            and stale_pairs.label_set = one.label_set
+    inner join labels as one using (collection, label_set)
     inner join labels as other
         on
             stale_pairs.collection = other.collection
@@ -67,11 +64,5 @@ select
     compared.judgment,
     count(*) as n
 from compared
-left join sampled
-    on
-        compared.collection = sampled.collection
-        and compared.label_set = sampled.label_set
-        and compared.reference = sampled.reference
-        and compared.query_id = sampled.query_id
-        and compared.passage_id = sampled.passage_id
+left join sampled using (collection, label_set, reference, query_id, passage_id)
 group by all

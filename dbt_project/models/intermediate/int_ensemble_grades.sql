@@ -32,7 +32,7 @@ votes as (
         ) as expected_grade,
         max(grades.graded_at) as graded_at
     from ensembles
-    inner join grades on ensembles.grader_id = grades.grader_id
+    inner join grades using (grader_id)
     group by all
 ),
 

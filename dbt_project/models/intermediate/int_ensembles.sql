@@ -23,7 +23,7 @@ members as (
         own_graders.scale_max,
         own_graders.created_at
     from ensembles
-    inner join own_graders on ensembles.grader = own_graders.grader
+    inner join own_graders using (grader)
 )
 
 -- another rule, or another member, is another ensemble, as with graders

@@ -18,7 +18,7 @@ select
     grades.item_id,
     arg_max(grades.answer, (graders.created_at, graders.grader_id)) as answer
 from grades
-inner join graders on grades.grader_id = graders.grader_id
+inner join graders using (grader_id)
 where
     graders.target = 'extract'
     and grades.answer != ''

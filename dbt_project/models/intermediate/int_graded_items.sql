@@ -26,7 +26,7 @@ graded_items as (
         grades.query_id,
         grades.item_id
     from grades
-    inner join graders on grades.grader_id = graders.grader_id
+    inner join graders using (grader_id)
     where graders.target in ('question', 'nugget')
 )
 
@@ -37,7 +37,4 @@ select
     graded_items.item_id,
     graded_items.kind
 from graded_items
-anti join banks_kinds
-    on
-        graded_items.collection = banks_kinds.collection
-        and graded_items.kind = banks_kinds.kind
+anti join banks_kinds using (collection, kind)

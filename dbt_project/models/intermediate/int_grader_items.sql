@@ -56,9 +56,6 @@ select
     items.item_text,
     items.weight
 from items
-inner join graders on items.kind = graders.kind
-semi join graders_at_work
-    on
-        items.collection = graders_at_work.collection
-        and graders.grader_id = graders_at_work.grader_id
+inner join graders using (kind)
+semi join graders_at_work using (collection, grader_id)
 where items.has_gold_answers or not graders.needs_gold_answers

@@ -40,14 +40,8 @@ select
     grades.cut_characters,
     grades.error
 from grades
-left join passages
-    on
-        grades.collection = passages.collection
-        and grades.passage_id = passages.passage_id
-left join queries
-    on
-        grades.collection = queries.collection
-        and grades.query_id = queries.query_id
+left join passages using (collection, passage_id)
+left join queries using (collection, query_id)
 where
     (grades.passage_sha256 is null or grades.passage_sha256 = passages.text_sha256)
     and (grades.query_sha256 is null or grades.query_sha256 = queries.query_sha256)

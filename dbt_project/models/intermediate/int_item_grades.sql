@@ -24,11 +24,8 @@ select
     grades.grade,
     grades.answer
 from grades
-inner join graders on grades.grader_id = graders.grader_id
-anti join left_out_passages
-    on
-        grades.collection = left_out_passages.collection
-        and grades.passage_id = left_out_passages.passage_id
+inner join graders using (grader_id)
+anti join left_out_passages using (collection, passage_id)
 where
     graders.kind is not null
     and grades.item_id != ''

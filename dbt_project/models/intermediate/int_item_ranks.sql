@@ -36,10 +36,6 @@ select
     levels.level as tau,
     list(top_entries.rank order by top_entries.rank) as ranks
 from item_grades
-inner join top_entries
-    on
-        item_grades.collection = top_entries.collection
-        and item_grades.query_id = top_entries.query_id
-        and item_grades.passage_id = top_entries.passage_id
+inner join top_entries using (collection, query_id, passage_id)
 inner join levels on item_grades.grade >= levels.level
 group by all

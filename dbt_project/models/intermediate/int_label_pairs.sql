@@ -43,15 +43,9 @@ candidates as (
         or label_sets.rubric_version = newest.rubric_version as is_newest,
         hash(label_set_inputs.labels_hash, sampled_hashes.sampled_hash) as inputs
     from label_sets
-    inner join newest on label_sets.collection = newest.collection
-    inner join label_set_inputs
-        on
-            label_sets.collection = label_set_inputs.collection
-            and label_sets.label_set = label_set_inputs.label_set
-    left join sampled_hashes
-        on
-            label_sets.collection = sampled_hashes.collection
-            and label_sets.label_set = sampled_hashes.label_set
+    inner join newest using (collection)
+    inner join label_set_inputs using (collection, label_set)
+    left join sampled_hashes using (collection, label_set)
 )
 
 select

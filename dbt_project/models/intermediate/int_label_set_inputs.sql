@@ -35,13 +35,6 @@ select
         hashed_labels.labels_hash, ranking_inputs.rankings_hash, coalesce(rubric_inputs.inputs, 0)
     ) as inputs
 from label_sets
-inner join hashed_labels
-    on
-        label_sets.collection = hashed_labels.collection
-        and label_sets.label_set = hashed_labels.label_set
-inner join ranking_inputs on label_sets.collection = ranking_inputs.collection
-left join rubric_inputs
-    on
-        label_sets.collection = rubric_inputs.collection
-        and label_sets.grader = rubric_inputs.grader
-        and label_sets.rubric_version = rubric_inputs.rubric_version
+inner join hashed_labels using (collection, label_set)
+inner join ranking_inputs using (collection)
+left join rubric_inputs using (collection, grader, rubric_version)

@@ -57,12 +57,9 @@ select
         else coalesce(graders.scale_max, collections.max_relevance)
     end as max_label
 from label_sets
-inner join collections on label_sets.collection = collections.collection
-left join rubric_label_sets
-    on
-        label_sets.collection = rubric_label_sets.collection
-        and label_sets.label_set = rubric_label_sets.label_set
-left join policies on rubric_label_sets.policy = policies.policy
+inner join collections using (collection)
+left join rubric_label_sets using (collection, label_set)
+left join policies using (policy)
 left join graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))

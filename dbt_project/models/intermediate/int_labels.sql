@@ -39,7 +39,7 @@ judge_labels as (
         grades.passage_id,
         grades.grade as label
     from grades
-    inner join graders on grades.grader_id = graders.grader_id
+    inner join graders using (grader_id)
     where
         graders.target = 'direct'
         and grades.item_id = ''
@@ -68,7 +68,4 @@ labels as (
 
 select labels.*
 from labels
-anti join left_out_passages
-    on
-        labels.collection = left_out_passages.collection
-        and labels.passage_id = left_out_passages.passage_id
+anti join left_out_passages using (collection, passage_id)

@@ -14,5 +14,5 @@ select
     near_duplicates.collection,
     near_duplicates.passage_id
 from near_duplicates
-inner join collections on near_duplicates.collection = collections.collection
+inner join collections using (collection)
 where collections.leave_out_near_duplicates

@@ -48,5 +48,5 @@ select
         (select bit_xor(hash(levels.level)) from levels)
     ) as rankings_hash
 from collections
-left join rankings on collections.collection = rankings.collection
-left join names on collections.collection = names.collection
+left join rankings using (collection)
+left join names using (collection)

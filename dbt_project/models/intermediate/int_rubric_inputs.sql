@@ -43,8 +43,5 @@ select
         rubrics.grader_id, rubrics.items_hash, grades.grades_hash, ranking_inputs.rankings_hash
     ) as inputs
 from rubrics
-inner join grades
-    on
-        rubrics.collection = grades.collection
-        and rubrics.grader_id = grades.grader_id
-inner join ranking_inputs on rubrics.collection = ranking_inputs.collection
+inner join grades using (collection, grader_id)
+inner join ranking_inputs using (collection)

@@ -33,12 +33,7 @@ graded_passages as (
         item_grades.passage_id,
         list_reverse_sort(list(item_grades.grade)) as grades
     from item_grades
-    inner join grader_items
-        on
-            item_grades.collection = grader_items.collection
-            and item_grades.grader_id = grader_items.grader_id
-            and item_grades.query_id = grader_items.query_id
-            and item_grades.item_id = grader_items.item_id
+    inner join grader_items using (collection, grader_id, query_id, item_id)
     group by all
 ),
 
@@ -74,9 +69,4 @@ select
     rubric_sizes.n_items,
     rubric_sizes.n_items - len(labels.grades) as n_missing
 from labels
-inner join rubric_sizes
-    on
-        labels.collection = rubric_sizes.collection
-        and labels.grader_id = rubric_sizes.grader_id
-        and labels.rubric_version = rubric_sizes.rubric_version
-        and labels.query_id = rubric_sizes.query_id
+inner join rubric_sizes using (collection, grader_id, rubric_version, query_id)

@@ -35,5 +35,5 @@ select distinct
     label_rubric_pairs.query_id,
     label_rubric_pairs.passage_id
 from judges
-inner join own_graders on judges.grader_id = own_graders.grader_id
+inner join own_graders using (grader_id)
 inner join label_rubric_pairs on own_graders.label_rubric_id = label_rubric_pairs.rubric_id

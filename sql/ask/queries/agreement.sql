@@ -17,13 +17,10 @@ select
     leaderboard_agreement.n_systems,
     leaderboard_agreement.undefined_reason
 from marts.leaderboard_agreement
-inner join marts.usual_levels as levels
-    on
-        leaderboard_agreement.collection = levels.collection
-        and leaderboard_agreement.label_set = levels.label_set
-        and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
+inner join marts.usual_levels as levels using (collection, label_set)
 where
     leaderboard_agreement.measure = $measure
+    and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or leaderboard_agreement.collection = $collection)
     and ($label_set is null or leaderboard_agreement.label_set = $label_set)
     and (

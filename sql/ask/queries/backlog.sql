@@ -11,10 +11,7 @@ select
     count(distinct passage_id) as n_passages,
     count(distinct item_id) as n_items
 from marts.grading_backlog
-left join marts.rubric_versions as versions
-    on
-        grading_backlog.collection = versions.collection
-        and grading_backlog.rubric_version = versions.rubric_version
+left join marts.rubric_versions as versions using (collection, rubric_version)
 where
     -- what a judge without a rubric misses is missing whatever the version
     (

@@ -13,13 +13,10 @@ board as (
         leaderboard.rank,
         leaderboard.rank || '. ' || printf('%.4f', leaderboard.score_4dp) as place
     from marts.leaderboard
-    inner join marts.usual_levels as levels
-        on
-            leaderboard.collection = levels.collection
-            and leaderboard.label_set = levels.label_set
-            and leaderboard.level = coalesce(try_cast($level as integer), levels.level)
+    inner join marts.usual_levels as levels using (collection, label_set)
     where
         leaderboard.measure = $measure
+        and leaderboard.level = coalesce(try_cast($level as integer), levels.level)
         and ($collection is null or leaderboard.collection = $collection)
 )
 

@@ -15,13 +15,10 @@ select
     correlation.undefined_reason,
     correlation.left_out
 from marts.leaderboard_correlation as correlation
-inner join marts.usual_levels as levels
-    on
-        correlation.collection = levels.collection
-        and correlation.label_set = levels.label_set
-        and correlation.level = coalesce(try_cast($level as integer), levels.level)
+inner join marts.usual_levels as levels using (collection, label_set)
 where
     correlation.measure not like 'Judged%'
+    and correlation.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or correlation.collection = $collection)
     and ($label_set is null or correlation.label_set = $label_set)
     and ($measure is null or correlation.measure = $measure)

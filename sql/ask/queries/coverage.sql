@@ -15,10 +15,7 @@ select
     round(avg(coverage.cover_normalised), 4) as normalised,
     round(avg(coverage.cover_workbench), 4) as workbench
 from marts.rubric_coverage as coverage
-inner join marts.rubric_versions as versions
-    on
-        coverage.collection = versions.collection
-        and coverage.rubric_version = versions.rubric_version
+inner join marts.rubric_versions as versions using (collection, rubric_version)
 where
     coverage.tau = cast($tau as integer)
     and coverage.k = cast($k as integer)

@@ -18,14 +18,8 @@ select
     disagreements.best_answer,
     left(disagreements.text, 80) as text
 from marts.disagreements
-left join marts.rubric_versions as versions
-    on
-        disagreements.collection = versions.collection
-        and disagreements.rubric_version = versions.rubric_version
-inner join raw.queries as queries
-    on
-        disagreements.collection = queries.collection
-        and disagreements.query_id = queries.query_id
+left join marts.rubric_versions as versions using (collection, rubric_version)
+inner join raw.queries as queries using (collection, query_id)
 where
     ($collection is null or disagreements.collection = $collection)
     and ($label_set is null or disagreements.label_set = $label_set)

@@ -17,10 +17,7 @@ cells as (
             order by grade_grid.item_id
         ) as item_number
     from marts.grade_grid
-    inner join marts.rubric_versions as versions
-        on
-            grade_grid.collection = versions.collection
-            and grade_grid.rubric_version = versions.rubric_version
+    inner join marts.rubric_versions as versions using (collection, rubric_version)
     where
         ($collection is null or grade_grid.collection = $collection)
         and ($grader is null or grade_grid.grader = $grader)
@@ -39,10 +36,7 @@ headings as (
         'query' as id,
         queries.text
     from cells
-    inner join raw.queries as queries
-        on
-            cells.collection = queries.collection
-            and cells.query_id = queries.query_id
+    inner join raw.queries as queries using (collection, query_id)
 ),
 
 legend as (
@@ -72,10 +66,7 @@ grids as (
         ) as grades,
         left(any_value(passages.text), 80) as text
     from cells
-    left join raw.passages as passages
-        on
-            cells.collection = passages.collection
-            and cells.passage_id = passages.passage_id
+    left join raw.passages as passages using (collection, passage_id)
     group by all
 ),
 

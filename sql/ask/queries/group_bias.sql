@@ -18,13 +18,10 @@ select
     round(group_bias.stderr, 4) as stderr,
     round(group_bias.t, 2) as t
 from marts.group_bias
-inner join marts.usual_levels as levels
-    on
-        group_bias.collection = levels.collection
-        and group_bias.label_set = levels.label_set
-        and group_bias.level = coalesce(try_cast($level as integer), levels.level)
+inner join marts.usual_levels as levels using (collection, label_set)
 where
     group_bias.measure = $measure
+    and group_bias.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or group_bias.collection = $collection)
     and ($label_set is null or group_bias.label_set = $label_set)
     and ($assessor is null or group_bias.assessor = $assessor)

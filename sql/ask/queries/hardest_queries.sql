@@ -13,17 +13,11 @@ select
     max_by(topic_scores.system, topic_scores.value) as best_system,
     round(max(topic_scores.value), 4) as best_score
 from marts.topic_scores
-inner join raw.queries as queries
-    on
-        topic_scores.collection = queries.collection
-        and topic_scores.query_id = queries.query_id
-inner join marts.usual_levels as levels
-    on
-        topic_scores.collection = levels.collection
-        and topic_scores.label_set = levels.label_set
-        and topic_scores.level = coalesce(try_cast($level as integer), levels.level)
+inner join raw.queries as queries using (collection, query_id)
+inner join marts.usual_levels as levels using (collection, label_set)
 where
     topic_scores.measure = $measure
+    and topic_scores.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or topic_scores.collection = $collection)
     and ($label_set is null or topic_scores.label_set = $label_set)
 group by all

@@ -16,7 +16,7 @@ select
     round(kappa.prevalence_index, 3) as prevalence,
     round(kappa.bias_index, 3) as bias
 from marts.kappa
-inner join raw.collections as collections on kappa.collection = collections.collection
+inner join raw.collections as collections using (collection)
 where
     not kappa.is_sampled
     and ($collection is null or kappa.collection = $collection)

@@ -14,13 +14,10 @@ select
     board.n_answered || '/' || board.n_queries as answered,
     board.n_unlabelled_at_k as unlabelled
 from marts.leaderboard as board
-inner join marts.usual_levels as levels
-    on
-        board.collection = levels.collection
-        and board.label_set = levels.label_set
-        and board.level = coalesce(try_cast($level as integer), levels.level)
+inner join marts.usual_levels as levels using (collection, label_set)
 where
     board.measure = $measure
+    and board.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or board.collection = $collection)
     and ($label_set is null or board.label_set = $label_set)
 order by

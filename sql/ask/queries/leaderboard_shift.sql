@@ -19,17 +19,14 @@ select
     round(shift.kendall, 3) as kendall,
     shift.n_missing_after as n_missing
 from marts.leaderboard_shift as shift
-inner join marts.rubric_versions as versions
-    on
-        shift.collection = versions.collection
-        and shift.rubric_version = versions.rubric_version
+inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join marts.usual_levels as levels
     on
         shift.collection = levels.collection
         and shift.grader || '/v' || shift.rubric_version || '/' || shift.policy = levels.label_set
-        and shift.level = coalesce(try_cast($level as integer), levels.level)
 where
     shift.measure = $measure
+    and shift.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or shift.collection = $collection)
     and ($grader is null or shift.grader = $grader)
     and ($policy is null or shift.policy = $policy)

@@ -15,10 +15,7 @@ select
     missing_grades.item_text as item,
     left(missing_grades.text, 80) as text
 from marts.missing_grades
-inner join marts.rubric_versions as versions
-    on
-        missing_grades.collection = versions.collection
-        and missing_grades.rubric_version = versions.rubric_version
+inner join marts.rubric_versions as versions using (collection, rubric_version)
 where
     ($collection is null or missing_grades.collection = $collection)
     and ($grader is null or missing_grades.grader = $grader)

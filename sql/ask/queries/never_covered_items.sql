@@ -16,14 +16,8 @@ select
     never_covered_items.best_grade,
     never_covered_items.n_graded
 from marts.never_covered_items
-inner join marts.rubric_versions as versions
-    on
-        never_covered_items.collection = versions.collection
-        and never_covered_items.rubric_version = versions.rubric_version
-inner join raw.queries as queries
-    on
-        never_covered_items.collection = queries.collection
-        and never_covered_items.query_id = queries.query_id
+inner join marts.rubric_versions as versions using (collection, rubric_version)
+inner join raw.queries as queries using (collection, query_id)
 where
     never_covered_items.tau = cast($tau as integer)
     and ($collection is null or never_covered_items.collection = $collection)

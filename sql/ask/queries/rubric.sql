@@ -17,17 +17,9 @@ select
     progress.n_wanted,
     progress.n_missing
 from marts.rubric_items_effective as items
-inner join marts.rubric_versions as versions
-    on
-        items.collection = versions.collection
-        and items.rubric_version = versions.rubric_version
+inner join marts.rubric_versions as versions using (collection, rubric_version)
 left join marts.rubric_progress as progress
-    on
-        items.collection = progress.collection
-        and items.rubric_version = progress.rubric_version
-        and items.query_id = progress.query_id
-        and items.item_id = progress.item_id
-        and items.kind = progress.kind
+    using (collection, rubric_version, query_id, item_id, kind)
 where
     ($collection is null or items.collection = $collection)
     and ($query_id is null or items.query_id = $query_id)

@@ -29,11 +29,7 @@ select
     date_trunc('second', history.dbt_valid_to) as valid_to,
     history.item_id
 from intermediate.rubric_history as history
-left join items
-    on
-        history.collection = items.collection
-        and history.bank = items.bank
-        and history.item_id = items.item_id
+left join items using (collection, bank, item_id)
 where
     history.dbt_is_deleted = 'False'
     and ($collection is null or history.collection = $collection)

@@ -19,10 +19,7 @@ select
     impact.text,
     impact.item_id
 from marts.rubric_impact as impact
-inner join marts.rubric_versions as versions
-    on
-        impact.collection = versions.collection
-        and impact.rubric_version = versions.rubric_version
+inner join marts.rubric_versions as versions using (collection, rubric_version)
 where
     ($collection is null or impact.collection = $collection)
     and ($grader is null or impact.grader = $grader)

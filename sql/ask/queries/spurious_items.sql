@@ -19,14 +19,8 @@ select
     spurious_items.n_relevant_hits,
     spurious_items.n_relevant
 from marts.spurious_items
-inner join marts.rubric_versions as versions
-    on
-        spurious_items.collection = versions.collection
-        and spurious_items.rubric_version = versions.rubric_version
-inner join raw.queries as queries
-    on
-        spurious_items.collection = queries.collection
-        and spurious_items.query_id = queries.query_id
+inner join marts.rubric_versions as versions using (collection, rubric_version)
+inner join raw.queries as queries using (collection, query_id)
 where
     spurious_items.tau = cast($tau as integer)
     and ($collection is null or spurious_items.collection = $collection)

@@ -16,13 +16,10 @@ select
     round(system_bias.stderr, 4) as stderr,
     system_bias.n_queries
 from marts.system_bias
-inner join marts.usual_levels as levels
-    on
-        system_bias.collection = levels.collection
-        and system_bias.label_set = levels.label_set
-        and system_bias.level = coalesce(try_cast($level as integer), levels.level)
+inner join marts.usual_levels as levels using (collection, label_set)
 where
     system_bias.measure = $measure
+    and system_bias.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or system_bias.collection = $collection)
     and ($label_set is null or system_bias.label_set = $label_set)
     and ($assessor is null or system_bias.assessor = $assessor)

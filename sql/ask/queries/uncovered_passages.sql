@@ -17,14 +17,8 @@ select
     coalesce(uncovered_passages.best_item_text, uncovered_passages.best_item_id) as best_item,
     left(uncovered_passages.text, 80) as text
 from marts.uncovered_passages
-inner join marts.rubric_versions as versions
-    on
-        uncovered_passages.collection = versions.collection
-        and uncovered_passages.rubric_version = versions.rubric_version
-inner join raw.queries as queries
-    on
-        uncovered_passages.collection = queries.collection
-        and uncovered_passages.query_id = queries.query_id
+inner join marts.rubric_versions as versions using (collection, rubric_version)
+inner join raw.queries as queries using (collection, query_id)
 where
     uncovered_passages.tau = cast($tau as integer)
     and ($collection is null or uncovered_passages.collection = $collection)

@@ -22,14 +22,8 @@ select
     verify_grades.passage_id,
     left(verify_grades.text, 80) as text
 from marts.verify_grades
-inner join marts.rubric_versions as versions
-    on
-        verify_grades.collection = versions.collection
-        and verify_grades.rubric_version = versions.rubric_version
-inner join raw.queries as queries
-    on
-        verify_grades.collection = queries.collection
-        and verify_grades.query_id = queries.query_id
+inner join marts.rubric_versions as versions using (collection, rubric_version)
+inner join raw.queries as queries using (collection, query_id)
 where
     ($collection is null or verify_grades.collection = $collection)
     and ($grader is null or verify_grades.grader = $grader)

@@ -20,9 +20,5 @@ select
     cast(confusions.judgment as integer) as judgment,
     cast(sum(confusions.n) as bigint) as n
 from confusions
-inner join label_pairs
-    on
-        confusions.collection = label_pairs.collection
-        and confusions.label_set = label_pairs.label_set
-        and confusions.reference = label_pairs.reference
+inner join label_pairs using (collection, label_set, reference)
 group by all

@@ -35,13 +35,8 @@ sides as (
         system_bias.system,
         system_bias.favour
     from system_bias
-    inner join groups_of_systems as groups on system_bias.collection = groups.collection
-    left join system_groups as members
-        on
-            groups.collection = members.collection
-            and groups.grouping = members.grouping
-            and groups.group_name = members.group_name
-            and system_bias.system = members.system
+    inner join groups_of_systems as groups using (collection)
+    left join system_groups as members using (collection, grouping, group_name, system)
 ),
 
 compared as (

@@ -25,8 +25,4 @@ select
     kappas.cut,
     {{ agreement_columns() }}
 from kappas
-inner join label_pairs
-    on
-        kappas.collection = label_pairs.collection
-        and kappas.label_set = label_pairs.label_set
-        and kappas.reference = label_pairs.reference
+inner join label_pairs using (collection, label_set, reference)

@@ -44,10 +44,7 @@ compared as (
         greatest(one.label, 0) / label_pairs.max_label as label_share,
         greatest(other.label, 0) / label_pairs.max_reference as judgment_share
     from label_pairs
-    inner join labels as one
-        on
-            label_pairs.collection = one.collection
-            and label_pairs.label_set = one.label_set
+    inner join labels as one using (collection, label_set)
     inner join labels as other
         on
             label_pairs.collection = other.collection
@@ -73,21 +70,14 @@ properties as (
         'length' as property,
         length(passages.passage_text) as amount
     from compared
-    inner join passages
-        on
-            compared.collection = passages.collection
-            and compared.passage_id = passages.passage_id
+    inner join passages using (collection, passage_id)
     union all by name
     select
         compared.*,
         'position' as property,
         best_ranks.best_rank as amount
     from compared
-    inner join best_ranks
-        on
-            compared.collection = best_ranks.collection
-            and compared.query_id = best_ranks.query_id
-            and compared.passage_id = best_ranks.passage_id
+    inner join best_ranks using (collection, query_id, passage_id)
 ),
 
 bucketed as (

@@ -29,11 +29,8 @@ paired as (
         one.score_4dp as score,
         other.score_4dp as reference_score
     from label_pairs
-    inner join collections on label_pairs.collection = collections.collection
-    inner join leaderboard as one
-        on
-            label_pairs.collection = one.collection
-            and label_pairs.label_set = one.label_set
+    inner join collections using (collection)
+    inner join leaderboard as one using (collection, label_set)
     inner join leaderboard as other
         on
             label_pairs.collection = other.collection

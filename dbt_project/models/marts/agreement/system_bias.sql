@@ -33,16 +33,9 @@ residuals as (
         coalesce(cast(compared_scores.human_value as decimal(11, 10)), 0) as human_score,
         score - human_score as residual
     from boards
-    inner join systems on boards.collection = systems.collection
+    inner join systems using (collection)
     left join compared_scores
-        on
-            boards.collection = compared_scores.collection
-            and boards.label_set = compared_scores.label_set
-            and boards.assessor = compared_scores.assessor
-            and boards.level = compared_scores.level
-            and boards.measure = compared_scores.measure
-            and boards.query_id = compared_scores.query_id
-            and systems.system = compared_scores.system
+        using (collection, label_set, assessor, level, measure, query_id, system)
 ),
 
 favours as (

@@ -16,11 +16,7 @@ stale_rubrics as (
 grader_items as (
     select grader_items.*
     from {{ ref('int_grader_items') }} as grader_items
-    semi join stale_rubrics
-        on
-            grader_items.collection = stale_rubrics.collection
-            and grader_items.grader_id = stale_rubrics.grader_id
-            and grader_items.rubric_version = stale_rubrics.rubric_version
+    semi join stale_rubrics using (collection, grader_id, rubric_version)
 ),
 
 item_ranks as (
@@ -40,7 +36,7 @@ grid as (
 ),
 
 levels as (
-    select * from {{ ref('evaluation_levels') }}
+    select level as tau from {{ ref('evaluation_levels') }}
 ),
 
 ranked_entries as (
@@ -100,12 +96,7 @@ gains as (
         grader_items.query_id,
         sum(item_gains.gain order by grader_items.item_id) as gain
     from item_gains
-    inner join grader_items
-        on
-            item_gains.collection = grader_items.collection
-            and item_gains.grader_id = grader_items.grader_id
-            and item_gains.query_id = grader_items.query_id
-            and item_gains.item_id = grader_items.item_id
+    inner join grader_items using (collection, grader_id, query_id, item_id)
     group by all
 )
 
@@ -113,35 +104,16 @@ select
     rubrics.collection,
     rubrics.grader,
     rubrics.rubric_version,
-    cast(levels.level as integer) as tau,
+    cast(levels.tau as integer) as tau,
     cutoffs.k,
     systems.system,
     rubrics.query_id,
     answered.query_id is not null as is_answered,
     round(coalesce(gains.gain / ideal_gains.gain, 0), 10) as alpha_ndcg
 from rubrics
-inner join systems on rubrics.collection = systems.collection
+inner join systems using (collection)
 cross join levels
 cross join cutoffs
-left join gains
-    on
-        rubrics.collection = gains.collection
-        and rubrics.grader_id = gains.grader_id
-        and rubrics.rubric_version = gains.rubric_version
-        and rubrics.query_id = gains.query_id
-        and levels.level = gains.tau
-        and cutoffs.k = gains.k
-        and systems.system = gains.system
-left join ideal_gains
-    on
-        rubrics.collection = ideal_gains.collection
-        and rubrics.grader_id = ideal_gains.grader_id
-        and rubrics.rubric_version = ideal_gains.rubric_version
-        and rubrics.query_id = ideal_gains.query_id
-        and levels.level = ideal_gains.tau
-        and cutoffs.k = ideal_gains.k
-left join answered
-    on
-        rubrics.collection = answered.collection
-        and rubrics.query_id = answered.query_id
-        and systems.system = answered.system
+left join gains using (collection, grader_id, rubric_version, query_id, tau, k, system)
+left join ideal_gains using (collection, grader_id, rubric_version, query_id, tau, k)
+left join answered using (collection, query_id, system)

@@ -16,11 +16,7 @@ stale_rubrics as (
 grader_items as (
     select grader_items.*
     from {{ ref('int_grader_items') }} as grader_items
-    semi join stale_rubrics
-        on
-            grader_items.collection = stale_rubrics.collection
-            and grader_items.grader_id = stale_rubrics.grader_id
-            and grader_items.rubric_version = stale_rubrics.rubric_version
+    semi join stale_rubrics using (collection, grader_id, rubric_version)
 ),
 
 item_grades as (
@@ -78,12 +74,7 @@ rubrics as (
         count(best_grades.best_grade) as n_graded_items,
         count(*) filter (where best_grades.best_grade >= levels.level) as n_coverable
     from grader_items
-    left join best_grades
-        on
-            grader_items.collection = best_grades.collection
-            and grader_items.grader_id = best_grades.grader_id
-            and grader_items.query_id = best_grades.query_id
-            and grader_items.item_id = best_grades.item_id
+    left join best_grades using (collection, grader_id, query_id, item_id)
     cross join levels
     group by all
 ),
@@ -108,12 +99,7 @@ covered as (
         count(*) as n_covered,
         sum(grader_items.weight order by grader_items.item_id) as covered_weight
     from item_ranks
-    inner join grader_items
-        on
-            item_ranks.collection = grader_items.collection
-            and item_ranks.grader_id = grader_items.grader_id
-            and item_ranks.query_id = grader_items.query_id
-            and item_ranks.item_id = grader_items.item_id
+    inner join grader_items using (collection, grader_id, query_id, item_id)
     inner join cutoffs on item_ranks.ranks[1] <= cutoffs.k
     group by all
 )
@@ -138,19 +124,7 @@ select
             then round(coalesce(covered.n_covered, 0) / rubrics.n_graded_items, 10)
     end as cover_workbench
 from rubrics
-inner join systems on rubrics.collection = systems.collection
+inner join systems using (collection)
 cross join cutoffs
-left join covered
-    on
-        rubrics.collection = covered.collection
-        and rubrics.grader_id = covered.grader_id
-        and rubrics.rubric_version = covered.rubric_version
-        and rubrics.tau = covered.tau
-        and rubrics.query_id = covered.query_id
-        and cutoffs.k = covered.k
-        and systems.system = covered.system
-left join answered
-    on
-        rubrics.collection = answered.collection
-        and rubrics.query_id = answered.query_id
-        and systems.system = answered.system
+left join covered using (collection, grader_id, rubric_version, tau, query_id, k, system)
+left join answered using (collection, query_id, system)

@@ -69,11 +69,8 @@ missing as (
         backlog.collection,
         count(*) as n_missing
     from backlog
-    inner join graders on backlog.grader = graders.grader
-    left join rubric_versions
-        on
-            backlog.collection = rubric_versions.collection
-            and backlog.rubric_version = rubric_versions.rubric_version
+    inner join graders using (grader)
+    left join rubric_versions using (collection, rubric_version)
     where
         graders.grader = graders.name
         and (backlog.item_id = '' or rubric_versions.is_newest)
@@ -93,6 +90,6 @@ select
     ) as needs_build
 from collections
 cross join releases
-left join inputs on collections.collection = inputs.collection
-left join graded on collections.collection = graded.collection
-left join missing on collections.collection = missing.collection
+left join inputs using (collection)
+left join graded using (collection)
+left join missing using (collection)

@@ -21,7 +21,7 @@ select
     cast(coalesce(sum(grades.cached_tokens), 0) as bigint) as cached_tokens,
     cast(coalesce(sum(grades.completion_tokens), 0) as bigint) as completion_tokens
 from grades
-inner join graders on grades.grader_id = graders.grader_id
+inner join graders using (grader_id)
 where graders.engine != 'imported'
 group by
     grades.collection,

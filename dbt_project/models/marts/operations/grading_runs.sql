@@ -33,7 +33,7 @@ select
     batches.started_at,
     batches.finished_at
 from batches
-inner join graders on batches.grader_id = graders.grader_id
+inner join graders using (grader_id)
 order by
     batches.started_at desc,
     batches.batch_id asc

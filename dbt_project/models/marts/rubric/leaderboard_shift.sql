@@ -31,10 +31,7 @@ boards as (
         leaderboard.score,
         leaderboard.rank
     from leaderboard
-    inner join label_sets
-        on
-            leaderboard.collection = label_sets.collection
-            and leaderboard.label_set = label_sets.label_set
+    inner join label_sets using (collection, label_set)
     where label_sets.kind = 'rubric'
 ),
 
@@ -52,10 +49,7 @@ shifts as (
         boards_before.rank as rank_before,
         boards.rank as rank_after
     from boards
-    inner join versions
-        on
-            boards.collection = versions.collection
-            and boards.rubric_version = versions.rubric_version
+    inner join versions using (collection, rubric_version)
     inner join boards as boards_before
         on
             boards.collection = boards_before.collection
@@ -100,16 +94,5 @@ select
     correlations.kendall,
     coalesce(missing.n_missing, 0) as n_missing_after
 from shifts
-left join correlations
-    on
-        shifts.collection = correlations.collection
-        and shifts.grader = correlations.grader
-        and shifts.policy = correlations.policy
-        and shifts.rubric_version = correlations.rubric_version
-        and shifts.level = correlations.level
-        and shifts.measure = correlations.measure
-left join missing
-    on
-        shifts.collection = missing.collection
-        and shifts.grader = missing.grader
-        and shifts.rubric_version = missing.rubric_version
+left join correlations using (collection, grader, policy, rubric_version, level, measure)
+left join missing using (collection, grader, rubric_version)

@@ -53,11 +53,7 @@ items_before as (
 items_after as (
     select grader_items.*
     from grader_items
-    semi join edited_queries
-        on
-            grader_items.collection = edited_queries.collection
-            and grader_items.rubric_version = edited_queries.rubric_version
-            and grader_items.query_id = edited_queries.query_id
+    semi join edited_queries using (collection, rubric_version, query_id)
 ),
 
 -- of a rewording the old item leaves and the new one comes in
@@ -66,25 +62,13 @@ changed_items as (
         items_before.*,
         false as has_come_in
     from items_before
-    anti join items_after
-        on
-            items_before.collection = items_after.collection
-            and items_before.grader_id = items_after.grader_id
-            and items_before.rubric_version = items_after.rubric_version
-            and items_before.query_id = items_after.query_id
-            and items_before.item_id = items_after.item_id
+    anti join items_after using (collection, grader_id, rubric_version, query_id, item_id)
     union all
     select
         items_after.*,
         true as has_come_in
     from items_after
-    anti join items_before
-        on
-            items_after.collection = items_before.collection
-            and items_after.grader_id = items_before.grader_id
-            and items_after.rubric_version = items_before.rubric_version
-            and items_after.query_id = items_before.query_id
-            and items_after.item_id = items_before.item_id
+    anti join items_before using (collection, grader_id, rubric_version, query_id, item_id)
 ),
 
 changed_queries as (
@@ -109,10 +93,7 @@ compared_versions as (
         versions.previous_version as label_version,
         false as is_after
     from changed_queries
-    inner join versions
-        on
-            changed_queries.collection = versions.collection
-            and changed_queries.rubric_version = versions.rubric_version
+    inner join versions using (collection, rubric_version)
 ),
 
 compared_labels as (
@@ -174,12 +155,7 @@ changed_item_grades as (
         item_grades.passage_id,
         item_grades.grade
     from item_grades
-    inner join changed_items
-        on
-            item_grades.collection = changed_items.collection
-            and item_grades.grader_id = changed_items.grader_id
-            and item_grades.query_id = changed_items.query_id
-            and item_grades.item_id = changed_items.item_id
+    inner join changed_items using (collection, grader_id, query_id, item_id)
 ),
 
 -- A label falls with an item that left and rises with one that came in. (Under a mapping that does
@@ -193,13 +169,7 @@ causes as (
         changed_item_grades.has_come_in,
         changed_item_grades.grade
     from changed_labels
-    inner join changed_item_grades
-        on
-            changed_labels.collection = changed_item_grades.collection
-            and changed_labels.grader = changed_item_grades.grader
-            and changed_labels.rubric_version = changed_item_grades.rubric_version
-            and changed_labels.query_id = changed_item_grades.query_id
-            and changed_labels.passage_id = changed_item_grades.passage_id
+    inner join changed_item_grades using (collection, grader, rubric_version, query_id, passage_id)
     qualify
         row_number() over (
             partition by
@@ -259,24 +229,7 @@ select
     coalesce(causes.n_missing_after, n_items_after.n_items, 0) as n_missing_after,
     causes.item_text as text
 from causes
-inner join graders on causes.grader_id = graders.grader_id
-left join actions
-    on
-        causes.collection = actions.collection
-        and causes.rubric_version = actions.rubric_version
-        and causes.query_id = actions.query_id
-        and causes.item_id = actions.item_id
-        and causes.has_come_in = actions.has_come_in
-        and graders.kind = actions.kind
-left join n_items_before
-    on
-        causes.collection = n_items_before.collection
-        and causes.grader = n_items_before.grader
-        and causes.rubric_version = n_items_before.rubric_version
-        and causes.query_id = n_items_before.query_id
-left join n_items_after
-    on
-        causes.collection = n_items_after.collection
-        and causes.grader = n_items_after.grader
-        and causes.rubric_version = n_items_after.rubric_version
-        and causes.query_id = n_items_after.query_id
+left join n_items_before using (collection, grader, rubric_version, query_id)
+left join n_items_after using (collection, grader, rubric_version, query_id)
+inner join graders using (grader_id)
+left join actions using (collection, rubric_version, query_id, item_id, has_come_in, kind)

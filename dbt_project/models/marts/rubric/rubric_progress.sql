@@ -34,11 +34,7 @@ graded as (
         item_grades.item_id,
         count(*) as n_graded
     from item_grades
-    semi join pool
-        on
-            item_grades.collection = pool.collection
-            and item_grades.query_id = pool.query_id
-            and item_grades.passage_id = pool.passage_id
+    semi join pool using (collection, query_id, passage_id)
     group by all
 )
 
@@ -53,13 +49,5 @@ select
     coalesce(graded.n_graded, 0) as n_graded,
     coalesce(pooled_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
 from grader_items
-left join pooled_queries
-    on
-        grader_items.collection = pooled_queries.collection
-        and grader_items.query_id = pooled_queries.query_id
-left join graded
-    on
-        grader_items.collection = graded.collection
-        and grader_items.grader_id = graded.grader_id
-        and grader_items.query_id = graded.query_id
-        and grader_items.item_id = graded.item_id
+left join pooled_queries using (collection, query_id)
+left join graded using (collection, grader_id, query_id, item_id)

@@ -43,7 +43,7 @@ judgments as (
                 then greatest(0, least(1, labels.label / collections.max_relevance))
         end as share
     from labels
-    inner join collections on labels.collection = collections.collection
+    inner join collections using (collection)
     where starts_with(labels.label_set, 'assessor:')
 ),
 
@@ -57,10 +57,7 @@ predictions as (
                 then greatest(0, least(1, labels.label / label_sets.max_label))
         end as share
     from labels
-    inner join label_sets
-        on
-            labels.collection = label_sets.collection
-            and labels.label_set = label_sets.label_set
+    inner join label_sets using (collection, label_set)
     where label_sets.kind != 'assessor'
 ),
 
@@ -71,11 +68,7 @@ gaps as (
         judgments.judgment,
         round(abs(predictions.share - judgments.share), 10) as gap
     from predictions
-    inner join judgments
-        on
-            predictions.collection = judgments.collection
-            and predictions.query_id = judgments.query_id
-            and predictions.passage_id = judgments.passage_id
+    inner join judgments using (collection, query_id, passage_id)
     where round(abs(predictions.share - judgments.share), 10) >= 0.5
 ),
 
@@ -101,19 +94,8 @@ explained_gaps as (
             (item_grades.grade, grader_items.item_id)
         ) filter (where item_grades.grade is not null) as best_item
     from gaps
-    left join grader_items
-        on
-            gaps.collection = grader_items.collection
-            and gaps.grader = grader_items.grader
-            and gaps.rubric_version = grader_items.rubric_version
-            and gaps.query_id = grader_items.query_id
-    left join item_grades
-        on
-            gaps.collection = item_grades.collection
-            and gaps.query_id = item_grades.query_id
-            and gaps.passage_id = item_grades.passage_id
-            and grader_items.grader_id = item_grades.grader_id
-            and grader_items.item_id = item_grades.item_id
+    left join grader_items using (collection, grader, rubric_version, query_id)
+    left join item_grades using (collection, query_id, passage_id, grader_id, item_id)
     group by all
 )
 
@@ -133,16 +115,13 @@ select
     coalesce(explained_gaps.best_item.answer, extracted_answers.answer) as best_answer,
     passages.passage_text as text
 from explained_gaps
+left join passages using (collection, passage_id)
 left join extracted_answers
     on
         explained_gaps.collection = extracted_answers.collection
         and explained_gaps.query_id = extracted_answers.query_id
         and explained_gaps.passage_id = extracted_answers.passage_id
         and explained_gaps.best_item.id = extracted_answers.item_id
-left join passages
-    on
-        explained_gaps.collection = passages.collection
-        and explained_gaps.passage_id = passages.passage_id
 order by
     explained_gaps.gap desc,
     explained_gaps.collection asc,

@@ -21,7 +21,7 @@ select
     grades.batch_id,
     grades.graded_at
 from grades
-inner join graders on grades.grader_id = graders.grader_id
+inner join graders using (grader_id)
 where grades.status = 'failed'
 order by
     grades.graded_at desc,

@@ -25,12 +25,7 @@ graded_passages as (
         max(item_grades.grade) as label,
         round(avg(item_grades.grade), 10) as mean_grade
     from item_grades
-    inner join grader_items
-        on
-            item_grades.collection = grader_items.collection
-            and item_grades.grader_id = grader_items.grader_id
-            and item_grades.query_id = grader_items.query_id
-            and item_grades.item_id = grader_items.item_id
+    inner join grader_items using (collection, grader_id, query_id, item_id)
     group by all
 )
 
@@ -47,25 +42,9 @@ select
     cast(item_grades.grade as integer) as grade,
     coalesce(nullif(item_grades.answer, ''), extracted_answers.answer) as answer
 from graded_passages
-inner join grader_items
-    on
-        graded_passages.collection = grader_items.collection
-        and graded_passages.grader_id = grader_items.grader_id
-        and graded_passages.rubric_version = grader_items.rubric_version
-        and graded_passages.query_id = grader_items.query_id
-left join item_grades
-    on
-        graded_passages.collection = item_grades.collection
-        and graded_passages.grader_id = item_grades.grader_id
-        and graded_passages.query_id = item_grades.query_id
-        and graded_passages.passage_id = item_grades.passage_id
-        and grader_items.item_id = item_grades.item_id
-left join extracted_answers
-    on
-        graded_passages.collection = extracted_answers.collection
-        and graded_passages.query_id = extracted_answers.query_id
-        and graded_passages.passage_id = extracted_answers.passage_id
-        and grader_items.item_id = extracted_answers.item_id
+inner join grader_items using (collection, grader_id, rubric_version, query_id)
+left join item_grades using (collection, grader_id, query_id, passage_id, item_id)
+left join extracted_answers using (collection, query_id, passage_id, item_id)
 order by
     grader_items.collection asc,
     grader_items.grader asc,

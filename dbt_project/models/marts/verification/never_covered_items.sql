@@ -43,11 +43,7 @@ best_grades as (
         count(*) as n_graded,
         count(gradable_passages.passage_id) as n_graded_of_pool
     from item_grades
-    left join gradable_passages
-        on
-            item_grades.collection = gradable_passages.collection
-            and item_grades.query_id = gradable_passages.query_id
-            and item_grades.passage_id = gradable_passages.passage_id
+    left join gradable_passages using (collection, query_id, passage_id)
     group by all
 )
 
@@ -63,16 +59,8 @@ select
     cast(best_grades.best_grade as integer) as best_grade,
     best_grades.n_graded
 from best_grades
-left join pool_sizes
-    on
-        best_grades.collection = pool_sizes.collection
-        and best_grades.query_id = pool_sizes.query_id
-inner join grader_items
-    on
-        best_grades.collection = grader_items.collection
-        and best_grades.grader_id = grader_items.grader_id
-        and best_grades.query_id = grader_items.query_id
-        and best_grades.item_id = grader_items.item_id
+left join pool_sizes using (collection, query_id)
+inner join grader_items using (collection, grader_id, query_id, item_id)
 inner join levels on best_grades.best_grade < levels.level
 where best_grades.n_graded_of_pool = coalesce(pool_sizes.n_passages, 0)
 order by

@@ -44,7 +44,7 @@ counts as (
             and grade_reviews.reviewed_grade < levels.level
         ) as n_neither
     from grade_reviews
-    inner join graders on grade_reviews.grader_id = graders.grader_id
+    inner join graders using (grader_id)
     cross join levels
     group by all
 )

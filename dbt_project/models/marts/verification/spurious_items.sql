@@ -35,12 +35,8 @@ judged_grades as (
         count(*) filter (where judgments.relevance < collections.min_relevant) as n_non_relevant,
         count(*) filter (where judgments.relevance >= collections.min_relevant) as n_relevant
     from item_grades
-    inner join judgments
-        on
-            item_grades.collection = judgments.collection
-            and item_grades.query_id = judgments.query_id
-            and item_grades.passage_id = judgments.passage_id
-    inner join collections on item_grades.collection = collections.collection
+    inner join judgments using (collection, query_id, passage_id)
+    inner join collections using (collection)
     group by all
 ),
 
@@ -80,12 +76,7 @@ select
     cast(hits.n_relevant_hits as bigint) as n_relevant_hits,
     cast(hits.n_relevant as bigint) as n_relevant
 from hits
-inner join grader_items
-    on
-        hits.collection = grader_items.collection
-        and hits.grader_id = grader_items.grader_id
-        and hits.query_id = grader_items.query_id
-        and hits.item_id = grader_items.item_id
+inner join grader_items using (collection, grader_id, query_id, item_id)
 where hits.n_hits > 0
 order by
     rate desc,

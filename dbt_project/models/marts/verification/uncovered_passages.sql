@@ -30,7 +30,7 @@ passages as (
 relevant_judgments as (
     select judgments.*
     from judgments
-    inner join collections on judgments.collection = collections.collection
+    inner join collections using (collection)
     where judgments.relevance >= collections.min_relevant
 ),
 
@@ -63,17 +63,8 @@ graded_passages as (
             (item_grades.grade, grader_items.item_id)
         ) as best_item
     from relevant_judgments
-    inner join item_grades
-        on
-            relevant_judgments.collection = item_grades.collection
-            and relevant_judgments.query_id = item_grades.query_id
-            and relevant_judgments.passage_id = item_grades.passage_id
-    inner join grader_items
-        on
-            item_grades.collection = grader_items.collection
-            and item_grades.grader_id = grader_items.grader_id
-            and item_grades.query_id = grader_items.query_id
-            and item_grades.item_id = grader_items.item_id
+    inner join item_grades using (collection, query_id, passage_id)
+    inner join grader_items using (collection, grader_id, query_id, item_id)
     group by all
 )
 
@@ -91,18 +82,10 @@ select
     graded_passages.best_item.text as best_item_text,
     passages.passage_text as text
 from graded_passages
-inner join rubric_sizes
-    on
-        graded_passages.collection = rubric_sizes.collection
-        and graded_passages.grader_id = rubric_sizes.grader_id
-        and graded_passages.rubric_version = rubric_sizes.rubric_version
-        and graded_passages.query_id = rubric_sizes.query_id
-        and graded_passages.n_graded = rubric_sizes.n_items
+inner join rubric_sizes using (collection, grader_id, rubric_version, query_id)
 inner join levels on graded_passages.best_grade < levels.level
-left join passages
-    on
-        graded_passages.collection = passages.collection
-        and graded_passages.passage_id = passages.passage_id
+left join passages using (collection, passage_id)
+where graded_passages.n_graded = rubric_sizes.n_items
 order by
     graded_passages.judgment desc,
     graded_passages.best_grade asc,

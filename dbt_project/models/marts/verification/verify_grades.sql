@@ -56,34 +56,11 @@ select
     grade_reviews.reviewed_grade,
     grade_reviews.review_notes
 from item_grades
-inner join grader_items
-    on
-        item_grades.collection = grader_items.collection
-        and item_grades.grader_id = grader_items.grader_id
-        and item_grades.query_id = grader_items.query_id
-        and item_grades.item_id = grader_items.item_id
-left join extracted_answers
-    on
-        item_grades.collection = extracted_answers.collection
-        and item_grades.query_id = extracted_answers.query_id
-        and item_grades.passage_id = extracted_answers.passage_id
-        and item_grades.item_id = extracted_answers.item_id
-left join judgments
-    on
-        item_grades.collection = judgments.collection
-        and item_grades.query_id = judgments.query_id
-        and item_grades.passage_id = judgments.passage_id
-left join passages
-    on
-        item_grades.collection = passages.collection
-        and item_grades.passage_id = passages.passage_id
-left join grade_reviews
-    on
-        item_grades.collection = grade_reviews.collection
-        and item_grades.grader_id = grade_reviews.grader_id
-        and item_grades.query_id = grade_reviews.query_id
-        and item_grades.item_id = grade_reviews.item_id
-        and item_grades.passage_id = grade_reviews.passage_id
+inner join grader_items using (collection, grader_id, query_id, item_id)
+left join extracted_answers using (collection, query_id, passage_id, item_id)
+left join judgments using (collection, query_id, passage_id)
+left join passages using (collection, passage_id)
+left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id)
 order by
     item_grades.collection asc,
     item_grades.grader asc,
