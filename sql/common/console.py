@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
 from gradelake.sql.common.amounts import duration as duration
@@ -203,6 +204,20 @@ def print_table(
         print(textwrap.fill(f"({note})", max(width, 1)))
     if not rows:
         print("(no rows)")
+
+
+def print_wrapped(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table whose last column, a text, a terminal gets in lines of whole words."""
+    if not out.file.isatty():
+        print_table(columns, rows)
+        return
+    style = "" if out.no_color else "bold"
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=style)
+    for column in columns:
+        table.add_column(column, no_wrap=column != columns[-1])
+    for row in rows:
+        table.add_row(*(Text(one_line(cell(value, 0))) for value in row))
+    out.print(table, soft_wrap=False)
 
 
 def print_line(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

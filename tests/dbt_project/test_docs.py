@@ -114,6 +114,33 @@ def test_every_column_of_the_lake_is_described(folder, manifest):
     ] == []
 
 
+def test_the_lake_itself_says_what_its_tables_and_columns_mean(folder, manifest):
+    """`marts.tables` and `marts.columns` against the catalog and against dbt's manifest."""
+    with Lake.published(Project.find(folder)) as lake:
+        said = lake.rows("select * from lake.marts.columns")
+        tables = lake.rows("select * from lake.marts.tables")
+        there = lake.rows(
+            "select schema_name, table_name, column_name, column_index, data_type "
+            "from duckdb_columns() where database_name = 'lake' "
+            "and schema_name in ('raw', 'marts', 'intermediate')"
+        )
+    assert len(set(said)) == len(said)
+    public = {each for each in there if each[0] != "intermediate"}
+    public = {each for each in public if each[0] == "marts" or each[:2] not in OF_NO_MODEL}
+    assert {each[:5] for each in said if each[0] != "intermediate"} == public
+    seeds = {node.name for node in manifest.nodes.values() if node.resource_type == "seed"}
+    assert {each[:5] for each in said if each[0] == "intermediate"} == {
+        each for each in there if each[0] == "intermediate" and each[1] in seeds
+    }
+    kappa = manifest.nodes["model.gradelake.kappa"]
+    assert {column: text for _, table, column, *_, text in said if table == "kappa"} == {
+        name: column.description for name, column in kappa.columns.items()
+    }
+    assert {each[:2] for each in tables} == {each[:2] for each in said}
+    assert ("raw", "grades", manifest.sources["source.gradelake.raw.grades"].description) in tables
+    assert all(each[-1] for each in said + tables)
+
+
 def test_a_raw_column_is_described_as_in_staging(manifest):
     staged = {node.name: node for node in manifest.nodes.values() if node.fqn[1] == "staging"}
     compared = 0

@@ -11,7 +11,7 @@ import pytest
 
 from gradelake.sql.build.build import DBT_PROJECT
 
-OF_THE_WHOLE_LAKE = {"nights"}
+OF_THE_WHOLE_LAKE = {"columns", "nights", "tables"}
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 
 

@@ -13,7 +13,6 @@ import pytest
 from rich.cells import cell_len
 
 from gradelake.sql.ask.book import entries
-from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.sql.small_lake import file_of, small_lake
 from tests.sql.terminal import CTRL_C, ENTER, UP, Terminal
@@ -385,13 +384,26 @@ def test_every_question_has_an_example_of_parameters_it_has(name):
     assert entry.question in entry.help("gradelake sql ")
 
 
-def test_columns_are_described_where_the_lake_has_descriptions(tmp_path):
-    project = small_lake(tmp_path)
-    with Lake.writer(project) as lake:
-        lake.connection.execute("comment on column lake.raw.queries.text is 'what was asked'")
-    shown = piped(tmp_path, ".schema raw.queries\n.schema raw.grades\n", "--live").stdout
-    assert re.search(r"\ntext +VARCHAR +what was asked\n", shown)
-    assert shown.count("what it says") == 1, "raw.grades has none"
+def test_schema_says_what_columns_mean_and_a_terminal_wraps_it(demo, tmp_path):
+    shown = piped(demo, ".schema leaderboard\n.schema intermediate.int_pool\n").stdout
+    score = re.search(r"\nscore +DOUBLE +(Mean over all queries of .*)\n", shown)[1]
+    assert len(score) > 100
+    assert shown.count("meaning") == 1, "nobody is to ask int_pool"
+    with Terminal(demo, XDG_CACHE_HOME=str(tmp_path)) as shell:
+        lines = shell.ask(".schema leaderboard", "without a cutoff").splitlines()
+        begin = next(n for n, line in enumerate(lines) if line.startswith("score "))
+        words = [line.split("DOUBLE")[-1].strip() for line in lines[begin : begin + 3]]
+        assert score.startswith(" ".join(words)[:100])
+        assert max(map(cell_len, lines)) <= 100
+        shell.complete("select 1 as x from kappa where obser")
+        shell.wait_for("observed")
+
+
+def test_a_lake_that_does_not_say_what_columns_mean_is_told(tmp_path):
+    small_lake(tmp_path)
+    done = piped(tmp_path, ".schema raw.queries\n", "--live")
+    assert re.search(r"\ntext +VARCHAR\n", done.stdout)
+    assert done.stderr.startswith("this lake does not say what columns mean")
 
 
 def test_a_lost_or_damaged_data_file_is_told_with_what_to_do(tmp_path):

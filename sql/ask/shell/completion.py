@@ -10,7 +10,7 @@ from prompt_toolkit.document import Document
 
 from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell.dot_commands import COMMANDS
-from gradelake.sql.ask.shell.tables import SCHEMAS, shown_name, tables
+from gradelake.sql.ask.shell.tables import SCHEMAS, meanings, shown_name, tables
 from gradelake.sql.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class ShellCompleter(Completer):
 
     def __init__(self, lake: "Lake"):
         self._lake = lake
+        self._meanings = meanings(lake)
         words = lake.rows("select keyword_name, keyword_category from duckdb_keywords()")
         self._reserved = {word for word, kind in words if kind == "reserved"}
         # those that a query is made of before the many that only name something
@@ -58,21 +59,29 @@ class ShellCompleter(Completer):
         named = _named(statement, known)
         qualifier, dot, part = word.rpartition(".")
         if dot and qualifier.lower() in named:
-            columns = known[named[qualifier.lower()]]
-            yield from _starting(part, map(self._quoted, columns), "column")
+            table = named[qualifier.lower()]
+            for column in known[table]:
+                yield from _starting(part, [self._quoted(column)], self._meaning(table, column))
             return
         found = list(_tables(word, known))
         if _BEFORE_TABLE.search(begun.removesuffix(word)) or dot:
             yield from found
             if found or dot:
                 return
-        columns = {self._quoted(c): t for t in dict.fromkeys(named.values()) for c in known[t]}
-        for column, table in columns.items():
-            yield from _starting(word, [column], f"column of {table}")
+        columns = {
+            self._quoted(column): f"{table}: {self._meaning(table, column)}"
+            for table in dict.fromkeys(named.values())
+            for column in known[table]
+        }
+        for column, meaning in columns.items():
+            yield from _starting(word, [column], meaning)
         if word:
             keywords = [w.upper() for w in self._keywords] if word.isupper() else self._keywords
             yield from _starting(word, (w for w in keywords if w.lower() not in columns), "")
             yield from found
+
+    def _meaning(self, table: str, column: str) -> str:
+        return self._meanings.get(table, {}).get(column, "column")
 
     def _quoted(self, name: str) -> str:
         plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in self._reserved

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from gradelake.sql.ask import book
-from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, schema_of, tables
+from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, meanings, schema_of, tables
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -78,7 +78,13 @@ def _tables(shell: "Shell", word: str) -> None:
 def _schema(shell: "Shell", name: str) -> None:
     columns, rows = schema_of(shell.lake, name)
     with shell.printing():
-        console.FORMATS[shell.format](columns, rows)
+        if shell.format == "table":
+            console.print_wrapped(columns, rows)
+        else:
+            console.FORMATS[shell.format](columns, rows)
+    if not meanings(shell.lake):
+        which = f"release {shell.lake.release}" if shell.lake.release else "this lake"
+        console.tell(f"{which} does not say what columns mean; the next `gradelake build` will.")
 
 
 def _format(shell: "Shell", name: str) -> None:
@@ -103,7 +109,7 @@ COMMANDS = {
     ".help": Command("", "this", _help),
     ".book": Command("", "the questions of the query book; so does @", list_book),
     ".tables": Command("[WORD]", "the tables, or those with a word in their names", _tables),
-    ".schema": Command("TABLE", "its columns and their types", _schema),
+    ".schema": Command("TABLE", "its columns, their types and what they mean", _schema),
     ".format": Command(
         "NAME",
         "table; line: a column per line, nothing cut; csv; json",

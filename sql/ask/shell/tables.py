@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import duckdb
+
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 
@@ -44,8 +46,29 @@ def shown_name(name: str) -> str:
     return name.lower().removeprefix("lake.").removeprefix(f"{HOME}.")
 
 
+def meanings(lake: "Lake") -> dict[str, dict[str, str]]:
+    """What the columns of marts, raw tables and seeds mean, by a table's shown name and a column's.
+
+    Nothing in a release from before `marts.columns`.
+    """
+    try:
+        found = lake.rows(
+            """
+            select
+                if(schema_name = $home, table_name, schema_name || '.' || table_name) as shown,
+                map(list(column_name), list(description)) as meanings
+            from lake.marts.columns
+            group by all
+            """,
+            home=HOME,
+        )
+    except duckdb.CatalogException:
+        return {}
+    return dict(found)
+
+
 def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
-    """The columns of a table: name, type and, where the lake has any, what each means.
+    """The columns of a table: name, type and, where the lake says it, what each means.
 
     Returns a header and its rows. Raises `BadInput` when there is no such table.
     """
@@ -60,7 +83,7 @@ def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
     schema, _, bare_name = table.rpartition(".")
     rows = lake.rows(
         """
-        select column_name, data_type, comment
+        select column_name, data_type
         from duckdb_columns()
         where
             lower(table_name) = $table
@@ -74,6 +97,7 @@ def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
         schema=schema or HOME,
         home=HOME,
     )
-    if any(comment for *_, comment in rows):
-        return ["column", "type", "what it says"], rows
-    return ["column", "type"], [row[:2] for row in rows]
+    described = meanings(lake).get(table)
+    if described is None:
+        return ["column", "type"], rows
+    return ["column", "type", "meaning"], [(*row, described.get(row[0])) for row in rows]

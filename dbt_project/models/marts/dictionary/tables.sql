@@ -1,0 +1,14 @@
+{{ config(materialized='view') }}
+
+with
+
+described (schema_name, table_name, description) as (
+    values
+    {{ table_descriptions() }}
+)
+
+select
+    schema_name,
+    table_name,
+    nullif(description, '') as description
+from described
