@@ -39,7 +39,7 @@
     {%- endif -%}
     {%- for schema, table, node in described_tables() -%}
         {%- for column in node.columns.values() -%}
-            {%- set declared = column.data_type or node.config.get('column_types', {})[column.name] -%}
+            {%- set declared = column.data_type or (node.config.column_types or {})[column.name] -%}
             {%- set type = declared | upper or raw_types.get(table ~ '.' ~ column.name, '') -%}
             {%- do rows.append(
                 text_row(schema, table, column.name, loop.index, type, column.description)
