@@ -11,7 +11,7 @@ from gradelake.sql.common.project import is_name
 from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
-    from gradelake.grading.exchange.grades_import import Import
+    from gradelake.grading.exchange.file_import import FileImport
 
 
 class Judgments:
@@ -20,7 +20,7 @@ class Judgments:
     Raises `BadInput` when that assessor's judgments came from elsewhere.
     """
 
-    def __init__(self, into: "Import", found: pl.DataFrame):
+    def __init__(self, into: "FileImport", found: pl.DataFrame):
         self.into, self.assessor = into, into.choices.assessor
         seen = into.done.seen
         if not self.assessor:
@@ -74,7 +74,7 @@ class Judgments:
 class Rankings:
     """The rankings of a file, as systems that the lake does not have."""
 
-    def __init__(self, into: "Import", found: pl.DataFrame):
+    def __init__(self, into: "FileImport", found: pl.DataFrame):
         self.into, self.found = into, found
 
     def write(self) -> None:

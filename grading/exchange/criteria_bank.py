@@ -8,7 +8,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
-    from gradelake.grading.exchange.grades_import import Import
+    from gradelake.grading.exchange.file_import import FileImport
 
 
 class CriteriaBank:
@@ -18,7 +18,7 @@ class CriteriaBank:
     for all graders of its kind, so the criteria would be items that every other grader misses.
     """
 
-    def __init__(self, into: "Import", items: pl.DataFrame):
+    def __init__(self, into: "FileImport", items: pl.DataFrame):
         self.into, self.items = into, items
         self.bank = into.choices.grader or into.choices.name
         if items.height:

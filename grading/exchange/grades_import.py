@@ -1,7 +1,5 @@
 """`gradelake import grades`: what others graded becomes graders and grades of the lake."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +8,13 @@ import polars as pl
 from gradelake.grading.exchange.brought_along import Judgments, Rankings
 from gradelake.grading.exchange.choices import Choices, read_grades
 from gradelake.grading.exchange.criteria_bank import CriteriaBank
+from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.imported import Imported
 from gradelake.grading.exchange.workbench import Found
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import Transaction
 
 
 def import_grades(
@@ -49,33 +47,8 @@ def import_grades(
     return done
 
 
-class Import:
-    """Writes one file's grades and what comes with them, within one transaction."""
-
-    def __init__(
-        self,
-        transaction: Transaction,
-        collection: str,
-        path: Path,
-        choices: Choices,
-        done: Imported,
-    ):
-        self.transaction, self.lake = transaction, transaction.lake
-        self.collection, self.choices, self.done = collection, choices, done
-        self.name = path.name
-        self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
-        self.file_sha256 = files.sha256_of(path)
-        rows = self.lake.rows(
-            "select query_id from lake.raw.queries where collection = ? order by query_id",
-            collection,
-        )
-        self.queries = [query_id for (query_id,) in rows]
-        # topics that came later let in what was left out before
-        content = [self.file_sha256, vars(choices), self.queries]
-        self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-    def is_unchanged(self) -> bool:
-        return self.transaction.recorded(self.target) == self.sha256
+class Import(FileImport):
+    """Writes one file's grades and what comes with them."""
 
     def write(self, found: Found) -> None:
         """Put everything in its place. Raises `BadInput` before anything is written."""
@@ -90,14 +63,6 @@ class Import:
         Rankings(self, found.rankings).write()
         bank.write()
         self.transaction.record(self.target, self.sha256, n_grades)
-
-    def count(self, what: str, n: int) -> None:
-        if n:
-            self.done.counts[what] = self.done.counts.get(what, 0) + n
-
-    def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
-        columns = {"collection": self.collection, **constants}
-        return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
 
     def _brought_before(self) -> set[str]:
         """Take out the grades that an earlier state of the file brought; their graders' ids."""

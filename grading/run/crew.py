@@ -17,7 +17,8 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import machines
 from gradelake.grading.run.attempts import TRIES
-from gradelake.grading.run.worker import Graded, Worker
+from gradelake.grading.run.staged_files import Graded
+from gradelake.grading.run.worker import Worker
 from gradelake.sql.common.errors import WorkFailed
 
 QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.run.worker import Graded, shared_mark, write_staged
+from gradelake.grading.run.staged_files import Graded, shared_mark, write_staged
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grading_folder
 from gradelake.sql.lake.contracts import KEYS

@@ -1,8 +1,7 @@
 """One process that holds one engine: chunks go in, files of grades come out."""
 
-import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,24 +13,11 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.run.attempts import EngineBroken, ask, expectation
+from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
 from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
     from gradelake.grading.run.staging import Committer
-
-
-@dataclass
-class Graded:
-    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
-    worker's machine does not share the run's staging folder: they come back through Ray."""
-
-    chunk_id: str
-    file: str | None = None
-    content: bytes | None = None
-    counts: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0  # in the engine
-    unusable: tuple[str, str] | None = None  # message and hint: the run has to stop
-    broken: str | None = None  # why another process should try: this one's engine always raises
 
 
 @dataclass(frozen=True)
@@ -79,7 +65,7 @@ class Worker:
         """Put a chunk's rows into the staging folder."""
         rows = self._rows(chunk, answered)
         graded = Graded(chunk.id, counts=_counts(rows), seconds=seconds)
-        if _is_shared(self.staging, self.batch_id):
+        if is_shared(self.staging, self.batch_id):
             graded.file = write_staged(self.staging, chunk.id, rows)
         else:
             graded.content = to_parquet(rows)
@@ -125,41 +111,6 @@ def died(
     nothing = (failed(reason), Response(error=reason))
     worker = Worker(grader, collection, staging, batch_id, engine=None)
     return worker.write(chunk, [nothing] * chunk.asks.height)
-
-
-# --- files --------------------------------------------------------------------------------------
-
-
-def shared_mark(staging: Path, batch_id: str) -> Path:
-    """The file by which a worker knows the run's own staging folder. On another machine a folder
-    of the same name may be there, and the driver would look for the answers in vain."""
-    return staging / f".{batch_id}.run"
-
-
-def _is_shared(staging: Path, batch_id: str) -> bool:
-    return os.path.exists(shared_mark(staging, batch_id)) and os.access(staging, os.W_OK)
-
-
-def to_parquet(rows: pl.DataFrame) -> bytes:
-    """Rows as the bytes of a Parquet file."""
-    import io
-
-    buffer = io.BytesIO()
-    rows.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def write_staged(staging: Path, chunk_id: str, rows: pl.DataFrame | bytes) -> str:
-    """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
-    content = rows if isinstance(rows, bytes) else to_parquet(rows)
-    path = staging / f"{chunk_id}.parquet"
-    unfinished = staging / f".{chunk_id}.{os.getpid()}"
-    with unfinished.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    unfinished.replace(path)
-    return str(path)
 
 
 def _counts(rows: pl.DataFrame) -> dict[str, int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gradelake.sql.ask import book, question
-from gradelake.sql.ask.shell import session
+from gradelake.sql.ask.shell import run as shell
 from gradelake.sql.ask.shell.dot_commands import print_book
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
@@ -70,7 +70,7 @@ def sql(context, format_, output, release, live, query):
     with Lake.reading(context.obj(), release, live) as lake:
         lake.connection.execute("USE lake.marts")
         if query is None:
-            session.run(lake, format_, output, release is not None)
+            shell.run(lake, format_, output, release is not None)
             return
         if not is_question:
             _ask(lake, question.one_statement(query), None, format_, output)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.grading.run.staged_files import shared_mark
 from gradelake.grading.run.staging import Committer
-from gradelake.grading.run.worker import died, shared_mark
+from gradelake.grading.run.worker import died
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grader_lock
 from tests.grading.project import QUESTIONS

@@ -13,7 +13,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 
 if TYPE_CHECKING:
-    from gradelake.sql.ask.shell.session import Shell
+    from gradelake.sql.ask.shell.answers import Answers
 
 
 class Command(NamedTuple):
@@ -21,11 +21,11 @@ class Command(NamedTuple):
 
     argument: str
     what: str
-    do: Callable[["Shell", str], bool | None]
+    do: Callable[["Answers", str], bool | None]
     choices: tuple[str, ...] = ()
 
 
-def do(shell: "Shell", line: str) -> bool:
+def do(shell: "Answers", line: str) -> bool:
     """Do what a line says; False when it was to leave. Raises `BadInput` for an unknown command,
     and when what it needs is missing."""
     name, _, argument = line.partition(" ")
@@ -40,7 +40,7 @@ def do(shell: "Shell", line: str) -> bool:
     return command.do(shell, argument) is not False
 
 
-def list_book(shell: "Shell", _: str = "") -> None:
+def list_book(shell: "Answers", _: str = "") -> None:
     """The questions of the book, a line each."""
     with shell.printing():
         print_book()
@@ -52,7 +52,7 @@ def print_book(command: str = "") -> None:
     console.say(f"{command}@NAME asks one; {command}@NAME --help shows its parameters.")
 
 
-def _help(shell: "Shell", _: str) -> None:
+def _help(shell: "Answers", _: str) -> None:
     with shell.printing():
         console.say("select ...;                 a statement ends with ; and may have many lines")
         console.say("@NAME --parameter VALUE     a question of the query book")
@@ -63,7 +63,7 @@ def _help(shell: "Shell", _: str) -> None:
         console.say("Ctrl-C drops what is typed or stops a query; quit, \\q or Ctrl-D leaves.")
 
 
-def _tables(shell: "Shell", word: str) -> None:
+def _tables(shell: "Answers", word: str) -> None:
     found = [name for name in tables(shell.lake) if word.lower() in name.lower()]
     if not found:
         raise BadInput(f"no table with {word!r} in its name", "`.tables` lists all.")
@@ -75,7 +75,7 @@ def _tables(shell: "Shell", word: str) -> None:
                 _print_columns(names)
 
 
-def _schema(shell: "Shell", name: str) -> None:
+def _schema(shell: "Answers", name: str) -> None:
     columns, rows = schema_of(shell.lake, name)
     with shell.printing():
         if shell.format == "table":
@@ -87,21 +87,21 @@ def _schema(shell: "Shell", name: str) -> None:
         console.tell(f"{which} does not say what columns mean; the next `gradelake build` will.")
 
 
-def _format(shell: "Shell", name: str) -> None:
+def _format(shell: "Answers", name: str) -> None:
     shell.set_format(name)
 
 
-def _output(shell: "Shell", name: str) -> None:
+def _output(shell: "Answers", name: str) -> None:
     shell.set_output(None if name in ("", "stdout") else Path(name).expanduser())
 
 
-def _pager(shell: "Shell", name: str) -> None:
+def _pager(shell: "Answers", name: str) -> None:
     if name not in ("on", "off"):
         raise BadInput(f".pager {name}: on or off is needed")
     shell.paged = name == "on"
 
 
-def _quit(shell: "Shell", _: str) -> bool:
+def _quit(shell: "Answers", _: str) -> bool:
     return False
 
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from gradelake.sql.operations.upkeep.lake_files import (
     read_postgres,
     read_sqlite,
 )
+from gradelake.sql.operations.upkeep.verified import Fault, Verified
 from gradelake.sql.releases.data_files import open_catalog
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
@@ -29,33 +30,6 @@ _FROM_BACKUP = (
     "Take it from a backup: `gradelake lake restore` puts one into a new folder, and the file can "
     "be copied from there."
 )
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing wrong: which file or table, which catalogs are hit, and what to do."""
-
-    what: str
-    hint: str
-    file: str | None = None
-    table: str | None = None
-    hits: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Verified:
-    """What was looked at and what was found."""
-
-    deep: bool = False
-    catalogs: list[str] = field(default_factory=list)
-    files: int = 0
-    bytes: int = 0
-    compared: int = 0  # files whose bytes were compared with a backup's
-    orphans: int = 0  # files that no catalog names
-    orphan_bytes: int = 0
-    tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows
-    notes: list[str] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Whether the raw tables keep their contracts, and the grades agree with their ledger."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import duckdb
 import pandera.polars as pa
@@ -15,10 +14,7 @@ from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.transaction import CHUNK
 from gradelake.sql.operations.doctor import repeated_keys
 from gradelake.sql.operations.upkeep.lake_files import LIVE
-from gradelake.sql.operations.upkeep.verify import Fault
-
-if TYPE_CHECKING:
-    from gradelake.sql.operations.upkeep.verify import Verified
+from gradelake.sql.operations.upkeep.verified import Fault, Verified
 
 _ROWS = 500_000  # checked at a time
 _REPORT = "Please report this: commits are meant to prevent it. A backup may have it as it was."
@@ -94,7 +90,7 @@ _LEDGER = [
 ]
 
 
-def check_rows(lake: Lake, broken: set[str | None], done: "Verified") -> None:
+def check_rows(lake: Lake, broken: set[str | None], done: Verified) -> None:
     """Add what is wrong with the rows to `done`; tables with a broken file are left out."""
     have, newest = applied(lake), migrations()[-1][0]
     if have != newest:
@@ -127,7 +123,7 @@ def _fault(what: str, table: str) -> Fault:
     return Fault(what, _REPORT, None, f"raw.{table}", [LIVE])
 
 
-def _faults_of(lake: Lake, table: str, done: "Verified") -> list[Fault]:
+def _faults_of(lake: Lake, table: str, done: Verified) -> list[Fault]:
     faults = [
         _fault(f"more than one row for {counted(n, 'keys')} ({', '.join(KEYS[table])})", table)
         for _, n in repeated_keys(lake, [table])
@@ -141,7 +137,7 @@ def _faults_of(lake: Lake, table: str, done: "Verified") -> list[Fault]:
     return faults
 
 
-def _broken_contract(lake: Lake, table: str, done: "Verified") -> Iterator[Fault]:
+def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
     """A fault for every check of a table's contract that rows break. Keys are not looked at."""
     contract = CONTRACTS[table]
     # stored numbers may be narrower than the contract's

@@ -1,0 +1,50 @@
+"""One file of grades on its way into the lake, within one transaction."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gradelake.grading.exchange.choices import Choices
+from gradelake.grading.exchange.imported import Imported
+from gradelake.sql.common import files
+from gradelake.sql.lake.transaction import Transaction
+
+
+class FileImport:
+    """Where a file's grades and what comes with them go, and what was written so far."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        collection: str,
+        path: Path,
+        choices: Choices,
+        done: Imported,
+    ):
+        self.transaction, self.lake = transaction, transaction.lake
+        self.collection, self.choices, self.done = collection, choices, done
+        self.name = path.name
+        self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
+        self.file_sha256 = files.sha256_of(path)
+        rows = self.lake.rows(
+            "select query_id from lake.raw.queries where collection = ? order by query_id",
+            collection,
+        )
+        self.queries = [query_id for (query_id,) in rows]
+        # topics that came later let in what was left out before
+        content = [self.file_sha256, vars(choices), self.queries]
+        self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def is_unchanged(self) -> bool:
+        return self.transaction.recorded(self.target) == self.sha256
+
+    def count(self, what: str, n: int) -> None:
+        if n:
+            self.done.counts[what] = self.done.counts.get(what, 0) + n
+
+    def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
+        columns = {"collection": self.collection, **constants}
+        return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())

@@ -1,0 +1,52 @@
+"""The staging folder of a run: files of graded chunks, on their way from workers to the lake."""
+
+import io
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+
+@dataclass
+class Graded:
+    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
+    worker's machine does not share the run's staging folder: they come back through Ray."""
+
+    chunk_id: str
+    file: str | None = None
+    content: bytes | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0  # in the engine
+    unusable: tuple[str, str] | None = None  # message and hint: the run has to stop
+    broken: str | None = None  # why another process should try: this one's engine always raises
+
+
+def shared_mark(staging: Path, batch_id: str) -> Path:
+    """The file by which a worker knows the run's own staging folder. On another machine a folder
+    of the same name may be there, and the driver would look for the answers in vain."""
+    return staging / f".{batch_id}.run"
+
+
+def is_shared(staging: Path, batch_id: str) -> bool:
+    return os.path.exists(shared_mark(staging, batch_id)) and os.access(staging, os.W_OK)
+
+
+def to_parquet(rows: pl.DataFrame) -> bytes:
+    """Rows as the bytes of a Parquet file."""
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def write_staged(staging: Path, chunk_id: str, rows: pl.DataFrame | bytes) -> str:
+    """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
+    content = rows if isinstance(rows, bytes) else to_parquet(rows)
+    path = staging / f"{chunk_id}.parquet"
+    unfinished = staging / f".{chunk_id}.{os.getpid()}"
+    with unfinished.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    unfinished.replace(path)
+    return str(path)

@@ -1,0 +1,81 @@
+"""Where the answers of a session go, and in which format."""
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from gradelake.sql.ask import book, question
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+
+if TYPE_CHECKING:
+    from gradelake.sql.lake.lake import Lake
+
+
+class Answers:
+    """The lake that a session asks, the format of its answers, and where they go."""
+
+    def __init__(
+        self, lake: "Lake", format_: str, output: Path | None = None, is_named: bool = False
+    ):
+        """`is_named`: the lake is a release that was asked for by name. Raises `BadInput` for a
+        format that cannot hold several answers, and when `output` cannot be written."""
+        self.lake = lake
+        self.is_named = is_named
+        self.paged = False
+        self._file: TextIO | None = None
+        self._path: Path | None = None
+        self.set_format(format_)
+        self.set_output(output)
+
+    def set_format(self, name: str) -> None:
+        """Print answers in one of `console.FORMATS`. Raises `BadInput` for another."""
+        if name == "parquet":
+            raise BadInput(
+                "a Parquet file holds one answer",
+                'Give the query with it: gradelake sql --format parquet --output FILE "select ..."',
+            )
+        if name not in console.FORMATS:
+            raise BadInput(f"no format {name!r}", book.did_you_mean(name, console.FORMATS))
+        self.format = name
+
+    def set_output(self, path: Path | None) -> None:
+        """Send answers to a file, made anew, or (None) to standard output again.
+
+        Raises `BadInput` when the file cannot be written; answers then go where they went.
+        """
+        try:
+            opened = path.open("w", encoding="utf-8") if path else None
+        except OSError as error:
+            raise question.cannot_be_written(path, error) from None
+        self.close()
+        self._file, self._path = opened, path
+
+    def close(self) -> None:
+        if self._file:
+            self._file.close()
+
+    @contextlib.contextmanager
+    def printing(self) -> Iterator[None]:
+        """What is printed inside goes to the output: a file, a pager, or standard output."""
+        if self._file:
+            try:
+                with contextlib.redirect_stdout(self._file):
+                    yield
+                self._file.flush()
+            except OSError as error:
+                raise question.cannot_be_written(self._path, error) from None
+        elif self.paged:
+            with contextlib.redirect_stdout(io.StringIO()) as text:
+                yield
+            os.environ.setdefault("LESS", "-S")  # long lines scroll sideways
+            click.echo_via_pager(console.printable(text.getvalue()))
+        else:
+            yield
+            sys.stdout.flush()  # a program may be waiting at the other end of a pipe
