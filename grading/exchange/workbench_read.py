@@ -24,7 +24,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.lake.transaction import utc_now
 
-HINT = "A line is [query_id, [paragraph, ...]]; mend these lines and import again."
+HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
 

@@ -61,7 +61,7 @@ def load(name: str, file: str | None) -> type[Engine]:
         spec.loader.exec_module(module)
     except Exception as error:
         raise BadInput(
-            f"{file}: cannot be loaded: {type(error).__name__}: {error}", "Mend it and run again."
+            f"{file}: cannot be loaded: {type(error).__name__}: {error}", "Fix it and run again."
         ) from error
     engine = getattr(module, "Engine", None)
     if not (isinstance(engine, type) and issubclass(engine, Engine)):

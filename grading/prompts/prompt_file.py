@@ -16,7 +16,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import Project, did_you_mean, is_name
 
-HINT = "Mend the prompt file. `gradelake prompts show question_self_rating` prints one that works."
+HINT = "Fix the prompt file. `gradelake prompts show question_self_rating` prints one that works."
 # target -> slots its template must have, slots it may have
 SLOTS = {
     "question": (("item", "passage"), ("query", "examples")),

@@ -173,7 +173,7 @@ def _nothing_left(findings: Findings, collection: str) -> Rejected:
     if set(findings.left_out) == {"unknown"}:
         hint = f"None of its queries is one of {collection}'s. Is this the right collection?"
     else:
-        hint = "No item of this file can be used. Mend these lines and import it again."
+        hint = "No item of this file can be used. Fix these lines and import it again."
     return Rejected(problems, hint)
 
 

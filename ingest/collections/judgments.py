@@ -144,7 +144,7 @@ def _require_known(lake: Lake, collection: str, rows: pl.DataFrame, shown: str) 
     require_known_queries(rows, {query_id for (query_id,) in queries}, shown)
     passages = {passage_id for (passage_id,) in lake.rows(KNOWN_PASSAGES, collection=collection)}
     problems = Problems(
-        shown, "Mend these ids. A spreadsheet may have shortened them: read the column as text."
+        shown, "Fix these ids. A spreadsheet may have shortened them: read the column as text."
     )
     for line, passage_id in rows.select("line", "passage_id").iter_rows():
         if passage_id not in passages:

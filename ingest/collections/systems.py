@@ -274,7 +274,7 @@ class Systems:
                 self.into.transaction.insert("citations", self.into.own(citations, system=system))
         self.into.written("responses", target, file.sha256, len(file.found))
         if gone and not all_are_good:
-            self.into.transaction.forget(target)  # looked at again once the others are mended
+            self.into.transaction.forget(target)  # looked at again once the others are fixed
             self.into.outcome.warnings.append(
                 f"{file.shown} no longer has {', '.join(sorted(gone))}; kept, because another "
                 "file of responses was rejected"
@@ -282,7 +282,7 @@ class Systems:
         passages.add_generated(self.into, file.found)
 
     def _check_responses(self, found, by_system, shown) -> None:
-        problems = Problems(shown, "Mend these lines and ingest again.")
+        problems = Problems(shown, "Fix these lines and ingest again.")
         first_line = {system: given[0].line for system, given in by_system.items()}
         for system, line in first_line.items():
             try:

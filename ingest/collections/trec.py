@@ -29,7 +29,7 @@ def read_run(path: Path, shown: str) -> pl.DataFrame:
     with quotes, slashes, angle brackets or `..`.
     """
     data = files.read(path, shown, files.MAX_TREC_LINE)
-    problems = Problems(shown, "Mend these lines, or leave the run out, and ingest again.")
+    problems = Problems(shown, "Fix these lines, or leave the run out, and ingest again.")
     frame = files.columns(data, RUN_COLUMNS, "TREC run", problems)
     scores = pl.col("score").cast(pl.Float64, strict=False)
     parsed = frame.with_columns(scores.alias("number"))

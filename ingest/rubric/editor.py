@@ -87,7 +87,7 @@ def _text_of(path: Path) -> str:
 
 
 def _say_where(error: BaseException, path: Path) -> None:
-    kept = f"Your sheet was kept in {os.path.relpath(path)}: mend it and use it with --from."
+    kept = f"Your sheet was kept in {os.path.relpath(path)}: fix it and use it with --from."
     if isinstance(error, GradelakeError):
         error.hint = f"{error.hint}\n  {kept}" if error.hint else kept
     else:

@@ -14,7 +14,7 @@ from gradelake.ingest.rubric.line import (
 )
 from gradelake.sql.common.problems import Problems
 
-HINT = "Mend these lines of the sheet. Nothing was written."
+HINT = "Fix these lines of the sheet. Nothing was written."
 _HELP = """\
 # The rubric of {collection}, version {version}. Change the lines below, save, and leave the editor.
 #

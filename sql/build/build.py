@@ -185,7 +185,7 @@ def _refuse_wrong_seeds(lake: Lake, before: int, results) -> None:
             lines.append(f"and {len(found) - SHOWN:,} more like these")
         raise BadInput(
             "\n  ".join(lines),
-            f"Mend these rows in {seeds.seeds_folder(lake.project)} (row 1 is the one below the "
+            f"Fix these rows in {seeds.seeds_folder(lake.project)} (row 1 is the one below the "
             "names) and build again; until then nothing of the file counts.",
         )
 

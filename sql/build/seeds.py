@@ -1,4 +1,4 @@
-"""The seeds of a build: those that people keep beside gradelake.toml, over the packaged ones."""
+"""The seeds of a build: those that people keep next to gradelake.toml, over the packaged ones."""
 
 import contextlib
 import csv
@@ -165,7 +165,7 @@ def _checked(file: Path, header: list[str]) -> bytes:
     from gradelake.sql.common.problems import Problems
 
     shown = os.path.relpath(file)
-    problems = Problems(shown, "Mend these rows and build again; nothing was changed.")
+    problems = Problems(shown, "Fix these rows and build again; nothing was changed.")
     numbers = _whole_numbers()[file.name]
     reader = csv.reader(io.StringIO(files.read(file, shown).decode(), newline=""), strict=True)
     rows = []

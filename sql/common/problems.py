@@ -98,7 +98,7 @@ def from_contract(
 
     def add(row: dict, message: str) -> None:
         problems = by_file.setdefault(
-            row["file"], Problems(row["file"], "Mend or remove these lines and ingest again.")
+            row["file"], Problems(row["file"], "Fix or remove these lines and ingest again.")
         )
         problems.add(row["line"], message)
 

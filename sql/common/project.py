@@ -67,7 +67,7 @@ class Project:
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"line (\d+)", str(error))
             where = f"{file}:{line[1]}" if line else str(file)
-            raise BadInput(f"{where}: {error}", "Mend the TOML and run again.") from error
+            raise BadInput(f"{where}: {error}", "Fix the TOML and run again.") from error
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             raise BadInput(

@@ -70,7 +70,7 @@ def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
     for line, (row, problem) in zip(named, expected, strict=True):
         assert line.startswith(f"row {row} ")
         assert problem in line
-    assert "Mend these rows" in words
+    assert "Fix these rows" in words
     assert "Traceback" not in words
     assert derived(folder) == before
     refused = gradelake(folder, "plan", "demo", code=2).stderr

@@ -18,7 +18,7 @@ from gradelake.sql.lake.connection import grader_lock
 from tests.grading.project import QUESTIONS
 
 # An engine that answers 3, unless the passage holds a word that it stumbles over. Each stumbling
-# block can be taken away by writing the word to the file `mended`: the engine's own code is part of
+# block can be taken away by writing the word to the file `fixed`: the engine's own code is part of
 # the grader's id and may not change.
 STUMBLING = """
 import os, pathlib, time
@@ -37,9 +37,9 @@ class Engine(Base):
         return [self.answer(prompt.values["passage"]) for prompt in prompts]
 
     def answer(self, passage):
-        mended = (HERE / "mended").read_text() if (HERE / "mended").exists() else ""
+        fixed = (HERE / "fixed").read_text() if (HERE / "fixed").exists() else ""
         for word in ("steel", "landmarks", "home", "scatters"):
-            if word in passage and word not in mended:
+            if word in passage and word not in fixed:
                 return getattr(self, os.environ.get("STUMBLE_" + word, "fine"))(word)
         return self.fine("")
 
@@ -187,7 +187,7 @@ def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
     stumble(stumbling, steel="error")
     stumbling.grade("judge")
-    (stumbling.folder / "engines" / "mended").write_text("steel")
+    (stumbling.folder / "engines" / "fixed").write_text("steel")
     assert stumbling.grade("judge").planned == 0
     run = stumbling.grade("judge", retry_failed=True)
     assert (run.retried, run.counts["ok"], run.exit_code) == (3, 3, 0)
@@ -201,7 +201,7 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     assert caught.value.hint == "Start it again."
     assert stumbling.rows("select state from lake.raw.grading_batches") == [("failed",)]
     assert stumbling.rows("select count(*) from lake.raw.grades where status = 'failed'") == [(0,)]
-    (stumbling.folder / "engines" / "mended").write_text("home")
+    (stumbling.folder / "engines" / "fixed").write_text("home")
     stumbling.grade("judge")
     assert len(stumbling.grades("judge")) == 12
 
@@ -327,7 +327,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
     assert 0 < kept < 12
     assert judged.rows("select state from lake.raw.grading_batches") == [("stopped",)]
     n_prompts = len(asked(judged))
-    (judged.folder / "engines" / "mended").write_text("scatters landmarks home steel")
+    (judged.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
     done = judged.gradelake("grade", judged.name, "--grader", "judge")
     assert done.returncode == 0, done.stderr
     assert len(judged.grades("judge")) == 12
@@ -394,7 +394,7 @@ def test_adding_an_engine_takes_one_file(judged, two_workers):
 def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
     stumble(stumbling, scatters="error", landmarks="error", home="error", steel="error")
     assert stumbling.grade("judge").counts["failed"] == 12
-    (stumbling.folder / "engines" / "mended").write_text("scatters landmarks home steel")
+    (stumbling.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
     run = stumbling.grade("judge", retry_failed=True)
     assert (run.retried, run.counts["ok"]) == (12, 12)
     assert {status for _, status in stumbling.grades("judge").values()} == {"ok"}
@@ -404,7 +404,7 @@ def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
 def test_only_the_failed_pairs_that_are_asked_for_are_tried_again(stumbling):
     stumble(stumbling, steel="error", landmarks="error")
     stumbling.grade("judge")
-    (stumbling.folder / "engines" / "mended").write_text("steel landmarks")
+    (stumbling.folder / "engines" / "fixed").write_text("steel landmarks")
     run = stumbling.grade("judge", retry_failed=True, query_ids=("q2",))
     assert (run.retried, run.counts["ok"]) == (3, 3)
     statuses = [status for _, status in stumbling.grades("judge").values()]

@@ -41,7 +41,7 @@ FAULTY_RUNS = {
     "a_score_that_is_a_word": (
         "word.run",
         f"{GOOD}\nq1 Q0 p2 2 high t\n",
-        [":3: score 'high' is not a finite number", "Mend these lines, or leave the run out"],
+        [":3: score 'high' is not a finite number", "Fix these lines, or leave the run out"],
     ),
     "a_score_that_is_nan": (
         "nan.run",
@@ -58,7 +58,7 @@ FAULTY_RUNS = {
         f"{GOOD}q2 Q0 p1 1 3 t\nq1 Q0 p2 2 2 t\n\nq1 Q0 p1 3 1 t\n",
         [
             ":5: query_id 'q1', passage_id 'p1' is listed twice (first on line 1)",
-            "Mend or remove these lines",
+            "Fix or remove these lines",
         ],
     ),
     "a_query_the_collection_does_not_have": (
@@ -512,7 +512,7 @@ def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(t
     assert process.returncode == 3
     assert process.stderr.splitlines() == [
         "runs/bad.run:1: score 'high' is not a finite number",
-        "  what to do: Mend these lines, or leave the run out, and ingest again.",
+        "  what to do: Fix these lines, or leave the run out, and ingest again.",
         "1 input rejected; the rest landed",
     ]
     assert process.stdout.startswith(

@@ -159,7 +159,7 @@ def test_a_bank_from_which_nothing_can_be_used_is_rejected_whole(tiny):
     with pytest.raises(Rejected, match="Is this the right collection"):
         bring(tiny, "far.csv")
     tiny.write("blank.csv", [BANK[0], "q1,nugget,,,"])
-    with pytest.raises(Rejected, match="Mend these lines"):
+    with pytest.raises(Rejected, match="Fix these lines"):
         bring(tiny, "blank.csv")
     tiny.write("header.csv", BANK[:1])
     with pytest.raises(Rejected, match="the bank holds no items"):

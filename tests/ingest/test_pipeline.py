@@ -274,7 +274,7 @@ def test_a_file_that_became_faulty_does_not_replace_its_system(ingested):
     assert outcome.exit_code == 3
     assert ingested.snapshot() == before
     assert everything(ingested) == rows
-    ingested.write("runs/good.run", ["q1 Q0 p9 1 9 good"])  # mended
+    ingested.write("runs/good.run", ["q1 Q0 p9 1 9 good"])  # fixed
     ingested.ingest()
     assert ingested.run_of("good") == [("q1", "p9", 9.0)]
 

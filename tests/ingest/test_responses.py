@@ -358,7 +358,7 @@ def test_responses_that_name_unknown_queries_or_unusable_systems_are_rejected_by
         "responses.jsonl:1: unknown query 'q9'",
         "responses.jsonl:2: '../x' cannot be used as a system's name",
         "responses.jsonl:3: system 'good' is also in another file",
-        "  what to do: Mend these lines and ingest again.",
+        "  what to do: Fix these lines and ingest again.",
     ]
     assert tiny.systems() == {"good"}  # the run
 

@@ -1,4 +1,4 @@
-"""What breaks under a lake is told in words of a person who can mend it."""
+"""What breaks under a lake is told in words of a person who can fix it."""
 
 import subprocess
 import sys

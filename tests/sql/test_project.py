@@ -44,7 +44,7 @@ def test_none_anywhere_says_what_to_do(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("[lake\n", r"gradelake\.toml:1: ", "Mend the TOML"),
+        ("[lake\n", r"gradelake\.toml:1: ", "Fix the TOML"),
         ('[lake]\npth = "x"\n', r"\[lake\]: unknown setting 'pth'", "'path'"),
         ("[collection.x]\n", "unknown setting 'collection'", "'collections'"),
         ("[lake]\npath = 3\n", "path must be a string", None),

@@ -29,7 +29,7 @@ class Alerts:
         if webhook is not None and not _is_address(webhook):
             raise BadInput(
                 "the webhook's address must begin with https:// or http://, and name a host",
-                f"Mend --webhook, or ${WEBHOOK}.",
+                f"Fix --webhook, or ${WEBHOOK}.",
             )
 
     def send(self, summary: dict[str, Any]) -> list[dict[str, Any]]:

@@ -58,7 +58,7 @@ def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answer, status):
     assert tiny.project
     program = tiny.editor(
         f"text = text.replace({SKY!r}, '') if {SKY!r} in text else "
-        f"text.replace('question  \\n', 'question  Mended?\\n')"
+        f"text.replace('question  \\n', 'question  Fixed?\\n')"
     )
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -82,7 +82,7 @@ def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answer, status):
     assert b"the text is empty" in said
     assert len(sheets(tiny)) == (1 if status else 0)
     assert tiny.edits.exists() is (status == 0)
-    assert status or [row[6] for row in rows(tiny)] == ["Mended?"]
+    assert status or [row[6] for row in rows(tiny)] == ["Fixed?"]
 
 
 def _read(terminal: int) -> bytes:
