@@ -4,12 +4,12 @@ import fcntl
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests import command_line
 from tests.places import DL19, missing_dl19
 
 DL19_JUDGES = {
@@ -20,15 +20,8 @@ DL19_JUDGES = {
 
 
 def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
-    """Run the command line as a person would; fail with what it printed unless it leaves `code`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    """Run the command line in this process; fail with what it printed unless it leaves `code`."""
+    done = command_line.run(folder, *arguments)
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
 

@@ -6,7 +6,6 @@ The collection has judgments 2 (p1, p5), 1 (p3) and 0 (p2, p4); a scripted serve
 import json
 import re
 import subprocess
-import sys
 
 import pytest
 
@@ -17,6 +16,7 @@ from gradelake.grading.distil.label_rubrics import find_label_rubric
 from gradelake.grading.graders.configured import configured, explaining, judges
 from gradelake.grading.prompts.prompt import find_prompt
 from gradelake.sql.common.errors import BadInput, WorkFailed
+from tests.conftest import gradelake as command
 from tests.grading.misbehaving import Server, answer, refuse
 from tests.grading.test_generate import extra
 
@@ -415,16 +415,7 @@ def test_names_that_would_be_taken_for_a_version_are_refused(judged):
 
 def gradelake(judged, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
     assert judged.project  # writes the configuration
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", *arguments],
-        cwd=judged.folder,
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, f"{done.stdout}{done.stderr}"
-    return done
+    return command(judged.folder, *arguments, code=code)
 
 
 def test_the_command_says_what_it_draws_distils_it_and_shows_it(judged, server):

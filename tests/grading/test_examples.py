@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
 import yaml
@@ -11,6 +10,7 @@ from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake as command
 from tests.ingest.conftest import Tiny
 
 YN = Scale.parse({"No": 0, "Yes": 1})
@@ -88,16 +88,7 @@ def test_too_few_of_a_label_unknown_collections_and_assessors_are_refused(judged
 
 
 def gradelake(tiny, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", *arguments],
-        cwd=tiny.folder,
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == code, f"{done.stdout}{done.stderr}"
-    return done
+    return command(tiny.folder, *arguments, code=code)
 
 
 def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):

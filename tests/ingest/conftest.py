@@ -2,10 +2,8 @@
 
 import gzip
 import json
-import os
 import shutil
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from gradelake.ingest.collections.targets import Outcome
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests import command_line
 
 
 def write_file(path: Path, content: str | bytes | list[str]) -> Path:
@@ -82,15 +81,9 @@ class Tiny:
         return ingest(self.lake, self.collection, [], progress)
 
     def gradelake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-        """The real command line, in the project's folder."""
+        """The command line, in the project's folder."""
         assert self.project  # writes its gradelake.toml
-        return subprocess.run(
-            [sys.executable, "-m", "gradelake", *arguments],
-            cwd=self.folder,
-            env=os.environ | environment,
-            text=True,
-            capture_output=True,
-        )
+        return command_line.run(self.folder, *arguments, **environment)
 
     def rows(self, query: str) -> list[tuple]:
         return self.lake.rows(query)

@@ -1,17 +1,14 @@
 """A project to try malformed inputs in, and the command line as a person would run it there."""
 
-import contextlib
-import io
 import os
 import re
 import sqlite3
-import sys
 from contextlib import closing
 
 from hypothesis import HealthCheck, Phase, settings
 
-import gradelake
 from gradelake.sql.lake.lake import Lake
+from tests import command_line
 from tests.ingest.conftest import Tiny
 from tests.ingest.malformed_kinds import KINDS, Kind
 
@@ -55,24 +52,9 @@ class Room:
         self._content = ""
 
     def gradelake(self, *arguments: str) -> tuple[int, str, str]:
-        """Run the front door. Returns exit code, standard output and standard error; what a
-        terminal could not show is an error there too."""
-        out = io.TextIOWrapper(io.BytesIO(), "utf-8", "strict", write_through=True)
-        err = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True)
-        code, argv = 0, sys.argv
-        sys.argv = ["gradelake", *arguments]
-        try:
-            with (
-                contextlib.chdir(self.tiny.folder),
-                contextlib.redirect_stdout(out),
-                contextlib.redirect_stderr(err),
-            ):
-                gradelake.main()
-        except SystemExit as left:
-            code = left.code or 0
-        finally:
-            sys.argv = argv
-        return code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
+        """Run the front door. Returns exit code, standard output and standard error."""
+        done = command_line.run(self.tiny.folder, *arguments)
+        return done.returncode, done.stdout, done.stderr
 
     def put(self, kind: Kind, data: bytes) -> None:
         path = self.tiny.folder / kind.file

@@ -11,6 +11,7 @@ import pytest
 from gradelake.sql.ask.book import entries
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests import command_line
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
@@ -125,17 +126,8 @@ def test_a_wrong_statement_is_an_error_without_a_trace(folder, query, message):
 
 
 def test_statements_can_be_piped_in(folder):
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", "sql", "--format", "csv"],
-        cwd=folder,
-        input="select 1 as one;\nselect\n  2 as two;\n",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    statements = "select 1 as one;\nselect\n  2 as two;\n"
+    done = command_line.run(folder, "sql", "--format", "csv", given=statements)
     assert done.stdout.split() == ["one", "1", "two", "2"]
 
 

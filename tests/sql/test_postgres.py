@@ -11,6 +11,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.postgres import advisory_lock
+from tests import command_line
 from tests.conftest import gradelake
 from tests.postgres_server import new_database, postgres_server
 
@@ -96,13 +97,7 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
         '[lake]\ncatalog = "postgres:dbname=x host=127.0.0.1 port=1 user=u password=hunter2"\n'
     )
     for command in (["ingest", "x"], ["build"], ["sql", "select 1"], ["log"], ["doctor"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "gradelake", *command],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = command_line.run(tmp_path, *command)
         assert done.returncode in (1, 2), command
         assert "hunter2" not in done.stdout + done.stderr, command
         assert "Traceback" not in done.stderr, command

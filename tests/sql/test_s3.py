@@ -1,7 +1,6 @@
 """The Parquet files in a bucket: a real S3 server that checks signatures and rights."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
+from tests import command_line
 from tests.grading.project import Judged, make_template
 from tests.ingest.conftest import write_file
 from tests.postgres_server import new_database, postgres_server
@@ -72,15 +72,7 @@ def n_passages(project: Project) -> int:
 
 def gradelake(folder: Path, *arguments: str, code: int = 0, **environment: str) -> str:
     """What the command line prints, on both of its streams."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=os.environ | environment,
-    )
+    done = command_line.run(folder, *arguments, **environment)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -5,7 +5,6 @@ import re
 import shutil
 import stat
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from gradelake.sql.ask.book import entries
+from tests import command_line
 from tests.conftest import gradelake
 from tests.sql.small_lake import file_of, small_lake
 from tests.sql.terminal import CTRL_C, ENTER, UP, Terminal
@@ -47,15 +47,7 @@ def piped(
     folder: Path, text: str | bytes, *arguments: str, code: int = 0
 ) -> subprocess.CompletedProcess:
     """Pipe statements in; fail with what was printed unless the command leaves `code`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", "sql", *arguments],
-        cwd=folder,
-        check=False,
-        input=text if isinstance(text, bytes) else text.encode(),
-        capture_output=True,
-        timeout=120,
-    )
-    done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
+    done = command_line.run(folder, "sql", *arguments, given=text)
     assert done.returncode == code, f"{done.returncode}\n{done.stdout}{done.stderr}"
     return done
 

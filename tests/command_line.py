@@ -1,0 +1,125 @@
+"""The command line, run in the tests' own process or in one of its own.
+
+A process of its own spends a second on imports, and a build three; only what is about the process
+itself (signals, terminals, locales, broken pipes, imports, kills) needs one.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from unittest import mock
+
+from gradelake.app import main
+from gradelake.sql.common import console
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+
+
+def run(
+    folder: Path, *arguments: str, given: str | bytes = "", **environment: str
+) -> subprocess.CompletedProcess:
+    """Run the command line in `folder`, in this process, which is afterwards as it was.
+
+    `given` is its standard input.
+    """
+    with (
+        tempfile.TemporaryFile() as in_,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        in_.write(given if isinstance(given, bytes) else given.encode())
+        in_.seek(0)
+        with (
+            mock.patch.dict(os.environ, environment),
+            mock.patch.object(sys, "argv", ["gradelake", *arguments]),
+            mock.patch.object(sys.modules["__main__"], "__package__", None),  # `Usage:` has it
+            contextlib.chdir(folder),
+            _signals_kept(),
+            _streams(in_, out, err),
+            _warnings_on_standard_error(),
+        ):
+            code = _code()
+        return subprocess.CompletedProcess(arguments, code, _text(out), _text(err))
+
+
+def run_apart(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    """The same in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "gradelake", *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def _code() -> int:
+    try:
+        main()
+    except SystemExit as left:
+        return left.code or 0
+    finally:
+        console.wishes.__init__()
+    return 0
+
+
+@contextlib.contextmanager
+def _signals_kept() -> Iterator[None]:
+    handlers, hook = [signal.getsignal(number) for number in _SIGNALS], sys.unraisablehook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        for number, handler in zip(_SIGNALS, handlers, strict=True):
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _streams(*files: IO[bytes]) -> Iterator[None]:
+    """This process's standard streams, and those of the processes that it starts."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(number) for number in range(3)]
+    streams = sys.stdin, sys.stdout, sys.stderr
+    for number, file in enumerate(files):
+        os.dup2(file.fileno(), number)
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False)
+        for number in range(3)
+    )
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        sys.stdin, sys.stdout, sys.stderr = streams
+        for number, descriptor in enumerate(kept):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _warnings_on_standard_error() -> Iterator[None]:
+    """Where a process of its own would print them, and not in pytest's summary."""
+    with warnings.catch_warnings(record=True) as noticed:
+        for category in _UNSEEN:
+            warnings.simplefilter("ignore", category)
+        yield
+    for each in noticed:
+        text = warnings.formatwarning(each.message, each.category, each.filename, each.lineno)
+        sys.stderr.write(text)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace").replace("\r\n", "\n")
