@@ -18,6 +18,7 @@ from unittest import mock
 
 from gradelake.app import main
 from gradelake.sql.common import console
+from tests import shared_ray
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
@@ -28,8 +29,10 @@ def run(
 ) -> subprocess.CompletedProcess:
     """Run the command line in `folder`, in this process, which is afterwards as it was.
 
-    `given` is its standard input.
+    `given` is its standard input. What works with Ray finds one.
     """
+    if {"grade", "generate", "distil"}.intersection(arguments):
+        shared_ray.start()
     with (
         tempfile.TemporaryFile() as in_,
         tempfile.TemporaryFile() as out,

@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 
+from tests import shared_ray
 from tests.grading.project import copy_of, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 
@@ -24,14 +25,4 @@ def judged(tmp_path, judged_lake):
 @pytest.fixture(scope="session")
 def two_workers():
     """A Ray of two cores in this process, so that each test need not start one."""
-    import ray
-
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-        object_store_memory=200 << 20,
-    )
-    yield
-    ray.shutdown()
+    shared_ray.start()

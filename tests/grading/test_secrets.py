@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.errors import BadInput
+from tests import command_line
 from tests.grading.misbehaving import Reply, Server, answer, echo
 from tests.search import texts
 
@@ -48,7 +49,8 @@ def gpt(judged, server, logs, monkeypatch):
 
 
 def grade(judged, *options: str, before: tuple[str, ...] = ()):
-    return judged.gradelake(*before, "grade", "tiny", "--grader", "gpt", *options)
+    command = (*before, "grade", "tiny", "--grader", "gpt", *options)
+    return command_line.run_apart(judged.project.file.parent, *command)  # with a Ray of its own
 
 
 def lake_text(judged) -> str:

@@ -71,8 +71,8 @@ def n_passages(project: Project) -> int:
 
 
 def gradelake(folder: Path, *arguments: str, code: int = 0, **environment: str) -> str:
-    """What the command line prints, on both of its streams."""
-    done = command_line.run(folder, *arguments, **environment)
+    """What the command line prints, on both of its streams, in a process with its own Ray."""
+    done = command_line.run_apart(folder, *arguments, **environment)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
