@@ -4,12 +4,16 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests import command_line
+from tests.grading.vllm_server import vllm_server
 from tests.places import DL19, missing_dl19
 
 DL19_JUDGES = {
@@ -28,12 +32,17 @@ def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.Comple
 
 def made_once(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder that `make` fills, once for all processes of a test run; tests only read it."""
+    return made_once_in(shared_folder(tmp_path_factory), name, make)
+
+
+def shared_folder(tmp_path_factory) -> Path:
+    """Where `made_once` makes its folders."""
     root = tmp_path_factory.getbasetemp()
-    return made_once_in(root.parent if "PYTEST_XDIST_WORKER" in os.environ else root, name, make)
+    return root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
 
 
 def made_once_in(root: Path, name: str, make: Callable[[Path], None]) -> Path:
-    """The same, where `root` is the parent of a folder that `made_once` has returned."""
+    """The same, where `root` is what `shared_folder` returns."""
     folder, finished = root / f"{name}-once", root / f"{name}-once.finished"
     with (root / f"{name}-once.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -42,6 +51,27 @@ def made_once_in(root: Path, name: str, make: Callable[[Path], None]) -> Path:
             make(folder)
             finished.touch()
     return folder
+
+
+def start_lake(folder: Path, root: Path) -> None:
+    """Give a new `folder` a lake with nothing in it but what dbt made of nothing, as release r0.
+
+    The next build writes a fifth of the models. `root` is what `shared_folder` returns.
+    """
+
+    def make(empty: Path) -> None:
+        empty.mkdir()
+        (empty / "gradelake.toml").write_text("# nothing\n")
+        Lake.create(Project.find(empty)).close()
+        gradelake(empty, "build", "--name", "r0")
+
+    shutil.copytree(made_once_in(root, "empty", make) / "lake", folder / "lake")
+
+
+@pytest.fixture(scope="session")
+def new_lake(tmp_path_factory) -> Callable[[Path], None]:
+    """`start_lake` for a folder of a test's own."""
+    return partial(start_lake, root=shared_folder(tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
@@ -59,11 +89,20 @@ def demo(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def served(tmp_path_factory) -> Iterator[str]:
+    """The address of vLLM's server, with SmolLM2 as `smol`: one for each process of a test run."""
+    with vllm_server(tmp_path_factory.mktemp("vllm")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def graded_demo(tmp_path_factory) -> Path:
     """The demo collection with its rubric, graded by the graders without a model; published."""
 
     def make(folder: Path) -> None:
         gradelake(folder.parent, "init", str(folder), "--demo")
+        shutil.rmtree(folder / "lake")
+        start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "demo")
         for kind in ("question", "nugget"):
             gradelake(folder, "import", "bank", "demo", f"{kind}_bank.jsonl", "--name", f"{kind}s")
@@ -100,6 +139,7 @@ def dl19(tmp_path_factory) -> Path:
 
     def make(folder: Path) -> None:
         write_dl19_config(folder)
+        start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "dl19")
         for judge, file in DL19_JUDGES.items():
             path = str(DL19 / "labels" / f"{file}.qrels")
@@ -125,6 +165,7 @@ def dl19_graded(tmp_path_factory) -> Path:
                 '[graders.lexical]\nengine = "lexical"\n'
                 'prompt = "question_self_rating"\nparser = "strict"\n'
             )
+        start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "dl19")
         bank = str(DL19 / "question_bank.jsonl.gz")
         gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.conftest import gradelake
+from tests.conftest import gradelake, start_lake
 
 PAIRS = [(5, 3), (4, 3), (4, 2), (3, 2), (1, 0), (0, 0), (0, 1), (0, -1)]  # (label, judgment)
 
@@ -22,6 +22,7 @@ def make_small(folder: Path) -> Path:
             "".join(f"q 0 p{i} {pair[of]}\n" for i, pair in numbered)
         )
     (folder / "elsewhere.qrels").write_text("q 0 p99 1\n")
+    start_lake(folder, folder.parent)
     gradelake(folder, "ingest", "small")
     for judge in ("five", "elsewhere"):
         gradelake(folder, "import", "labels", "small", f"{judge}.qrels", "--judge", judge)

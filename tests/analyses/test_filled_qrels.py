@@ -13,7 +13,7 @@ SCORES = {"ndcg_cut.10", "map", "recip_rank"}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, new_lake):
     """Three passages of each query judged by me, others by an eager judge and by a coarse one."""
     folder = tmp_path_factory.mktemp("filled") / "project"
     folder.mkdir()
@@ -26,6 +26,7 @@ def folder(tmp_path_factory):
     (folder / "me.qrels").write_text("q1 0 a 3\nq1 0 b -1\nq1 0 c 0\n")
     (folder / "eager.qrels").write_text("q1 0 a 0\nq1 0 b 3\nq1 0 d 2\nq2 0 a 1\nq2 0 c 3\n")
     (folder / "coarse.qrels").write_text("q1 0 a 0\nq1 0 d 1\nq2 0 b 1\nq2 0 c 0\n")
+    new_lake(folder)
     gradelake(folder, "ingest", "small")
     for judge in ("eager", "coarse"):
         gradelake(folder, "import", "labels", "small", f"{judge}.qrels", "--judge", judge)

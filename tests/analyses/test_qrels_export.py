@@ -24,7 +24,7 @@ JUDGED = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def graded(tmp_path_factory, new_lake):
     """A small collection: judged, graded on two questions by words, built."""
     folder = tmp_path_factory.mktemp("qrels") / "project"
     folder.mkdir()
@@ -46,6 +46,7 @@ def graded(tmp_path_factory):
     (folder / "bank.csv").write_text(
         "query_id,kind,text\nq1,question,Why is the sky blue?\nq10,question,Is wine red?\n"
     )
+    new_lake(folder)
     gradelake(folder, "ingest", "small")
     gradelake(folder, "import", "bank", "small", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "small", "--grader", "words")

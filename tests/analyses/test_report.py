@@ -242,7 +242,7 @@ def test_wrong_names_are_told(folder, arguments, words):
 TINY_QRELS = "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n"
 
 
-def a_collection(folder, **files):
+def a_collection(folder, new_lake, **files):
     """Two systems, two queries, judged with 0 and 3 only; a grader without a model."""
     (folder / "gradelake.toml").write_text(
         '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
@@ -258,11 +258,12 @@ def a_collection(folder, **files):
     } | {name.replace("_", ".", 1): text for name, text in files.items()}
     for name, text in content.items():
         (folder / name).write_text(text)
+    new_lake(folder)
     gradelake(folder, "ingest", "tiny")
 
 
-def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path):
-    a_collection(tmp_path, labels_qrels="q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n")
+def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path, new_lake):
+    a_collection(tmp_path, new_lake, labels_qrels="q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n")
     gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
     gradelake(tmp_path, "build")
     gradelake(tmp_path, "report")
@@ -270,8 +271,8 @@ def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path):
     assert "judge:other 4 pairs; κ = 0.500 at cut" in text  # 3 of 4 agree, 1/2 by chance
 
 
-def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path):
-    a_collection(tmp_path, aaa_qrels="q1 0 p1 0\nq1 0 p2 1\n", zzz_qrels=TINY_QRELS)
+def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path, new_lake):
+    a_collection(tmp_path, new_lake, aaa_qrels="q1 0 p1 0\nq1 0 p2 1\n", zzz_qrels=TINY_QRELS)
     settings = (tmp_path / "gradelake.toml").read_text()
     more = '{ aaa = "aaa.qrels", zzz = "zzz.qrels", me'
     (tmp_path / "gradelake.toml").write_text(settings.replace("{ me", more))
@@ -289,9 +290,10 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path):
         assert f"each judgment of assessor:{reference} (columns)" in page.text()
 
 
-def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path):
+def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path, new_lake):
     a_collection(
         tmp_path,
+        new_lake,
         settings='official_ranks = { board = "ranks.json" }\n',
         ranks_json='{"somebody": 1, "else": 2}',
         labels_qrels="q1 0 p3 1\n",

@@ -79,7 +79,7 @@ def dl19_edited(tmp_path_factory, dl19_graded):
 
 
 @pytest.fixture(scope="module")
-def random_edited(tmp_path_factory):
+def random_edited(tmp_path_factory, new_lake):
     """Random grades; (folder, grader, versions). Few distinct scores and grades make ties.
 
     System `lazy` leaves two queries out of three unanswered, `silent` has only passages that
@@ -89,6 +89,7 @@ def random_edited(tmp_path_factory):
     rng = random.Random(20)
     queries = [f"q{number}" for number in range(14)]
     write_random_collection(folder, rng, queries)
+    new_lake(folder)
     gradelake(folder, "ingest", "random")
     with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
         insert_random_grades(transaction, rng, queries)

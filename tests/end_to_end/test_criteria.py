@@ -50,12 +50,13 @@ def judgments(published) -> dict[tuple[str, str], int]:
 
 
 @pytest.fixture(scope="module")
-def folder(published, tmp_path_factory) -> Path:
+def folder(published, tmp_path_factory, new_lake) -> Path:
     """DL 2019 with its runs, the three files as three graders, and the policy `sum`; built."""
     folder = tmp_path_factory.mktemp("criteria")
     write_dl19_config(folder)
     (folder / "seeds").mkdir()
     (folder / "seeds" / "label_policies.csv").write_text(POLICIES)
+    new_lake(folder)
     gradelake(folder, "ingest", "dl19")
     for grader, file in GRADERS.items():
         path = str(DL19 / "grades" / file)

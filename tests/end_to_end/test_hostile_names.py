@@ -41,7 +41,7 @@ IDS = [name.replace(" ", "_") for name in NAMES]  # a run's columns end at space
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory, new_lake) -> Path:
     """The names as ids, twice over: each query has its passage, its judgment and its question."""
     folder = tmp_path_factory.mktemp("hostile") / "below" / "project"
     (folder / "runs").mkdir(parents=True)
@@ -68,6 +68,7 @@ def folder(tmp_path_factory) -> Path:
         csv.writer(file).writerows(
             [("query_id", "kind", "text"), *((i, "question", f"what is {i}") for i in IDS)]
         )
+    new_lake(folder)
     gradelake(folder, "ingest", "c")
     gradelake(folder, "import", "bank", "c", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "c", "--grader", "words")

@@ -6,15 +6,14 @@ SmolLM2-135M is far too small: that the labels arrive is shown, not that they ar
 import json
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests import command_line
 from tests.conftest import gradelake
-from tests.grading.smollm import missing, model_folder
+from tests.grading.smollm import missing
 from tests.places import REPOSITORY
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
@@ -37,14 +36,11 @@ decoding = {{ max_tokens = 60 }}
 
 
 @pytest.fixture(scope="module")
-def judged(demo, tmp_path_factory):
+def judged(demo, served, tmp_path_factory):
     """The demo, with a rubric of its labels, judged a little by two graders; published."""
     folder = tmp_path_factory.mktemp("label_rubrics") / "demo"
     shutil.copytree(demo, folder)
-    common = (
-        f'engine = "vllm"\nmodel = {json.dumps(str(model_folder()))}\nactors = 1\n'
-        "max_model_len = 2048\nkv_cache_mib = 192\n"
-    )
+    common = f'engine = "openai"\nmodel = "smol"\nbase_url = "{served}"\n'
     with (folder / "gradelake.toml").open("a", encoding="utf-8") as config:
         config.write(GRADERS.format(common=common))
     gradelake(
@@ -71,14 +67,7 @@ def judged(demo, tmp_path_factory):
 
 
 def _grade_or_fail(folder, *options: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "gradelake", "grade", "demo", *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    done = command_line.run(folder, "grade", "demo", *options)
     assert done.returncode in (0, 3), f"{done.stdout}{done.stderr}"
 
 

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -40,9 +41,11 @@ def read_until(folder, stop, results, published):
             results.put(("error", repr(error)))
 
 
-def test_readers_never_meet_a_build_half_way(tmp_path, demo):
+def test_readers_never_meet_a_build_half_way(tmp_path, new_lake):
     folder = tmp_path / "lake with readers"
     gradelake(tmp_path, "init", str(folder), "--demo")
+    shutil.rmtree(folder / "lake")
+    new_lake(folder)
     runs = folder / "runs"
     waiting = sorted(runs.glob("*.run"))
     kept_back = {file.name: file.read_bytes() for file in waiting[2:]}
@@ -91,10 +94,12 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
     script = textwrap.dedent(
         f"""
         import os, sys
-        from sql import Lake, Project
+        from gradelake.sql.common.project import Project
+        from gradelake.sql.lake.lake import Lake
         from gradelake.sql.lake.connection import connect
         import duckdb, encodings.idna, json
-        from sql import extensions, releases
+        from gradelake.sql.lake import extensions
+        from gradelake.sql.releases import releases
         files = {{name: open(extensions.extension_file(name), "rb").read()
                  for name in ("ducklake", "sqlite_scanner")}}
         project = Project.find({str(demo)!r})
@@ -146,11 +151,9 @@ def test_any_duckdb_client_can_attach_the_published_lake(demo):
     assert best == [("bm25_rm3",)]
 
 
-def test_a_moved_lake_still_reads_and_writes(tmp_path):
+def test_a_moved_lake_still_reads_and_writes(demo, tmp_path):
     first = tmp_path / "first"
-    gradelake(tmp_path, "init", str(first), "--demo")
-    gradelake(first, "ingest", "demo")
-    gradelake(first, "build")
+    shutil.copytree(demo, first)
     query = "select system, score from leaderboard where measure = 'AP' and level = 1 order by all"
     before = gradelake(first, "sql", query, "--format", "csv").stdout
     moved = tmp_path / "moved"

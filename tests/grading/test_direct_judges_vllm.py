@@ -1,4 +1,4 @@
-"""UMBRELA and TRUE through a real vLLM, with a real model that is far too small for either.
+"""UMBRELA and TRUE through vLLM's server, with a real model that is far too small for either.
 
 SmolLM2-135M proves the machinery: what it explains, distils and grades means nothing.
 """
@@ -16,11 +16,15 @@ from gradelake.grading.plan.request import Request
 from gradelake.grading.prompts.prompt import find_prompt
 from gradelake.grading.run import run as runs
 from tests.grading.project import copy_of
-from tests.grading.smollm import missing, model_folder
+from tests.grading.smollm import missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
 
-SMOL = {"engine": "vllm", "max_model_len": 2048, "kv_cache_mib": 192, "actors": 1}
+
+@pytest.fixture(scope="module")
+def smol(served) -> dict:
+    """Settings of a grader that asks the server."""
+    return {"engine": "openai", "model": "smol", "base_url": served}
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +35,9 @@ def judged(judged_lake, tmp_path_factory, two_workers):
         yield project
 
 
-def grades_of(judged, name: str, **settings) -> list[tuple]:
+def grades_of(judged, name: str, settings: dict) -> list[tuple]:
     """(passage, grade, status, response, error) of every pair of the pool."""
-    judged.graders[name] = SMOL | {"model": str(model_folder())} | settings
+    judged.graders[name] = settings
     grader = configured(judged.project, judged.lake, name)
     runs.grade(judged.project, Request(judged.name, grader), lambda line: None)
     found = judged.lake.rows(
@@ -53,8 +57,8 @@ def is_graded_or_says_why(row: tuple, highest: int) -> bool:
 
 
 @pytest.mark.parametrize("prompt", ["umbrela", "umbrela_few"])
-def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judged, prompt):
-    found = grades_of(judged, prompt, prompt=prompt)
+def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judged, smol, prompt):
+    found = grades_of(judged, prompt, smol | {"prompt": prompt})
     assert all(is_graded_or_says_why(row, 3) for row in found), found
     # the grade is what stands at the end of the reply, and nothing from before
     for _, grade, status, response, _ in found:
@@ -62,9 +66,8 @@ def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judg
             assert response.rstrip("*.` \n").endswith(str(grade)) or "final score" in response
 
 
-def test_true_explains_distils_and_judges(judged):
-    judged.graders["explainer"] = SMOL | {
-        "model": str(model_folder()),
+def test_true_explains_distils_and_judges(judged, smol):
+    judged.graders["explainer"] = smol | {
         "prompt": "true_explain",
         # greedy, or without a penalty, a model this small repeats itself for ever
         "decoding": {"temperature": 0.7, "frequency_penalty": 1.0, "max_tokens": 900},
@@ -92,15 +95,14 @@ def test_true_explains_distils_and_judges(judged):
     assert all(1 <= len(text) <= LONGEST_RUBRIC for _, _, text in rubrics)
 
     # one token, always one of the rubric's labels
-    direct = grades_of(judged, "direct", prompt="true_direct", label_rubrics="smol")
+    direct = grades_of(judged, "direct", smol | {"prompt": "true_direct", "label_rubrics": "smol"})
     assert {row[2] for row in direct} == {"ok"}
     assert {row[1] for row in direct} <= {0, 1, 2}
     reasoned = grades_of(
         judged,
         "reasoned",
-        prompt="true_reasoning",
-        label_rubrics="smol",
-        decoding={"max_tokens": 120},
+        smol
+        | {"prompt": "true_reasoning", "label_rubrics": "smol", "decoding": {"max_tokens": 120}},
     )
     assert all(is_graded_or_says_why(row, 2) for row in reasoned), reasoned
     ids = judged.lake.rows(

@@ -220,7 +220,8 @@ def test_a_process_passes_through_a_lock_it_holds(project):
 WRITE = """
     import sys
     import polars as pl
-    from sql import Lake, Project
+    from gradelake.sql.common.project import Project
+    from gradelake.sql.lake.lake import Lake
     who, n = sys.argv[2], int(sys.argv[3])
     with Lake.writer(Project.find(sys.argv[1])) as lake:
         for turn in range(n):

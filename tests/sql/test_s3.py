@@ -128,7 +128,8 @@ def test_a_bucket_is_backed_up_restored_and_tidied(lake, as_writer, tmp_path):
 WRITE = """
 import sys
 from pathlib import Path
-from sql import Lake, Project
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 from tests.sql.small_lake import passages
 project, first = Project.read(Path(sys.argv[1])), int(sys.argv[2])
 with Lake.writer(project) as lake:
