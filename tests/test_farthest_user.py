@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+pytestmark = pytest.mark.slow
+
 FOLDER = "Größe und Straße 検索"
 _OF_THE_TESTER = {
     "HOME",

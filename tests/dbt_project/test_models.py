@@ -78,6 +78,7 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested(lake):
     assert {mart["unique_id"] for mart in marts} <= tested
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "row", "problem"),
     [

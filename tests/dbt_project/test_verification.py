@@ -11,6 +11,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
+pytestmark = pytest.mark.slow
+
 PAIR = "collection, grader, rubric_version, query_id, passage_id, item_id"
 LISTS = [
     "verify_grades",

@@ -1,9 +1,12 @@
 """The README, command by command, in a clone in which `make demo` was run."""
 
+import pytest
+
 from tests.documentation.run import run_page
 from tests.places import REPOSITORY
 
 
+@pytest.mark.slow
 def test_every_command_of_the_readme_does_what_it_shows(made, tmp_path):
     assert run_page("README.md", made, tmp_path) > 15
 

@@ -14,6 +14,8 @@ from gradelake.sql.lake import extensions
 from tests.conftest import gradelake
 from tests.documentation.pages import Block, blocks, pages
 
+pytestmark = pytest.mark.slow
+
 RUN_SQL = """
 import sys, duckdb
 connection = duckdb.connect()

@@ -23,6 +23,7 @@ def transcript(page: str, command: str) -> Block:
     return found
 
 
+@pytest.mark.slow
 def test_the_shells_transcript_is_what_the_shell_answers(demo):
     (step,) = transcript("sql/ask/README.md", "gradelake sql\n").steps()
     typed, answers = [], []
@@ -46,6 +47,7 @@ def test_the_shells_transcript_is_what_the_shell_answers(demo):
         assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 def test_the_reviews_transcript_is_what_the_review_shows(demo):
     (step,) = transcript("grading/review/README.md", "gradelake review").steps()
     (after,) = transcript(

@@ -13,6 +13,8 @@ from tests.conftest import DL19_JUDGES
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
 from tests.places import DL19
 
+pytestmark = pytest.mark.slow
+
 NTH = int(os.environ.get("GRADELAKE_NTH_KAPPA", "7"))  # of thousands; all take a minute
 MEASURES = ("nDCG@10", "nDCG@20", "AP", "RR", "Rprec")
 

@@ -12,6 +12,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_ensemble_labels_as_its_members_together(strange):
     expected = labels_of(strange)

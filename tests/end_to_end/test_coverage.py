@@ -14,6 +14,8 @@ from gradelake.sql.lake.lake import Lake
 from tests import coverage_oracle
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 
 def edit(lake, seed, bank="questions"):
     """Edits of version 1: of each query's items one is dropped, the others get other weights.

@@ -15,6 +15,8 @@ from tests import agreement_oracle, oracle
 from tests.conftest import DL19_JUDGES, gradelake, write_dl19_config
 from tests.places import DL19, missing_dl19
 
+pytestmark = pytest.mark.slow
+
 GRADERS = {
     "llama8b": "4_prompts_dl2019.json.gz",
     "llama70b": "dl2019_test_4prompts_llama70b.json.gz",

@@ -2,7 +2,11 @@
 
 import os
 
+import pytest
+
 from tests.end_to_end.faults.whole import campaign
+
+pytestmark = pytest.mark.slow
 
 FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "6"))  # 100 take an hour
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))

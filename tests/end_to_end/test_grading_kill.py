@@ -16,6 +16,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, write_dl19_config
 from tests.places import DL19, missing_dl19
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("GRADELAKE_KILLS", "4"))
 GRADE = ("grade", "dl19", "--grader", "lexical")
 

@@ -14,6 +14,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 # of queries, passages and assessed texts: they come from other people's files
 NAMES = [
     "'; drop table lake.raw.grades; --",

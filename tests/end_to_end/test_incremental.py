@@ -11,6 +11,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.edits import write_edits
 
+pytestmark = pytest.mark.slow
+
 # kept part by part (dbt_project/macros/parts.sql), and what is made of them
 TABLES = (
     "intermediate.int_ideal_gains",

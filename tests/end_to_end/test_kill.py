@@ -7,9 +7,13 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
+
+pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("GRADELAKE_KILLS", "5"))
 

@@ -16,7 +16,7 @@ from tests.conftest import gradelake
 from tests.grading.smollm import missing
 from tests.places import REPOSITORY
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
 
 PAIRS = 6  # that reason: a start is enough
 GRADERS = """

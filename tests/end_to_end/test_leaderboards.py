@@ -54,12 +54,14 @@ def test_every_cell_of_the_demo_equals_pytrec_eval(demo):
     assert_same_cells(lake_cells(demo), theirs)
 
 
+@pytest.mark.slow
 def test_every_cell_of_dl19_equals_pytrec_eval(dl19):
     theirs = dict(oracle.cells(*dl19_inputs()))
     assert len(theirs) == 4 * 5 * 37 * 43 * 7
     assert_same_cells(lake_cells(dl19), theirs)
 
 
+@pytest.mark.slow
 def test_dl19_arrived_whole(dl19):
     with Lake.published(Project.find(dl19)) as lake:
         counts = {
@@ -121,6 +123,7 @@ def dl19_correlations(folder, *columns):
     return {row[0]: row[1:] for row in rows}
 
 
+@pytest.mark.slow
 def test_dl19_correlations_are_the_published_ones(dl19):
     ours = dl19_correlations(dl19, "spearman", "kendall", "n_systems", "left_out")
     assert ours.keys() == {"assessor:nist", *PUBLISHED}
@@ -129,6 +132,7 @@ def test_dl19_correlations_are_the_published_ones(dl19):
     assert {(n, tuple(left)) for *_, n, left in ours.values()} == {(36, ("UNH_exDL_bm25",))}
 
 
+@pytest.mark.slow
 def test_rounding_to_4_decimals_is_part_of_a_dl19_correlation(dl19):
     """test1 and TUA1-1 differ by 0.000001: as printed they tie, which moves NIST's own figures."""
     columns = ("spearman", "kendall", "spearman_unrounded", "kendall_unrounded")
@@ -136,7 +140,7 @@ def test_rounding_to_4_decimals_is_part_of_a_dl19_correlation(dl19):
     assert [f"{figure:.4f}" for figure in nist] == ["0.9999", "0.9984", "0.9997", "0.9968"]
 
 
-@pytest.mark.parametrize("collection", ["demo", "dl19"])
+@pytest.mark.parametrize("collection", ["demo", pytest.param("dl19", marks=pytest.mark.slow)])
 def test_every_correlation_equals_scipy(collection, request):
     folder = request.getfixturevalue(collection)
     file = folder / "official_ranks.json" if collection == "demo" else DL19 / "official_ranks.json"
@@ -190,6 +194,7 @@ def test_missing_labels_are_the_pooled_passages_without_one(demo):
     assert stored == sorted(stored, key=lambda row: (-row[0], row[1])), "most useful first"
 
 
+@pytest.mark.slow
 def test_building_twice_gives_the_same_numbers(demo, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder)
@@ -202,6 +207,7 @@ def test_building_twice_gives_the_same_numbers(demo, tmp_path):
         assert lake.rows(query) == before
 
 
+@pytest.mark.slow
 def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
     """As UMBRELA (section 3.1) evaluates: only the canonical passage of a cluster counts."""
     folder = tmp_path / "demo"

@@ -14,6 +14,8 @@ from tests.conftest import gradelake
 from tests.end_to_end.llmjudge import JUDGE, NUGGETS, QUESTIONS, RELEVANT, TAU, Published, make_lake
 from tests.places import missing_llmjudge
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def published():

@@ -13,6 +13,8 @@ from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask
 from tests.end_to_end.edited_demo import edit as edit_row
 
+pytestmark = pytest.mark.slow
+
 NASTY = [
     "'Tis true?",
     "'Pinatubo 1991'",

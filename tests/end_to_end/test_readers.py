@@ -41,6 +41,7 @@ def read_until(folder, stop, results, published):
             results.put(("error", repr(error)))
 
 
+@pytest.mark.slow
 def test_readers_never_meet_a_build_half_way(tmp_path, new_lake):
     folder = tmp_path / "lake with readers"
     gradelake(tmp_path, "init", str(folder), "--demo")
@@ -151,6 +152,7 @@ def test_any_duckdb_client_can_attach_the_published_lake(demo):
     assert best == [("bm25_rm3",)]
 
 
+@pytest.mark.slow
 def test_a_moved_lake_still_reads_and_writes(demo, tmp_path):
     first = tmp_path / "first"
     shutil.copytree(demo, first)

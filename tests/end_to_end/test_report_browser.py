@@ -38,7 +38,7 @@ def dl19_page(browser, dl19_graded, tmp_path_factory) -> Path:
     return reported(dl19_graded, "dl19", tmp_path_factory)
 
 
-@pytest.fixture(params=["demo", "dl19"])
+@pytest.fixture(params=["demo", pytest.param("dl19", marks=pytest.mark.slow)])
 def page(request) -> tuple[str, Path]:
     return request.param, request.getfixturevalue(f"{request.param}_page")
 
@@ -168,6 +168,7 @@ def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo
     assert look.page.locator("#grid-on").is_disabled()
 
 
+@pytest.mark.slow
 def test_dl19_with_its_whole_grid_is_one_small_file(browser, dl19_page, dl19_graded):
     with Lake.published(Project.find(dl19_graded)) as lake:
         cells = lake.value("select count(*) from lake.marts.grade_grid where grade is not null")
@@ -189,6 +190,7 @@ def test_it_prints_what_is_on_the_page(browser, demo_page, tmp_path):
     assert look.page.locator("#leaderboard-table").is_visible()
 
 
+@pytest.mark.slow
 def test_names_and_texts_that_are_html_stay_texts(browser, tmp_path_factory):
     folder = made_once(tmp_path_factory, "hostile-report", make_hostile)
     look = Look(browser, folder / "reports" / "tiny.html", 1280)

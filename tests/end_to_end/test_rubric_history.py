@@ -15,6 +15,8 @@ from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask, edit
 from tests.rubric_oracle import items_of, read_bank
 
+pytestmark = pytest.mark.slow
+
 BUILD = ("build", "-s", "+rubric_history")
 ADD = edit(1, "add", query_id=BIRDS, kind="question", text="Why do birds migrate?")
 

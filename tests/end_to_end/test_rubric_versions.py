@@ -25,6 +25,8 @@ from tests.end_to_end.edited_demo import (
 )
 from tests.rubric_oracle import item_id
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def edited(graded_demo, tmp_path_factory) -> Edited:

@@ -15,6 +15,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.analyses.test_stats_commands import assert_correlations_are_the_marts
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 NIST, SUN = "assessor:nist", "judge:Sun"
 
 

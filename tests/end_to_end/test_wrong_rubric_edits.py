@@ -14,6 +14,8 @@ from tests.end_to_end.edited_demo import BIRDS as QUERY
 from tests.end_to_end.edited_demo import edit
 from tests.rubric_oracle import item_id, items_of, read_bank
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def items(graded_demo) -> list[str]:

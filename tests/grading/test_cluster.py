@@ -15,6 +15,8 @@ from gradelake.grading.plan.planner import ensure_views
 from tests.grading.project import Judged, copy_of
 from tests.grading.ray_machines import Cluster, can_hide, require_linux
 
+pytestmark = pytest.mark.slow
+
 N_BEES = 40
 # the engine without a model, slow enough to be hit, and telling where it worked
 SLOW = """

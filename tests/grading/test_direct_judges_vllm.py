@@ -18,7 +18,7 @@ from gradelake.grading.run import run as runs
 from tests.grading.project import copy_of
 from tests.grading.smollm import missing
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
 
 
 @pytest.fixture(scope="module")

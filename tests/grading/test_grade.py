@@ -138,6 +138,7 @@ def test_a_prompt_that_is_shared_is_paid_for_once(stumbling):
     assert len(asked(stumbling)) == 10
 
 
+@pytest.mark.slow
 def test_two_graders_stand_side_by_side(judged, two_workers):
     judged.grade()
     judged.grader(parser="paper")
@@ -160,6 +161,7 @@ def test_a_pair_that_fails_three_times_is_recorded_with_the_reason(stumbling):
     assert asked(stumbling).count("Cars are made of ste") == 3 * 3
 
 
+@pytest.mark.slow
 def test_an_exception_costs_only_the_pair_at_fault(stumbling):
     stumble(stumbling, steel="exception")
     run = stumbling.grade("judge")
@@ -168,6 +170,7 @@ def test_an_exception_costs_only_the_pair_at_fault(stumbling):
     assert errors == {"RuntimeError: stumbled over steel"}
 
 
+@pytest.mark.slow
 def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
     stumble(stumbling, steel="death")
     run = stumbling.grade("judge")
@@ -184,6 +187,7 @@ def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
     assert grades["q1", "p2", "What scatters light?"] == (None, "failed", "as an AI language model")
 
 
+@pytest.mark.slow
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
     stumble(stumbling, steel="error")
     stumbling.grade("judge")
@@ -194,6 +198,7 @@ def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
     assert all(status == "ok" for _, status in stumbling.grades("judge").values())
 
 
+@pytest.mark.slow
 def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     stumble(stumbling, home="unusable")
     with pytest.raises(WorkFailed, match="the endpoint is gone") as caught:
@@ -206,6 +211,7 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     assert len(stumbling.grades("judge")) == 12
 
 
+@pytest.mark.slow
 def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
     judged.engine(
         "broken",
@@ -222,6 +228,7 @@ def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
         judged.grade("judge")
 
 
+@pytest.mark.slow
 def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, two_workers):
     judged.engine(
         "dying",
@@ -241,6 +248,7 @@ def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged,
 # --- stopping and going on ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_again(
     stumbling, monkeypatch
 ):
@@ -264,6 +272,7 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
 
 
+@pytest.mark.slow
 def test_a_half_written_file_in_staging_is_thrown_away(stumbling):
     grader = stumbling.grader("judge")
     folder = stumbling.folder / "lake" / "grading" / grader.grader_id
@@ -274,6 +283,7 @@ def test_a_half_written_file_in_staging_is_thrown_away(stumbling):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
     grader = judged.grader()
     holding = (
@@ -297,6 +307,7 @@ def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
     judged.engine("stumbling", STUMBLING)
@@ -375,6 +386,7 @@ def test_verbs_without_what_they_need_say_what(judged):
         assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_adding_an_engine_takes_one_file(judged, two_workers):
     """The engine that grading/engines/README.md shows."""
     readme = (Path(__file__).parents[2] / "grading" / "engines" / "README.md").read_text()
@@ -391,6 +403,7 @@ def test_adding_an_engine_takes_one_file(judged, two_workers):
 # --- found by looking for trouble -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
     stumble(stumbling, scatters="error", landmarks="error", home="error", steel="error")
     assert stumbling.grade("judge").counts["failed"] == 12
@@ -401,6 +414,7 @@ def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
     assert len(stumbling.grades("judge")) == 12
 
 
+@pytest.mark.slow
 def test_only_the_failed_pairs_that_are_asked_for_are_tried_again(stumbling):
     stumble(stumbling, steel="error", landmarks="error")
     stumbling.grade("judge")
@@ -411,6 +425,7 @@ def test_only_the_failed_pairs_that_are_asked_for_are_tried_again(stumbling):
     assert (len(statuses), statuses.count("failed")) == (12, 2)
 
 
+@pytest.mark.slow
 def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_workers):
     judged.grader(actors=9)
     run = judged.grade()
@@ -435,6 +450,7 @@ def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
         judged.grade("wide")
 
 
+@pytest.mark.slow
 def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling):
     stumble(
         stumbling, scatters="exception", landmarks="exception", home="exception", steel="exception"
@@ -444,6 +460,7 @@ def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling
     assert stumbling.grades("judge") == {}
 
 
+@pytest.mark.slow
 def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     judge = stumbling.grader("judge")
     (chunk, *_) = stumbling.plan("judge").chunks()
@@ -457,6 +474,7 @@ def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     assert len(stumbling.grades("judge")) == 12
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Committer, "finish", lambda self, state: None)  # as if killed before it
@@ -467,6 +485,7 @@ def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
     assert states == [("failed",), ("done",)]
 
 
+@pytest.mark.slow
 def test_a_limit_counts_what_is_asked_not_what_is_copied(judged, two_workers):
     judged.grade()
     judged.write(

@@ -5,7 +5,10 @@ import pytest
 from tests.grading import smollm
 from tests.grading.vllm_server import ROOM
 
-pytestmark = pytest.mark.skipif(bool(smollm.missing()), reason=str(smollm.missing()))
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(smollm.missing()), reason=str(smollm.missing())),
+]
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from tests import command_line
 from tests.grading.misbehaving import Reply, Server, answer, echo
 from tests.search import texts
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-planted-7f3a9c"
 
 

@@ -16,6 +16,8 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.grading import tiny_models
 from tests.grading.project import PASSAGES, QUESTIONS, copy_of
 
+pytestmark = pytest.mark.slow
+
 LONG = " ".join(PASSAGES.values())
 ITEMS = [text for texts in QUESTIONS.values() for text in texts]
 PAIRS = [

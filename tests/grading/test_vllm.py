@@ -44,7 +44,7 @@ def graded(judged_lake, tmp_path_factory, two_workers):
     project.configure(passages="passages.jsonl")
     project.write("nist.qrels", ["q1 0 p1 2", "q2 0 p3 1", *(f"q1 0 {name} 0" for name in HOSTILE)])
     assert project.ingest().exit_code == 0
-    project.grader("smol", **SMOL, model=str(model_folder()))
+    project.grader("smol", **SMOL, model=str(model_folder()), actors=1)
     with closing(project):
         project.run = project.grade("smol")
         yield project
@@ -82,6 +82,7 @@ def test_what_prompts_share_is_computed_once(graded):
     assert graded.run.counts["cached_tokens"] > 0.5 * graded.run.counts["prompt_tokens"]
 
 
+@pytest.mark.slow
 def test_free_text_is_generated_and_read(graded):
     graded.grader(
         "writer",
@@ -96,6 +97,7 @@ def test_free_text_is_generated_and_read(graded):
         assert 0 < tokens <= 12
 
 
+@pytest.mark.slow
 def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(graded):
     graded.prompt(
         "wordy",
@@ -113,6 +115,7 @@ def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(graded):
     assert "output: text" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_300_real_pairs_through_two_actors_equal_one_llm_called_directly(tmp_path, two_workers):
     if reason := missing_dl19():
         pytest.skip(reason)

@@ -20,6 +20,8 @@ from tests.ingest.malformed import mutated
 from tests.ingest.malformed_kinds import INGEST, KINDS, Kind
 from tests.ingest.malformed_room import OF_EACH, STAY, TABLES, TRACE, Room, tried
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, empty_lake):

@@ -14,6 +14,8 @@ from gradelake.sql.common.project import Project
 from tests.ingest.malformed import mutated
 from tests.ingest.malformed_room import OF_EACH, tried
 
+pytestmark = pytest.mark.slow
+
 SEEDS = {
     "evaluation_grid": b"measure,family,cutoff\nnDCG@10,nDCG,10\nAP,AP,\n",
     "evaluation_levels": b"level\n1\n2\n",

@@ -17,6 +17,8 @@ from tests.ingest.malformed import mutated_toml
 from tests.ingest.malformed_kinds import KINDS
 from tests.ingest.malformed_room import EXAMPLES, OF_EACH, TRACE, Room, tried
 
+pytestmark = pytest.mark.slow
+
 TOML = b"""\
 [lake]
 path = "lake"

@@ -161,6 +161,7 @@ def test_releases_can_be_named_and_older_ones_read(folder):
     assert "there is a release 'r1' already" in taken.stderr
 
 
+@pytest.mark.slow
 def test_a_failing_test_leaves_readers_on_the_last_release(folder):
     """A fault in the raw data that only dbt's tests can see: a judgment stored twice."""
     project = Project.find(folder)
@@ -204,6 +205,7 @@ def test_help_has_examples_and_unknown_commands_are_usage_errors(folder):
     assert "No such command 'buidl'" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_build_of_a_part_or_of_one_kind_is_not_published(folder):
     with Lake.published(Project.find(folder)) as lake:
         release = lake.release
@@ -213,6 +215,7 @@ def test_a_build_of_a_part_or_of_one_kind_is_not_published(folder):
         assert lake.release == release
 
 
+@pytest.mark.slow
 def test_the_doctor_notices_that_readers_have_an_older_release(folder):
     """As after a kill between the commit that ends a build and its publishing."""
     lake = folder / "lake"

@@ -37,6 +37,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     [

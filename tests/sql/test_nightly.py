@@ -195,6 +195,7 @@ def receiver(status: int = 200) -> Iterator[HTTPServer]:
         server.server_close()
 
 
+@pytest.mark.slow
 def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     write(folder, "gradelake.toml", SETTINGS + NOWHERE + BREAKS + THOMAS)
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
@@ -319,6 +320,7 @@ def wait_for_step(night: subprocess.Popen, step: str) -> None:
     time.sleep(0.5)
 
 
+@pytest.mark.slow
 def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(folder):
     write(folder, "gradelake.toml", SETTINGS)  # grading that is killed has tests of its own
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
@@ -353,6 +355,7 @@ def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(
     assert verify(Project.find(folder)).faults == []
 
 
+@pytest.mark.slow
 def test_a_night_that_is_stopped_stops_its_step_closes_its_row_and_says_so(folder):
     write(folder, "gradelake.toml", SETTINGS)
     night = nightly(folder, "--on-failure", "cat > mailed.json")
@@ -380,6 +383,7 @@ def test_a_night_that_cannot_even_begin_is_told_too(tmp_path):
     assert json.loads(done.stdout)["exit_code"] == 2
 
 
+@pytest.mark.slow
 def test_on_postgresql_the_lock_is_the_catalogs(tmp_path):
     with postgres_server() as catalog:
         write(tmp_path, "gradelake.toml", f'[lake]\ncatalog = "{catalog}"', SETTINGS)

@@ -103,6 +103,7 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
         assert "Traceback" not in done.stderr, command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "catalog",
     [
@@ -125,6 +126,7 @@ def test_no_way_of_writing_a_password_gets_it_printed(tmp_path, catalog):
         assert error.value.__cause__ is None
 
 
+@pytest.mark.slow
 def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
     """Two machines, one new lake: each has its own folder, so only PostgreSQL can queue them."""
     script = (

@@ -161,6 +161,7 @@ def test_every_release_that_stays_reads_as_when_it_was_published(project):
     rounds_of_work(project, seed=1, n_rounds=4)
 
 
+@pytest.mark.slow
 def test_on_postgres_too(tmp_path):
     with postgres_server() as catalog:
         rounds_of_work(project_in(tmp_path, f'catalog = "{catalog}"\n'), seed=2, n_rounds=3)

@@ -21,6 +21,8 @@ from tests.places import REPOSITORY
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
 
+pytestmark = pytest.mark.slow
+
 RIGHTS = Path(lake_room.__file__).parent / "rights"
 
 

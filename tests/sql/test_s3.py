@@ -141,6 +141,7 @@ with Lake.writer(project) as lake:
 """
 
 
+@pytest.mark.slow
 def test_three_machines_write_into_one_bucket_at_once_and_nothing_is_lost(
     as_writer, catalog, tmp_path
 ):
@@ -186,6 +187,7 @@ def logs(monkeypatch) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.slow
 def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back(
     s3, catalog, tmp_path, logs, monkeypatch
 ):

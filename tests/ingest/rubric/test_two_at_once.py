@@ -12,6 +12,8 @@ from gradelake.sql.lake.transaction import author
 from tests.ingest.rubric.conftest import LIGHT, SKY, line_of
 from tests.ingest.rubric.editing import rows, sheets
 
+pytestmark = pytest.mark.slow
+
 # waits until both editors have their sheet
 MEET = """
 import time
