@@ -25,6 +25,7 @@ from ir_datasets.util import LocalDownload
 
 from gradelake.ingest.collections import datasets
 from gradelake.sql.common.errors import BadInput
+from tests import command_line
 from tests.ingest.conftest import said, write_file
 from tests.places import SHARED
 
@@ -383,7 +384,8 @@ def test_trec_dl_2019_lands_offline_from_files_put_where_ir_datasets_looks(tiny,
         min_relevant=2,
     )
     nowhere = "http://127.0.0.1:9"  # nothing is downloaded, whatever the network
-    process = tiny.gradelake(
+    process = command_line.run_apart(  # ir_datasets reads them when it is imported
+        tiny.project.file.parent,
         "ingest",
         "tiny",
         "--json",
