@@ -89,6 +89,16 @@ def change_a_run(folder: Path) -> None:
     gradelake(folder, "ingest", "demo")
 
 
+def swap_two_passages(folder: Path) -> None:
+    """The best passage of a ranking and the third: the same passages and ranks as before."""
+    run = folder / "runs" / "bm25.run"
+    lines = [line.split() for line in run.read_text().splitlines()]
+    assert lines[0][0] == lines[2][0]
+    lines[0][2], lines[2][2] = lines[2][2], lines[0][2]
+    run.write_text("".join(" ".join(line) + "\n" for line in lines))
+    gradelake(folder, "ingest", "demo")
+
+
 def compute_something_else(folder: Path) -> None:
     (folder / "seeds" / "label_policies.csv").write_text(
         "policy,rule,m,tau,mapping\nbest,best,,,\ncount4,count_at_least,,4,\n"
@@ -99,7 +109,11 @@ def compute_something_else(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [(drop_and_weigh_items, change_a_run), (take_the_edits_back, compute_something_else)]
+    "changes",
+    [
+        (drop_and_weigh_items, change_a_run, swap_two_passages),
+        (take_the_edits_back, compute_something_else),
+    ],
 )
 def test_after_changes_the_lake_is_what_a_full_rebuild_makes_of_it(folder, tmp_path, changes):
     for change in changes:

@@ -20,7 +20,7 @@ sampled_hashes as (
     select
         collection,
         label_set,
-        bit_xor(hash(query_id, passage_id)) as sampled_hash
+        {{ hash_of_rows('query_id, passage_id') }} as sampled_hash
     from sampled_pairs
     group by all
 ),

@@ -21,7 +21,7 @@ hashed_labels as (
     select
         collection,
         label_set,
-        bit_xor(hash(query_id, passage_id, label)) as labels_hash
+        {{ hash_of_rows('query_id, passage_id, label') }} as labels_hash
     from labels
     group by all
 )

@@ -25,7 +25,7 @@ levels as (
 rankings as (
     select
         collection,
-        bit_xor(hash(system, query_id, passage_id, rank)) as entries_hash
+        {{ hash_of_rows('system, query_id, passage_id, rank') }} as entries_hash
     from ranked_entries
     group by collection
 ),
@@ -34,7 +34,7 @@ rankings as (
 names as (
     select
         collection,
-        bit_xor(hash(system)) as systems_hash
+        {{ hash_of_rows('system') }} as systems_hash
     from systems
     group by collection
 )
@@ -44,8 +44,8 @@ select
     hash(
         rankings.entries_hash,
         names.systems_hash,
-        (select bit_xor(hash(grid.measure, grid.family, grid.cutoff)) from grid),
-        (select bit_xor(hash(levels.level)) from levels)
+        (select {{ hash_of_rows('grid.measure, grid.family, grid.cutoff') }} from grid),
+        (select {{ hash_of_rows('levels.level') }} from levels)
     ) as rankings_hash
 from collections
 left join rankings using (collection)

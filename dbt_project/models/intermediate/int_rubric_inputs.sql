@@ -19,7 +19,7 @@ rubrics as (
         grader_id,
         grader,
         rubric_version,
-        bit_xor(hash(query_id, item_id, weight)) as items_hash
+        {{ hash_of_rows('query_id, item_id, weight') }} as items_hash
     from grader_items
     group by all
 ),
@@ -28,7 +28,7 @@ grades as (
     select
         collection,
         grader_id,
-        bit_xor(hash(query_id, passage_id, item_id, grade)) as grades_hash
+        {{ hash_of_rows('query_id, passage_id, item_id, grade') }} as grades_hash
     from item_grades
     group by all
 )
