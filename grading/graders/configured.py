@@ -17,19 +17,15 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
     nobody extracts, and for rubrics that the lake does not have.
     """
     stated = project.graders.get(name, {}).get("label_rubrics")
-    if stated is not None:
+    if isinstance(stated, str):
         where = f"{project.file}: [graders.{name}] label_rubrics"
-        if not isinstance(stated, str):
-            raise BadInput(f"{where}: {stated!r} is no name", 'label_rubrics = "NAME"')
         return Grader.named(project, name, rubric=find_label_rubric(lake, stated, where))
     source = project.graders.get(name, {}).get("answers_from")
-    if source is None:
+    if not isinstance(source, str):  # not there, or refused by `Grader.named`
         grader = Grader.named(project, name)
         require_judge(grader)
         return grader
     where = f"{project.file}: [graders.{name}] answers_from"
-    if not isinstance(source, str):
-        raise BadInput(f"{where}: {source!r} is no name", 'answers_from = "NAME"')
     if source in project.graders and source != name:
         extracting = Grader.named(project, source)
         if extracting.prompt.target != "extract":

@@ -1,8 +1,9 @@
 """The prompt of a grader: a prompt's file, with the examples and the rubric of the grader's own."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from gradelake.grading.graders.grader_settings import GraderSettings
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import WRITING, Prompt, find_prompt
@@ -15,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def prompt_of(
-    project: Project, table: dict[str, Any], rubric: "LabelRubric | None", where: str
+    project: Project, table: GraderSettings, rubric: "LabelRubric | None", where: str
 ) -> Prompt:
     """The prompt that a `[graders.NAME]` names, complete but for the texts of a pair.
 
     `rubric` is what `label_rubrics` names, looked up in the lake. Raises `BadInput` for settings
     that do not go with the prompt, and `Rejected` for a file of examples with faults.
     """
-    prompt = find_prompt(project, table["prompt"])
-    if "examples" in table:
-        prompt = _with_examples(project, prompt, table["examples"], where)
+    prompt = find_prompt(project, table.prompt)
+    if table.examples is not None:
+        prompt = _with_examples(project, prompt, table.examples, where)
     takes_rubric = "label_rubrics" in prompt.slots
-    if "label_rubrics" in table and not takes_rubric:
+    if table.label_rubrics is not None and not takes_rubric:
         raise BadInput(
             f"{where}: the prompt {prompt.name!r} has no place for label_rubrics",
             "Prompts that do: true_direct, true_reasoning, and yours with {label_rubrics} in them.",
@@ -40,9 +41,7 @@ def prompt_of(
     return _with_rubric(prompt, rubric, where) if takes_rubric else prompt
 
 
-def _with_examples(project: Project, prompt: Prompt, stated: Any, where: str) -> Prompt:
-    if not isinstance(stated, str):
-        raise BadInput(f"{where}: examples: {stated!r} names no file", 'examples = "few.jsonl"')
+def _with_examples(project: Project, prompt: Prompt, stated: str, where: str) -> Prompt:
     if not prompt.examples:
         raise BadInput(
             f"{where}: the prompt {prompt.name!r} shows no examples",
@@ -73,14 +72,14 @@ def _with_rubric(prompt: Prompt, rubric: "LabelRubric", where: str) -> Prompt:
     return replace(prompt, scale=scale, label_rubrics=rubric.as_text())
 
 
-def parser_of(table: dict[str, Any], prompt: Prompt, where: str) -> str:
+def parser_of(table: GraderSettings, prompt: Prompt, where: str) -> str:
     """The name of the grader's parser. Raises `BadInput` for one that cannot read the replies."""
     if prompt.target in WRITING:
-        if "parser" in table:
+        if table.parser is not None:
             what = "with rubric items" if prompt.target == "generate" else f"to {prompt.name!r}"
             raise BadInput(f"{where}: parser: replies {what} are read as JSON, always")
         return "json"
-    parser = table.get("parser", prompt.parser)
+    parser = prompt.parser if table.parser is None else table.parser
     if parser not in PARSERS:
         raise BadInput(f"{where}: there is no parser {parser!r}", did_you_mean(parser, PARSERS))
     if prompt.target not in PARSERS[parser].targets:

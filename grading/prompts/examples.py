@@ -1,19 +1,38 @@
 """Worked examples for few-shot prompts: files of judged pairs, and samples of them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, ValidationError
 
 from gradelake.grading.distil.judged_pairs import check_assessor
 from gradelake.grading.prompts.prompt import Example
 from gradelake.grading.prompts.scale import Scale
-from gradelake.sql.common import files
+from gradelake.sql.common import checked, files
+from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
-_REQUIRED = ("passage", "query", "label")
-_OPTIONAL = ("collection", "query_id", "passage_id", "assessor", "seed")
+
+class _Line(Checked):
+    """A line of a file of examples; what `sample` writes beside them is not read."""
+
+    passage: Text
+    query: Text
+    label: Annotated[str, PlainValidator(lambda label, info: _word(label, info.context))]
+    collection: Text = ""
+    query_id: Any = None
+    passage_id: Any = None
+    assessor: Any = None
+    seed: Any = None
+
+
+def _word(label: Any, scale: Scale) -> str:
+    word = scale.word_of(str(label)) if type(label) in (int, str) else None
+    if word is None:
+        raise ValueError(f"{label!r} is no word of the scale: {', '.join(scale.words)}")
+    return word
 
 
 def read_examples(path: Path, shown: str, scale: Scale) -> list[Example]:
@@ -26,24 +45,13 @@ def read_examples(path: Path, shown: str, scale: Scale) -> list[Example]:
         shown, 'Lines look like {"passage": "...", "query": "...", "label": "Yes"}.'
     )
     found = []
-    for line, row in files.json_lines(files.read(path, shown), shown):
-        before = problems.total
-        for key in row:
-            if key not in _REQUIRED + _OPTIONAL:
-                hint = did_you_mean(key, _REQUIRED + _OPTIONAL)
-                problems.add(line, f"unknown key {key!r}. {hint}")
-        for key in ("passage", "query", "collection"):
-            value = row.get(key, "" if key in _REQUIRED else "-")
-            if not isinstance(value, str) or not value.strip():
-                problems.add(line, f"{key} must be a text that is not empty")
-        stated = row.get("label")
-        known = isinstance(stated, int | str) and not isinstance(stated, bool)
-        label = scale.word_of(str(stated)) if known else None
-        if label is None:
-            words = ", ".join(scale.words)
-            problems.add(line, f"label {stated!r} is no word of the scale: {words}")
-        if problems.total == before:
-            found.append(Example(row["passage"], row["query"], label, row.get("collection", "")))
+    for number, row in files.json_lines(files.read(path, shown), shown):
+        try:
+            line = _Line.model_validate(row, context=scale)
+            found.append(Example(line.passage, line.query, line.label, line.collection))
+        except ValidationError as error:
+            for fault in checked.faults(error, _Line, "key"):
+                problems.add(number, str(fault))
     problems.raise_if_any()
     return found
 

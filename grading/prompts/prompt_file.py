@@ -1,20 +1,23 @@
 """Reads prompt files: YAML, one prompt each, every fault reported with its line."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import yaml
+from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
-from gradelake.grading.prompts import prompt_yaml
+from gradelake.grading.prompts.decoding import Decoding
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import EXAMPLE, LONG, SLOT, WRITING, Prompt
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common import checked
+from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import reject
-from gradelake.sql.common.project import Project, did_you_mean, is_name
+from gradelake.sql.common.project import Project, did_you_mean
 
 HINT = "Fix the prompt file. `gradelake prompts show question_self_rating` prints one that works."
 # target -> slots its template must have, slots it may have
@@ -30,7 +33,52 @@ SLOTS = {
 }
 OF_AN_EXAMPLE = ("query", "passage", "label")
 ITEMS = ("question", "nugget")
-OUTPUTS = ("scale", "text")
+
+
+def _as_scale(value: Any) -> Scale:
+    if isinstance(value, dict):
+        digits = {str(digit): digit for digit in range(10)}
+        value = {word: digits.get(str(grade), grade) for word, grade in value.items()}
+    return Scale.parse(value)
+
+
+def _without_slots(system: str) -> str:
+    if slots := SLOT.findall(system):
+        raise ValueError(f"{{{slots[0]}}}: slots belong into the template")
+    return system
+
+
+def _with_slots(example: str) -> str:
+    slots = SLOT.findall(example)
+    for slot in OF_AN_EXAMPLE:
+        if slot not in slots:
+            raise ValueError(f"the slot {{{slot}}} is missing")
+    for slot in slots:
+        if slot not in OF_AN_EXAMPLE:
+            raise ValueError(f"{{{slot}}} is no slot of an example")
+    return example
+
+
+class PromptFile(Checked):
+    """What a prompt file may hold. What goes with which target, `_misfits` says."""
+
+    name: Name
+    version: Annotated[int, Field(ge=1, lt=10**9)]
+    target: Annotated[str, one_of(SLOTS)]
+    items: Annotated[str, one_of(ITEMS)] | None = None
+    source: Text
+    description: Text
+    system: Annotated[Text, AfterValidator(_without_slots)] | None = None
+    template: Text
+    scale: Annotated[Scale, PlainValidator(_as_scale)] | None = None
+    output: Annotated[str, one_of(("scale", "text"))]
+    parser: Annotated[str, one_of(PARSERS)] | None = None
+    context_first: bool = False
+    decoding: Decoding = Field(
+        Decoding(), description="Write it as {temperature: 0, max_tokens: 100}."
+    )
+    examples: Text | None = None
+    example: Annotated[Text, AfterValidator(_with_slots)] = EXAMPLE
 
 
 @cache
@@ -74,140 +122,95 @@ def own_prompts(project: Project) -> dict[str, Prompt]:
 
 def read_prompt(file: Path, shown: str) -> Prompt:
     """One prompt file. Raises `Rejected` with all that is wrong in it."""
-    content = YamlFile(file, shown, HINT)
-    prompt = _keys(content, file)
-    examples = content.optional("examples", prompt_yaml.text)
-    content.refuse_unread(
-        tuple(key for key in Prompt.__dataclass_fields__ if key not in ("file", "label_rubrics"))
-    )
-    if prompt["template"]:
-        _check_slots(content, prompt, examples)
-    path = file.parent / examples if examples else file
-    if not path.is_file():
-        content.add("examples", f"no such file: {path}")
-    content.problems.raise_if_any()
-    if examples:
-        shown_examples = str(Path(shown).parent / examples)
-        prompt["examples"] = tuple(read_examples(path, shown_examples, prompt["scale"]))
-    return Prompt(**prompt, file=file)
+    yaml = YamlFile(file, shown, HINT)
+    try:
+        stated = PromptFile.model_validate(yaml.content, strict=False)
+    except ValidationError as error:
+        for fault in checked.faults(error, PromptFile, "key"):
+            yaml.add(fault.path, str(fault))
+    texts = {key: value if isinstance(value, str) else "" for key, value in yaml.content.items()}
+    for key, message in _misfits(texts, file):
+        yaml.add((key,), message)
+    if texts.get("template"):
+        _check_slots(yaml, texts)
+    examples = file.parent / (texts.get("examples") or file.name)
+    if not examples.is_file():
+        yaml.add(("examples",), f"examples: no such file: {examples}")
+    yaml.problems.raise_if_any()
+    values = dict(stated) | {"decoding": stated.decoding.stated, "examples": ()}
+    if stated.examples:
+        shown_examples = str(Path(shown).parent / stated.examples)
+        values["examples"] = tuple(read_examples(examples, shown_examples, stated.scale))
+    if stated.target in ITEMS:
+        values["items"] = stated.target
+    return Prompt(**values, file=file)
 
 
-def _keys(content: YamlFile, file: Path) -> dict[str, Any]:
-    """The values of all keys but `examples`; None for those with a problem."""
-    target = content.word("target", tuple(SLOTS))
-    output = content.word("output", OUTPUTS)
-
-    def name(node: yaml.Node) -> str:
-        stated = prompt_yaml.text(node)
-        if stated != file.stem:
-            raise ValueError(f"{stated!r} is not the file's name, {file.stem!r}")
-        if not is_name(stated):
-            raise ValueError(f"{stated!r}: use letters, digits and . _ + = @ - only")
-        return stated
-
-    return {
-        "name": content.required("name", name),
-        "version": content.required("version", prompt_yaml.version),
-        "target": target,
-        "items": _items(content, target),
-        "source": content.required("source", prompt_yaml.text),
-        "description": content.required("description", prompt_yaml.text),
-        "system": content.optional("system", _system),
-        "template": content.required("template", prompt_yaml.text),
-        "scale": _scale(content, target, output),
-        "output": output,
-        "parser": _parser(content, target),
-        "context_first": bool(content.optional("context_first", prompt_yaml.switch)),
-        "decoding": content.optional("decoding", prompt_yaml.numbers) or {},
-        "example": content.optional("example", _example) or EXAMPLE,
-    }
-
-
-def _items(content: YamlFile, target: str | None) -> str | None:
+def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
+    """Keys that do not go together, and what is wrong with them."""
+    if content.get("name", file.stem) != file.stem:
+        yield "name", f"name: {content['name']!r} is not the file's name, {file.stem!r}"
+    if (target := content.get("target")) not in SLOTS:
+        return
+    of = f"a prompt with target {target}"
     if target in ("direct", "explain", "distil"):
-        content.forbid("items", f"a prompt with target {target} asks about no items")
-        return None
-    if target not in ITEMS:
-        return content.word("items", ITEMS)
-    if "items" in content.nodes and content.word("items", ITEMS) not in (target, None):
-        content.add("items", f"a prompt with target {target} asks about {target}s")
-    return target
-
-
-def _system(node: yaml.Node) -> str:
-    system = prompt_yaml.text(node)
-    if slots := SLOT.findall(system):
-        raise ValueError(f"{{{slots[0]}}}: slots belong into the template")
-    return system
-
-
-def _example(node: yaml.Node) -> str:
-    example = prompt_yaml.text(node)
-    slots = SLOT.findall(example)
-    for slot in OF_AN_EXAMPLE:
-        if slot not in slots:
-            raise ValueError(f"the slot {{{slot}}} is missing")
-    for slot in slots:
-        if slot not in OF_AN_EXAMPLE:
-            raise ValueError(f"{{{slot}}} is no slot of an example")
-    return example
-
-
-def _scale(content: YamlFile, target: str | None, output: str | None) -> Scale | None:
+        if "items" in content:
+            yield "items", f"items: {of} asks about no items"
+    elif target in ITEMS:
+        if content.get("items") in set(ITEMS) - {target}:
+            yield "items", f"items: {of} asks about {target}s"
+    elif "items" not in content:
+        yield "", "items is missing"
     if target in WRITING:
-        content.forbid("scale", f"a prompt with target {target} has none")
-        if output == "scale":
-            content.add("output", f"a prompt with target {target} asks for text")
-        return None
-    if output == "scale" and "scale" not in content.nodes:
-        content.add("output", "scale: which one? The key `scale` is missing")
-        return None
-    return content.required("scale", prompt_yaml.scale)
-
-
-def _parser(content: YamlFile, target: str | None) -> str | None:
-    if target in WRITING:
-        content.forbid("parser", f"a prompt with target {target} has none")
-        return None
-    name = content.word("parser", tuple(PARSERS))
-    if name and target and target not in PARSERS[name].targets:
-        able = [other for other, parser in PARSERS.items() if target in parser.targets]
-        content.add(
+        for key in ("scale", "parser"):
+            if key in content:
+                yield key, f"{key}: {of} has none"
+        if content.get("output") == "scale":
+            yield "output", f"output: {of} asks for text"
+        return
+    if "scale" not in content and content.get("output") == "scale":
+        yield "output", "output: scale: which one? The key `scale` is missing"
+    for key in ("scale", "parser"):
+        if key not in content and (key, content.get("output")) != ("scale", "scale"):
+            yield "", f"{key} is missing"
+    parser = content.get("parser")
+    if parser in PARSERS and target not in PARSERS[parser].targets:
+        able = [name for name, known in PARSERS.items() if target in known.targets]
+        yield (
             "parser",
-            f"{name!r} cannot read replies to a prompt with target {target}; "
-            f"these can: {', '.join(able)}",
+            f"parser: {parser!r} cannot read replies to {of}; these can: {', '.join(able)}",
         )
-    return name
 
 
-def _check_slots(content: YamlFile, prompt: dict[str, Any], examples: str | None) -> None:
+def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
     """Unknown, missing and repeated slots; and whether the passage stands where it is said."""
-    slots = SLOT.findall(prompt["template"])
-    required, optional = SLOTS.get(prompt["target"], ((), ()))
+
+    def wrong(key: str, message: str) -> None:
+        yaml.add((key,), f"{key}: {message}")
+
+    slots, target = SLOT.findall(content["template"]), content.get("target")
+    required, optional = SLOTS.get(target, ((), ()))
     allowed = (*required, *optional) or {slot for pair in SLOTS.values() for slot in sum(pair, ())}
-    of = f" of a prompt with target {prompt['target']}" if prompt["target"] else ""
+    of = f" of a prompt with target {target}" if target in SLOTS else ""
     for slot in dict.fromkeys(slots):
         if slot not in allowed:
             message = f"template: {{{slot}}} is no slot{of}. {did_you_mean(slot, allowed)}"
-            content.problems.add(content.line_of("template", f"{{{slot}}}"), message)
+            yaml.add_at("template", f"{{{slot}}}", message)
     for slot in required:
         if slot not in slots:
-            content.add("template", f"the slot {{{slot}}} is missing")
+            wrong("template", f"the slot {{{slot}}} is missing")
     for slot in LONG:
         if slots.count(slot) > 1:
-            content.add("template", f"{{{slot}}} may stand there only once")
-    if examples and "examples" not in slots:
-        content.add("examples", "the template has no slot {examples}")
-    if "example" in content.nodes and "examples" not in slots:
-        content.add("example", "the template has no slot {examples}")
-    if "examples" in slots and "examples" not in content.nodes:
-        content.add("template", "{examples} needs the key `examples`, which names a JSONL file")
+            wrong("template", f"{{{slot}}} may stand there only once")
+    for key in ("examples", "example"):
+        if key in content and "examples" not in slots:
+            wrong(key, "the template has no slot {examples}")
+    if "examples" in slots and "examples" not in content:
+        wrong("template", "{examples} needs the key `examples`, which names a JSONL file")
     about = next((slot for slot in slots if slot in ("item", "query")), None)
     if about and "passage" in slots:
-        first = slots.index("passage") < slots.index(about)
-        if first != prompt["context_first"]:
-            place, key = "before" if first else "after", "context_first"
-            content.add(
-                key if key in content.keys else "template",
-                f"the passage stands {place} {{{about}}}: write {key}: {str(first).lower()}",
-            )
+        first = str(slots.index("passage") < slots.index(about)).lower()
+        if first != content.get("context_first", "false").lower():
+            place = "before" if first == "true" else "after"
+            key = "context_first" if "context_first" in content else "template"
+            wrong(key, f"the passage stands {place} {{{about}}}: write context_first: {first}")

@@ -1,113 +1,83 @@
-"""A YAML file of `key: value` lines, taken key by key, every fault kept with its line."""
+"""A YAML file of `key: value` lines, all values as they are written, each key with its line."""
 
-import math
-import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import yaml
 
-from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import did_you_mean
 
-T = TypeVar("T")
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_LARGEST = 1 << 20  # bytes
+# scalars stay texts, so that `No` stays a word
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_LARGEST = 1 << 20  # characters
 _DEEPEST = 50  # brackets inside each other; more than any prompt has
 
 
 class YamlFile:
-    """The top level of a file. `keys` has each key's line, `nodes` its value.
-
-    Values are read from the nodes as they are written, so that `No` stays a word. What is wrong
-    with one is added to `problems`; what cannot be read at all raises `Rejected` at once.
+    """What a file holds. What is wrong with it is added to `problems`; what cannot be read at all
+    raises `Rejected` at once.
     """
 
     def __init__(self, file: Path, shown: str, hint: str):
         self.problems = Problems(shown, hint)
-        self.keys: dict[str, int] = {}
-        self.nodes: dict[str, yaml.Node] = {}
         data = files.read(file, shown)
         self._lines = data.decode().split("\n")
-        for key, value in _compose(data, shown, hint).value:
-            line, name = key.start_mark.line + 1, str(key.value)
-            if name in self.keys:
+        self._root, self.content = _read(data.decode(), shown, hint)
+        for path, key, first in _keys(self._root):
+            if key is not first:
                 self.problems.add(
-                    line, f"{name!r} is given twice (first on line {self.keys[name]})"
+                    key.start_mark.line + 1,
+                    f"{path[-1]!r} is given twice (first on line {first.start_mark.line + 1})",
                 )
-                continue
-            self.keys[name], self.nodes[name] = line, value
-        self.unread = dict(self.keys)
 
-    def add(self, key: str, message: str) -> None:
-        """A problem with the value of a key."""
-        self.problems.add(self.keys.get(key), f"{key}: {message}")
+    def add(self, path: tuple[str, ...], message: str) -> None:
+        """A problem with the value that keys lead to."""
+        lines = [
+            key.start_mark.line + 1
+            for stated, key, first in _keys(self._root)
+            if stated == path[: len(stated)] and key is first
+        ]
+        self.problems.add(lines[-1] if lines else None, message)
 
-    def optional(self, key: str, read: Callable[[yaml.Node], T]) -> T | None:
-        """What `read` makes of a key's value; None without the key or when `ValueError` is raised,
-        which becomes a problem.
-        """
-        self.unread.pop(key, None)
-        if key not in self.nodes:
-            return None
-        try:
-            return read(self.nodes[key])
-        except ValueError as error:
-            self.add(key, str(error))
-            return None
-
-    def required(self, key: str, read: Callable[[yaml.Node], T]) -> T | None:
-        """As `optional`; a key that is not there is a problem."""
-        if key not in self.nodes:
-            self.problems.add(None, f"{key} is missing")
-        return self.optional(key, read)
-
-    def word(self, key: str, known: tuple[str, ...]) -> str | None:
-        """A required key whose value is one of the known words."""
-
-        def read(node: yaml.Node) -> str:
-            if (word := text(node)) not in known:
-                raise ValueError(f"unknown {key} {word!r}. {did_you_mean(word, known)}")
-            return word
-
-        return self.required(key, read)
-
-    def forbid(self, key: str, why: str) -> None:
-        """A key that must not be there."""
-        if key in self.nodes:
-            self.unread.pop(key)
-            self.add(key, why)
-
-    def line_of(self, key: str, part: str) -> int:
-        """The line on which a part of a key's value stands; the key's own when it is not found."""
-        node = self.nodes[key]
-        first, last = node.start_mark.line, node.end_mark.line
-        for index in range(first, min(last + 1, len(self._lines))):
-            if part in self._lines[index]:
-                return index + 1
-        return self.keys[key]
-
-    def refuse_unread(self, known: tuple[str, ...]) -> None:
-        """A problem for every key that nobody asked for."""
-        for key, line in self.unread.items():
-            self.problems.add(line, f"unknown key {key!r}. {did_you_mean(key, known)}")
+    def add_at(self, key: str, part: str, message: str) -> None:
+        """A problem with a part of a text: on the first line of the text that holds it."""
+        node = next(value for name, value in self._root.value if name.value == key)
+        first, last = node.start_mark.line, node.end_mark.line + 1
+        for line, text in enumerate(self._lines[first:last], start=first + 1):
+            if part in text:
+                self.problems.add(line, message)
+                return
+        self.add((key,), message)
 
 
-def _compose(data: bytes, shown: str, hint: str) -> yaml.MappingNode:
-    if len(data) > _LARGEST:
+_Key = tuple[tuple[str, ...], yaml.Node, yaml.Node]
+
+
+def _keys(mapping: yaml.MappingNode, above: tuple[str, ...] = ()) -> Iterator[_Key]:
+    """The path of each key, the key itself, and the first of that name; two levels of them."""
+    firsts: dict[str, yaml.Node] = {}
+    for key, value in mapping.value:
+        path = (*above, str(key.value))
+        yield path, key, firsts.setdefault(path[-1], key)
+        if not above and isinstance(value, yaml.MappingNode):
+            yield from _keys(value, path)
+
+
+def _read(text: str, shown: str, hint: str) -> tuple[yaml.MappingNode, dict[str, Any]]:
+    if len(text) > _LARGEST:
         raise reject(shown, None, "this is longer than 1 MiB", "Is this the right file?")
     try:
         depth = 0
-        for event in yaml.parse(data.decode(), Loader=_LOADER):
+        for event in yaml.parse(text, Loader=_LOADER):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:  # composing it could exhaust the stack
                 raise reject(shown, event.start_mark.line + 1, "nested too deeply", hint)
-        root = yaml.compose(data.decode(), Loader=_LOADER)
+        loader = _LOADER(text)
+        root = loader.get_single_node()
+        content = loader.construct_document(root) if root else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(filter(None, (error.context, error.problem)))
@@ -116,65 +86,6 @@ def _compose(data: bytes, shown: str, hint: str) -> yaml.MappingNode:
     except yaml.YAMLError as error:
         what = " ".join(str(error).split())
         raise reject(shown, None, f"not YAML: {what}", hint) from None
-    if not isinstance(root, yaml.MappingNode):
+    if not isinstance(content, dict):
         raise reject(shown, 1, "not a list of `key: value` lines", hint)
-    return root
-
-
-def text(node: yaml.Node) -> str:
-    """A text that is not empty. This and the others raise `ValueError` saying what is wrong."""
-    if not isinstance(node, yaml.ScalarNode) or node.tag == "tag:yaml.org,2002:null":
-        raise ValueError("must be a text")
-    if not node.value.strip():
-        raise ValueError("must not be empty")
-    return node.value
-
-
-def switch(node: yaml.Node) -> bool:
-    """true or false."""
-    if text(node).lower() not in ("true", "false"):
-        raise ValueError(f"{node.value!r} is neither true nor false")
-    return node.value.lower() == "true"
-
-
-def version(node: yaml.Node) -> int:
-    """A whole number above 0."""
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", text(node)):
-        raise ValueError(f"{node.value!r} is no whole number above 0")
-    return int(node.value)
-
-
-def scale(node: yaml.Node) -> Scale:
-    """`0-5`, or words and their grades."""
-    if isinstance(node, yaml.ScalarNode):
-        return Scale.parse(node.value)
-    words = {}
-    for word, value in _pairs(node, "write it as 0-5, or as {No: 0, Yes: 1}"):
-        if not isinstance(value, yaml.ScalarNode) or not re.fullmatch(r"[0-9]{1,9}", value.value):
-            raise ValueError(f"the grade of {word!r} is no whole number 0 to 9")
-        words[word] = int(value.value)
-    return Scale.parse(words)
-
-
-def numbers(node: yaml.Node) -> dict[str, float]:
-    """Names and numbers, such as `{temperature: 0, max_tokens: 100}`."""
-    values = {}
-    for key, value in _pairs(node, "write it as {temperature: 0, max_tokens: 100}"):
-        try:
-            number = float(value.value) if isinstance(value, yaml.ScalarNode) else math.nan
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise ValueError(f"{key} is no number")
-        values[key] = int(number) if number.is_integer() else number
-    return values
-
-
-def _pairs(node: yaml.Node, how: str) -> list[tuple[str, yaml.Node]]:
-    if not isinstance(node, yaml.MappingNode):
-        raise ValueError(how)
-    pairs = [(str(key.value), value) for key, value in node.value]
-    names = [name for name, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"{twice!r} is given twice")
-    return pairs
+    return root, content

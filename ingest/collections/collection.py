@@ -3,13 +3,15 @@
 import glob
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from gradelake.ingest.collections.settings import TABLES, Groups, checked
+from pydantic import BeforeValidator, Field
+
 from gradelake.ingest.collections.trec import system_name
 from gradelake.sql.build.seeds import seeds_folder
+from gradelake.sql.common import checked
+from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 
@@ -17,43 +19,77 @@ DEFAULT_POOL_DEPTH = 20
 ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
 
 
-@dataclass(frozen=True)
-class Collection:
-    """What belongs to a collection, and where it is. File names are as people wrote them."""
+_INT32 = {"ge": -(1 << 31), "le": (1 << 31) - 1}
+
+
+def _as_tuple(value: Any) -> Any:
+    """A string alone is a list of one."""
+    return (value,) if isinstance(value, str) else tuple(value) if type(value) is list else value
+
+
+def _as_table(value: Any) -> Any:
+    """A file alone is that of the official ones."""
+    return {"official": value} if isinstance(value, str) else value
+
+
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
+Files = Annotated[
+    dict[Name, str],
+    BeforeValidator(_as_table),
+    Field(description='It looks like { name = "file" }.'),
+]
+
+
+class Settings(Checked):
+    """What `[collections.NAME]` of gradelake.toml may hold. File names are as people wrote them."""
+
+    ir_dataset: Text | None = None
+    queries: Text | None = None
+    passages: Text | None = None
+    passages_for: Annotated[str, one_of(("all", "pool"))] | None = None
+    judgments: Files = Field({})
+    assessor: Name = "official"
+    runs: Patterns = Field((), description='File patterns, for example: runs = ["runs/*"].')
+    scoreddocs: Name = "scoreddocs"
+    responses: Patterns = Field((), description='For example: responses = ["responses/*"].')
+    official_ranks: Files = Field({})
+    groups: dict[Name, dict[Name, Patterns]] = Field(
+        {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
+    )
+    near_duplicates: Text | None = None
+    leave_out_near_duplicates: bool = False
+    min_relevant: int = Field(1, **_INT32)
+    max_relevance: int | None = Field(None, **_INT32)
+    default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_INT32["le"])
+    inbox: Text | None = None
+
+
+class Collection(Settings):
+    """What belongs to a collection, and where it is."""
 
     name: str
     folder: Path
-    ir_dataset: str | None = None
-    queries: str | None = None
-    passages: str | None = None
-    passages_for: str = "all"
-    judgments: dict[str, str] = field(default_factory=dict)
-    assessor_is_unnamed: bool = False  # judgments = "FILE" alone
-    assessor: str = "official"
-    runs: tuple[str, ...] = ()
-    scoreddocs: str = "scoreddocs"
-    responses: tuple[str, ...] = ()
-    official_ranks: dict[str, str] = field(default_factory=dict)
-    groups: Groups = field(default_factory=dict)
-    near_duplicates: str | None = None
-    leave_out_near_duplicates: bool = False
-    min_relevant: int = 1
-    max_relevance: int | None = None
-    default_pool_depth: int = DEFAULT_POOL_DEPTH
-    inbox: str | None = None
+    assessor_is_unnamed: bool  # judgments = "FILE" alone
 
     @classmethod
     def named(cls, project: Project, name: str) -> "Collection":
-        """Settings of one collection. Raises `BadInput` naming the setting that is wrong."""
+        """Settings of one collection. Raises `BadInput` naming the settings that are wrong."""
         if name not in project.collections:
             raise BadInput(
                 f"{project.file}: there is no [collections.{name}]",
                 did_you_mean(name, project.collections),
             )
-        table = project.collections[name]
+        stated = project.collections[name]
+        settings = dict(checked.table(Settings, project, "collections", name))
+        all_are_near = "passages" in stated or "ir_dataset" not in stated
+        settings["passages_for"] = settings["passages_for"] or ("all" if all_are_near else "pool")
+        collection = cls.model_construct(
+            **settings,
+            name=name,
+            folder=project.folder,
+            assessor_is_unnamed=isinstance(stated.get("judgments"), str),
+        )
         where = f"{project.file}: [collections.{name}]"
-        settings = {"name": name, "folder": project.folder} | checked(table, project, name)
-        collection = cls(**settings)
         if not collection.ir_dataset and not collection.queries:
             raise BadInput(
                 f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
@@ -104,7 +140,7 @@ class Collection:
         for key in ("queries", "passages", "near_duplicates"):
             if getattr(self, key) == shown:
                 return key
-        for key in TABLES:
+        for key in ("judgments", "official_ranks"):
             for name, file in getattr(self, key).items():
                 if file == shown:
                     return f"{key}.{name}"

@@ -8,7 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
 
@@ -143,10 +143,11 @@ def with_arrivals(collection: Collection, inbox: Inbox) -> tuple[Collection, lis
             if arrival.kind == kind and arrival.shown not in refused
         )
 
-    extended = replace(
-        collection,
-        runs=collection.runs + patterns("runs"),
-        responses=collection.responses + patterns("responses"),
+    extended = collection.model_copy(
+        update={
+            "runs": collection.runs + patterns("runs"),
+            "responses": collection.responses + patterns("responses"),
+        }
     )
     return extended, list(refused.values())
 

@@ -12,12 +12,15 @@ from typing import Any
 from gradelake.sql.common.errors import BadInput
 
 CONFIG_NAME = "gradelake.toml"
-_TOP_LEVEL = ("lake", "grading", "collections", "graders")
-_NUMBERS = {"keep_releases": 1, "keep_days": 0}  # settings of [lake] -> their least value
-_KEYS = {
-    "lake": ("path", "catalog", "data", *_NUMBERS),
-    "grading": ("prompts", "engines", "ray_address"),
+# table -> its settings and their kinds. Checked by hand, because every command reads them and
+# importing pydantic would cost each 0.1 s; the other tables are models (sql/common/checked.py).
+_SETTINGS: dict[str, dict[str, type]] = {
+    "lake": {"path": str, "catalog": str, "data": str, "keep_releases": int, "keep_days": float},
+    "grading": {"prompts": str, "engines": str, "ray_address": str},
+    "collections": {},
+    "graders": {},
 }
+_LEAST = {"keep_releases": 1, "keep_days": 0}
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
 
@@ -34,6 +37,7 @@ class Project:
     grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    text: str = field(default="", repr=False)
 
     @classmethod
     def find(cls, path: str | Path | None = None) -> "Project":
@@ -62,7 +66,8 @@ class Project:
         """Parse one file. Raises `BadInput` naming the line where that is known."""
         file = file.resolve()
         try:
-            content = tomllib.loads(file.read_text(encoding="utf-8"))
+            text = file.read_text(encoding="utf-8")
+            content = tomllib.loads(text)
             _check_values(content, str(file))
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"line (\d+)", str(error))
@@ -80,39 +85,28 @@ class Project:
             raise BadInput(f"{file}: nested too deeply", "Is this the right file?") from error
         except ValueError as error:  # Python's limit for the digits of a number
             raise BadInput(f"{file}: a number in it is too long", "Shorten it.") from error
-        check_keys(content, _TOP_LEVEL, str(file))
-        lake = content.get("lake", {})
-        for name in _TOP_LEVEL:
-            if not isinstance(content.get(name, {}), dict):
-                raise BadInput(f"{file}: [{name}] must be a table")
-        for name, keys in _KEYS.items():
-            check_keys(content.get(name, {}), keys, f"{file}: [{name}]")
-            for key, value in content.get(name, {}).items():
-                if key in _NUMBERS:
-                    _check_number(value, key, f"{file}: [{name}] {key}")
-                elif not isinstance(value, str):
-                    raise BadInput(f"{file}: [{name}] {key} must be a string")
-        for kind in ("collections", "graders"):
-            for name, table in content.get(kind, {}).items():
-                where = f"{file}: [{kind}.{name}]"
-                check_name(name, where)
-                if not isinstance(table, dict):
-                    raise BadInput(f"{where} must be a table")
+        _check_tables(content, file, text)
         _check_places(content, file)
+        lake = content.get("lake", {})
         return cls(
             file=file,
             lake_path=file.parent / lake.get("path", "lake"),
             catalog=lake.get("catalog"),
             data=lake.get("data"),
-            **{key: lake[key] for key in _NUMBERS if key in lake},
+            **{key: lake[key] for key in _LEAST if key in lake},
             grading=content.get("grading", {}),
             collections=content.get("collections", {}),
             graders=content.get("graders", {}),
+            text=text,
         )
 
     @property
     def folder(self) -> Path:
         return self.file.parent
+
+    def line_of(self, *path: str) -> int | None:
+        """The line of a setting, or of the table it belongs in; None when there is none."""
+        return _line_of(self.text, *path)
 
     @property
     def on_postgres(self) -> bool:
@@ -155,20 +149,63 @@ def _check_places(content: dict[str, Any], file: Path) -> None:
             ) from error
 
 
-def _check_number(value: object, key: str, where: str) -> None:
-    """`keep_releases` counts, `keep_days` may be a fraction."""
-    least, kinds = _NUMBERS[key], (int,) if key == "keep_releases" else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < 1e6:
-        kind = "a whole number" if kinds == (int,) else "a number"
-        raise BadInput(f"{where} must be {kind} from {least}")
+def _check_tables(content: dict[str, Any], file: Path, text: str) -> None:
+    """Refuse unknown tables and settings, and values of another kind."""
+
+    def wrong(*path: str, message: str, hint: str | None = None) -> BadInput:
+        line = _line_of(text, *path)
+        return BadInput(f"{file}{f':{line}' if line else ''}: {message}", hint)
+
+    for name, table in content.items():
+        if name not in _SETTINGS:
+            hint = did_you_mean(name, _SETTINGS)
+            raise wrong(name, message=f"unknown setting {name!r}", hint=hint)
+        if not isinstance(table, dict):
+            raise wrong(name, message=f"[{name}] must be a table")
+        for key, value in table.items():
+            if not (known := _SETTINGS[name]):
+                if not is_name(key):
+                    message = f"[{name}.{key}]: {key!r} cannot be used as a name"
+                    raise wrong(name, key, message=message, hint=HOW_TO_NAME)
+                if not isinstance(value, dict):
+                    raise wrong(name, key, message=f"[{name}.{key}] must be a table")
+            elif key not in known:
+                message = f"[{name}]: unknown setting {key!r}"
+                raise wrong(name, key, message=message, hint=did_you_mean(key, known))
+            elif (kind := known[key]) is str and not isinstance(value, str):
+                raise wrong(name, key, message=f"[{name}] {key} must be a string")
+            elif kind is not str:
+                numeric = type(value) in (int, kind)  # not a bool
+                if not (numeric and _LEAST[key] <= value < 1e6):
+                    what = "a whole number" if kind is int else "a number"
+                    message = f"[{name}] {key} must be {what} from {_LEAST[key]}"
+                    raise wrong(name, key, message=message)
 
 
-def check_keys(table: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Refuse a key nobody reads, with the nearest known one."""
-    known = list(known)
-    for key in table:
-        if key not in known:
-            raise BadInput(f"{where}: unknown setting {key!r}", did_you_mean(key, known))
+def _line_of(text: str, *path: str) -> int | None:
+    """The line that leads farthest on a path of keys, the first of these."""
+    best, line, table = 0, None, ()
+    for number, written in enumerate(text.split("\n"), start=1):
+        is_table = written.lstrip().startswith("[")
+        stated = _keys_of(written if is_table else f"{written.partition('=')[0]}=0")
+        table = stated if is_table else table
+        whole = table if is_table else (*table, *stated)
+        if stated and best < len(whole) and whole == path[: len(whole)]:
+            best, line = len(whole), number
+    return line
+
+
+def _keys_of(line: str) -> tuple[str, ...]:
+    """The keys that a line of TOML leads to, such as those of `[a.b]` or `a.b = 0`."""
+    try:
+        content: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return ()
+    keys = []
+    while isinstance(content, dict) and content:
+        ((key, content),) = content.items()
+        keys.append(key)
+    return tuple(keys)
 
 
 _LISTED = 20
@@ -195,10 +232,10 @@ def is_name(name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and ".." not in name
 
 
+HOW_TO_NAME = "Use letters, digits and . _ + = @ - only, starting with a letter or digit."
+
+
 def check_name(name: str, where: str) -> None:
     """Raise `BadInput` unless `is_name(name)`."""
     if not is_name(name):
-        raise BadInput(
-            f"{where}: {name!r} cannot be used as a name",
-            "Use letters, digits and . _ + = @ - only, starting with a letter or digit.",
-        )
+        raise BadInput(f"{where}: {name!r} cannot be used as a name", HOW_TO_NAME)

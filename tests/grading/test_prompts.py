@@ -429,8 +429,8 @@ FAULTS = {
         "mine.yaml:3: 'version' is given twice (first on line 2)",
     ),
     "a missing key": ("description: A prompt of my own\n", "", "mine.yaml: description is missing"),
-    "an empty value": ("source: myself", "source:", "mine.yaml:4: source: must be a text"),
-    "a list for a text": ("source: myself", "source: [a]", "mine.yaml:4: source: must be a text"),
+    "an empty value": ("source: myself", "source:", "mine.yaml:4: source must not be empty"),
+    "a list for a text": ("source: myself", "source: [a]", "mine.yaml:4: source must be a string"),
     "a missing slot": ("{item}", "it", "mine.yaml:9: template: the slot {item} is missing"),
     "an unknown slot": (
         "Question: {item}",
@@ -451,7 +451,7 @@ FAULTS = {
     "an unknown parser": (
         "parser: strict",
         "parser: strikt",
-        "mine.yaml:8: parser: unknown parser 'strikt'. Did you mean 'strict'?",
+        "mine.yaml:8: parser: unknown value 'strikt'. Did you mean 'strict'?",
     ),
     "an unfit parser": (
         "parser: strict",
@@ -462,32 +462,32 @@ FAULTS = {
     "an unknown target": (
         "target: question",
         "target: questions",
-        "mine.yaml:3: target: unknown target 'questions'. Did you mean 'question'?",
+        "mine.yaml:3: target: unknown value 'questions'. Did you mean 'question'?",
     ),
     "an unknown output": (
         "output: scale",
         "output: words",
-        "mine.yaml:6: output: unknown output 'words'.",
+        "mine.yaml:6: output: unknown value 'words'.",
     ),
     "no scale": ("scale: 0-3\n", "", "mine.yaml:6: output: scale: which one?"),
     "a bad scale": ("scale: 0-3", "scale: 0-12", "mine.yaml:7: scale: '0-12' is no scale"),
     "a bad grade": (
         "scale: 0-3",
         "scale: {No: 0, Yes: many}",
-        "mine.yaml:7: scale: the grade of 'Yes' is no whole number",
+        "mine.yaml:7: scale: the grade of 'Yes' is 'many', not a whole number",
     ),
     "a word twice": (
         "scale: 0-3",
         "scale: {No: 0, No: 1}",
-        "mine.yaml:7: scale: 'No' is given twice",
+        "mine.yaml:7: 'No' is given twice (first on line 7)",
     ),
     "another name": (
         "name: mine",
         "name: yours",
         "mine.yaml:1: name: 'yours' is not the file's name, 'mine'",
     ),
-    "version 0": ("version: 1", "version: 0", "mine.yaml:2: version: '0' is no whole number"),
-    "version one": ("version: 1", "version: one", "mine.yaml:2: version: 'one' is no whole"),
+    "version 0": ("version: 1", "version: 0", "mine.yaml:2: version must be at least 1"),
+    "version one": ("version: 1", "version: one", "mine.yaml:2: version must be a whole number"),
     "a slot in the system message": (
         "version: 1",
         "version: 1\nsystem: Rate {item}",
@@ -496,17 +496,17 @@ FAULTS = {
     "decoding without numbers": (
         "version: 1",
         "version: 1\ndecoding: {temperature: cold}",
-        "mine.yaml:3: decoding: temperature is no number",
+        "mine.yaml:3: decoding.temperature must be a number",
     ),
     "decoding as a word": (
         "version: 1",
         "version: 1\ndecoding: greedy",
-        "mine.yaml:3: decoding: write it as {temperature: 0",
+        "mine.yaml:3: decoding must be a table. Write it as {temperature: 0",
     ),
     "context_first, perhaps": (
         "version: 1",
         "version: 1\ncontext_first: perhaps",
-        "mine.yaml:3: context_first: 'perhaps' is neither true nor false",
+        "mine.yaml:3: context_first must be true or false",
     ),
     "context_first, untrue": (
         "version: 1",
@@ -636,17 +636,17 @@ def test_aliases_that_would_grow_without_end_are_not_expanded(own):
     ("line", "expected"),
     [
         ("{", "few.jsonl:2: not JSON"),
-        ('{"passage": "p", "query": "q"}', "few.jsonl:2: label None is no word of the scale: 0, 1"),
-        ('{"passage": "p", "query": "q", "label": "Yes"}', "few.jsonl:2: label 'Yes' is no word"),
-        ('{"passage": "p", "query": "q", "label": true}', "few.jsonl:2: label True is no word"),
-        ('{"passage": "", "query": "q", "label": 2}', "few.jsonl:2: passage must be a text"),
+        ('{"passage": "p", "query": "q"}', "few.jsonl:2: label is missing"),
+        ('{"passage": "p", "query": "q", "label": "Yes"}', "few.jsonl:2: label: 'Yes' is no word"),
+        ('{"passage": "p", "query": "q", "label": true}', "few.jsonl:2: label: True is no word"),
+        ('{"passage": "", "query": "q", "label": 2}', "few.jsonl:2: passage must not be empty"),
         (
             '{"passage": "p", "qry": "q", "label": 2}',
             "few.jsonl:2: unknown key 'qry'. Did you mean 'query'?",
         ),
         (
             '{"passage": "p", "query": "q", "label": 2, "collection": 7}',
-            "few.jsonl:2: collection must be a text",
+            "few.jsonl:2: collection must be a string",
         ),
     ],
 )

@@ -43,9 +43,9 @@ def test_a_system_in_two_groups_is_refused_and_the_old_groups_stay(ingested):
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        (["good"], "groups must hold a table for each grouping"),
-        ({"family": ["good"]}, "groups must hold a table for each grouping"),
-        ({"family": {"mine": 3}}, "groups.family: mine must be a list of system names"),
+        (["good"], r"\[collections.tiny\]: groups must be a table\n  For example: "),
+        ({"family": ["good"]}, r"groups\.family must be a table"),
+        ({"family": {"mine": 3}}, r"groups\.family\.mine must be a list of strings"),
         ({'"a/b"': {"mine": ["good"]}}, "a/b"),
     ],
 )
