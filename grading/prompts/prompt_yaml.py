@@ -25,21 +25,16 @@ class YamlFile:
         data = files.read(file, shown)
         self._lines = data.decode().split("\n")
         self._root, self.content = _read(data.decode(), shown, hint)
-        for path, key, first in _keys(self._root):
-            if key is not first:
-                self.problems.add(
-                    key.start_mark.line + 1,
-                    f"{path[-1]!r} is given twice (first on line {first.start_mark.line + 1})",
-                )
+        self._line_of: dict[tuple[str, ...], int] = {}
+        for path, line in _keys(self._root):
+            if first := self._line_of.get(path):
+                self.problems.add(line, f"{path[-1]!r} is given twice (first on line {first})")
+            else:
+                self._line_of[path] = line
 
     def add(self, path: tuple[str, ...], message: str) -> None:
         """A problem with the value that keys lead to."""
-        lines = [
-            key.start_mark.line + 1
-            for stated, key, first in _keys(self._root)
-            if stated == path[: len(stated)] and key is first
-        ]
-        self.problems.add(lines[-1] if lines else None, message)
+        self.problems.add(self._line_of.get(path) or self._line_of.get(path[:1]), message)
 
     def add_at(self, key: str, part: str, message: str) -> None:
         """A problem with a part of a text: on the first line of the text that holds it."""
@@ -52,15 +47,13 @@ class YamlFile:
         self.add((key,), message)
 
 
-_Key = tuple[tuple[str, ...], yaml.Node, yaml.Node]
-
-
-def _keys(mapping: yaml.MappingNode, above: tuple[str, ...] = ()) -> Iterator[_Key]:
-    """The path of each key, the key itself, and the first of that name; two levels of them."""
-    firsts: dict[str, yaml.Node] = {}
+def _keys(
+    mapping: yaml.MappingNode, above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The path and the line of each key; two levels of them."""
     for key, value in mapping.value:
         path = (*above, str(key.value))
-        yield path, key, firsts.setdefault(path[-1], key)
+        yield path, key.start_mark.line + 1
         if not above and isinstance(value, yaml.MappingNode):
             yield from _keys(value, path)
 

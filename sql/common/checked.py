@@ -5,8 +5,7 @@ Importing pydantic takes about 0.1 s. Modules that every command needs do withou
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -69,8 +68,10 @@ _MUST = {
 }
 
 
-@dataclass(frozen=True)
-class Fault:
+_QUOTED = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|true|false")
+
+
+class Fault(NamedTuple):
     """One thing wrong: the keys that lead to it, what it is, and what to do about it."""
 
     path: tuple[str, ...]
@@ -82,54 +83,44 @@ class Fault:
 
 
 def faults(
-    error: ValidationError, model: type[BaseModel], key_is: str = "setting"
+    error: ValidationError, model: type[Checked], key_is: str = "setting"
 ) -> Iterator[Fault]:
-    """What pydantic found, in its order. Values are never repeated: they may be secrets.
+    """What pydantic found, in its order; `key_is` is what people call a key there.
 
-    `key_is` is what people call a key there.
+    Values that may be secrets are not repeated.
     """
     for each in error.errors(include_url=False):
-        # "[key]" stands behind a key of a table that is wrong itself, a number in a list
+        # "[key]" follows a key that is wrong itself; a number is a place in a list
         path = tuple(part for part in each["loc"] if isinstance(part, str) and part != "[key]")
-        kind, context, key = each["type"], each.get("ctx", {}), ".".join(path)
-        hint = getattr(_field(model, path), "description", None)
+        known, field = _fields(model), None
+        for key in path:
+            if key not in known:
+                break
+            field = known[key]
+            known = _fields(field.annotation)
+        hint, about = field and field.description, ".".join(path)
+        kind, value, context = each["type"], each["input"], each.get("ctx", {})
         if kind == "extra_forbidden":
-            above = ".".join(path[:-1])
-            message = f"{above}: " * bool(above) + f"unknown {key_is} {path[-1]!r}"
-            hint = did_you_mean(path[-1], _keys(model, path[:-1]))
+            about = f"{'.'.join(path[:-1])}: " if path[1:] else ""
+            message = f"{about}unknown {key_is} {path[-1]!r}"
+            hint = did_you_mean(path[-1], known)
         elif kind == "value_error":
-            said = context["error"].args
-            about = ".".join(path[: -1 if "[key]" in each["loc"] else None])
-            message, hint = f"{about}: {said[0]}", (*said[1:], hint)[0]
+            about = ".".join(path[:-1]) if "[key]" in each["loc"] else about
+            message, *hints = context["error"].args
+            message, hint = f"{about}: {message}", (*hints, hint)[0]
         elif kind in _MUST:
             kind = "tuple_type" if isinstance(each["loc"][-1], int) else kind
-            message = f"{key} {_MUST[kind].format(**context)}"
-            bare = each["input"].strip() if isinstance(each["input"], str) else ""
-            if kind in ("int_type", "float_type", "bool_type") and _BARE.fullmatch(bare):
-                hint = f"Write {path[-1]} = {bare}, without quotes."
+            message = f"{about} {_MUST[kind].format(**context)}"
+            if kind.endswith("_type") and isinstance(value, str) and _QUOTED.fullmatch(value):
+                hint = f"Write {path[-1]} = {value}, without quotes."
         else:
-            message = f"{key}: {each['msg']}"
+            message = f"{about}: {each['msg']}"
         yield Fault(path, message, hint)
 
 
-_BARE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|true|false")
-
-
-def _keys(model: type[BaseModel], path: tuple[str, ...]) -> list[str]:
-    if path:
-        model = _field(model, path).annotation
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _field(model: Any, path: tuple[str, ...]) -> FieldInfo | None:
-    """The field that a path leads to, or the last one on the way."""
-    found = None
-    for key in path:
-        fields = getattr(model, "model_fields", {})
-        known = (field for name, field in fields.items() if key in (name, field.alias))
-        field = next(known, None)
-        found, model = field or found, getattr(field, "annotation", None)
-    return found
+def _fields(model: Any) -> dict[str, FieldInfo]:
+    fields = getattr(model, "model_fields", {})
+    return {field.alias or name: field for name, field in fields.items()}
 
 
 def table(model: type[M], project: Project, *path: str) -> M:
@@ -143,12 +134,12 @@ def table(model: type[M], project: Project, *path: str) -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        found = list(faults(error, model))
-    told = []
-    for fault in found:
-        line = project.line_of(*path, *fault.path)
-        where = f"{project.file}:{line}" if line else f"{project.file}"
-        what = f"{where}: [{'.'.join(path)}]: {fault.message}"
-        told.append((line or 0, BadInput(what, fault.hint)))
-    *others, last = [each for _, each in sorted(told, key=lambda each: each[0])]
+        found = [(project.line_of(*path, *each.path), each) for each in faults(error, model)]
+    *others, last = [
+        BadInput(
+            f"{project.file}{f':{line}' if line else ''}: [{'.'.join(path)}]: {each.message}",
+            each.hint,
+        )
+        for line, each in sorted(found, key=lambda each: each[0] or 0)
+    ]
     raise BadInput("\n".join([*map(str, others), last.message]), last.hint)

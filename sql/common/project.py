@@ -184,28 +184,21 @@ def _check_tables(content: dict[str, Any], file: Path, text: str) -> None:
 
 def _line_of(text: str, *path: str) -> int | None:
     """The line that leads farthest on a path of keys, the first of these."""
-    best, line, table = 0, None, ()
-    for number, written in enumerate(text.split("\n"), start=1):
-        is_table = written.lstrip().startswith("[")
-        stated = _keys_of(written if is_table else f"{written.partition('=')[0]}=0")
-        table = stated if is_table else table
-        whole = table if is_table else (*table, *stated)
-        if stated and best < len(whole) and whole == path[: len(whole)]:
-            best, line = len(whole), number
-    return line
-
-
-def _keys_of(line: str) -> tuple[str, ...]:
-    """The keys that a line of TOML leads to, such as those of `[a.b]` or `a.b = 0`."""
-    try:
-        content: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return ()
-    keys = []
-    while isinstance(content, dict) and content:
-        ((key, content),) = content.items()
-        keys.append(key)
-    return tuple(keys)
+    found, table, farthest = None, (), 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        is_table = line.lstrip().startswith("[")
+        try:
+            content: Any = tomllib.loads(line if is_table else f"{line.partition('=')[0]}=0")
+        except tomllib.TOMLDecodeError:
+            continue
+        keys = () if is_table else table
+        while isinstance(content, dict) and content:
+            key, content = content.popitem()
+            keys = (*keys, key)
+        table = keys if is_table else table
+        if farthest < len(keys) and keys == path[: len(keys)]:
+            found, farthest = number, len(keys)
+    return found
 
 
 _LISTED = 20
