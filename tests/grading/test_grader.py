@@ -176,6 +176,30 @@ def test_a_setting_that_cannot_be_used_is_named(judged, changes, words):
     assert "[graders.lexical]" in said or "no prompt" in said
 
 
+def test_all_that_is_wrong_is_told_at_once_with_its_lines(judged):
+    said = refusal(
+        judged, parser=1, actors="2", decoding={"top_p": 2, "sed": 3}, model=["m"], sped=1
+    )
+    lines = {line: number for number, line in enumerate(judged.project.text.split("\n"), 1)}
+    line = {key: next(n for text, n in lines.items() if text.startswith(key)) for key in _WRONG}
+    file = f"{judged.project.file}:"
+    assert said.split("\n") == [
+        f"{file}{line['parser']}: [graders.lexical]: parser must be a string",
+        f"{file}{line['actors']}: [graders.lexical]: actors must be a whole number",
+        "  Write actors = 2, without quotes.",
+        f"{file}{line['decoding']}: [graders.lexical]: decoding.top_p must be at most 1",
+        f"{file}{line['decoding']}: [graders.lexical]: decoding: unknown setting 'sed'",
+        "  Did you mean 'seed'?",
+        f"{file}{line['model']}: [graders.lexical]: model must be a string",
+        f"{file}{line['sped']}: [graders.lexical]: unknown setting 'sped'",
+        "  Known: actors, answers_from, chunk_pairs, decoding, engine, examples, label_rubrics, "
+        "model, parser, prompt, revision.",
+    ]
+
+
+_WRONG = ("parser", "actors", "decoding", "model", "sped")
+
+
 def test_an_unknown_grader_is_named_with_the_nearest(judged):
     with pytest.raises(BadInput, match="Did you mean 'lexical'"):
         type(judged.grader()).named(judged.project, "lexcal")

@@ -45,7 +45,7 @@ def test_none_anywhere_says_what_to_do(tmp_path, monkeypatch):
     ("text", "message", "hint"),
     [
         ("[lake\n", r"gradelake\.toml:1: ", "Fix the TOML"),
-        ('[lake]\npth = "x"\n', r"\[lake\]: unknown setting 'pth'", "'path'"),
+        ('[lake]\npth = "x"\n', r"toml:2: \[lake\]: unknown setting 'pth'", "'path'"),
         ("[collection.x]\n", "unknown setting 'collection'", "'collections'"),
         ("[lake]\npath = 3\n", "path must be a string", None),
         ('[collections."a b"]\n', "'a b' cannot be used as a name", "letters, digits"),
@@ -60,6 +60,22 @@ def test_a_fault_is_named_with_its_place(tmp_path, text, message, hint):
         Project.find(tmp_path)
     assert error.value.exit_code == 2
     assert hint is None or hint in error.value.hint
+
+
+def test_the_line_of_a_setting_is_found_however_it_is_written(tmp_path):
+    write(
+        tmp_path,
+        '[lake]\npath = "x" # [graders.a]\n\n[graders]\na.engine = "b"\n'
+        '[ graders . "c=d" ] # another\n"engine"="e"\nwords = [\n  "seed = 3",\n]\n'
+        "[graders.f.decoding]\nseed = 3\n",
+    )
+    line_of = Project.find(tmp_path).line_of
+    assert line_of("lake", "path") == 2
+    assert line_of("graders", "a", "engine") == 5
+    assert line_of("graders", "c=d", "engine") == 7
+    assert line_of("graders", "f", "decoding", "seed") == 12
+    assert line_of("graders", "c=d", "prompt") == 6  # not there: the line of its table
+    assert line_of("collections", "x") is None
 
 
 @pytest.mark.parametrize("name", ["bm25", "TUW19-p3-f", "a.b_c+d=e@f", "9lives"])
