@@ -120,25 +120,23 @@ def grade(
       gradelake grade dl19 --grader flan
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
     """
-    from gradelake.grading.graders.configured import configured
     from gradelake.grading.plan.planner import Plan, ensure_views
-    from gradelake.grading.plan.request import Request
     from gradelake.grading.run import run as runs
     from gradelake.grading.run.progress import Progress
     from gradelake.grading.run.run_text import plan_as_object, print_plans, print_run, run_as_object
 
     project = project()
-    with console.working("planning"), Lake.writer(project) as lake:
-        grader = configured(project, lake, name)
-        request = Request(collection, grader, rubric_version, chosen_queries(queries), limit)
-        if dry_run:
+    chosen = chosen_queries(queries)
+    request = runs.requested(project, collection, name, rubric_version, chosen, limit)
+    if dry_run:
+        with console.working("planning"), Lake.writer(project) as lake:
             ensure_views(project, lake, console.tell)
             totals = Plan(lake, request).totals
-    if dry_run:
+        planned = (request.grader, totals)
         if as_json:
-            console.print_json({"collection": collection, "plan": plan_as_object(grader, totals)})
+            console.print_json({"collection": collection, "plan": plan_as_object(*planned)})
         else:
-            print_plans([(grader, totals)])
+            print_plans([planned])
         return
     with Progress() as progress:
         seconds = max_minutes and 60 * max_minutes

@@ -1,7 +1,6 @@
 """Commands that bring data in: init, ingest, import."""
 
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -56,44 +55,18 @@ def ingest(project, collection, as_json):
       gradelake ingest dl19
     """
     project = project()
-    started = time.monotonic()
     with console.working(f"ingesting {collection}"):
-        from gradelake.ingest.collections.collection import Collection
-        from gradelake.ingest.collections.pipeline import ingest as run_ingest
+        from gradelake.ingest.collections.pipeline import ingest_collection
 
-        settings = Collection.named(project, collection)
-        with Lake.create(project) as lake:
-            outcome = run_ingest(lake, settings, sys.argv[1:], console.progress)
-    seconds = time.monotonic() - started
+        outcome = ingest_collection(project, collection, sys.argv[1:], console.progress)
     if as_json:
-        console.print_json(_as_object(outcome, seconds))
+        console.print_json(outcome.as_object())
     else:
-        _print_outcome(outcome, seconds)
+        _print_outcome(outcome)
     sys.exit(outcome.exit_code)
 
 
-def _as_object(outcome, seconds: float) -> dict:
-    return {
-        "collection": outcome.collection,
-        "written": outcome.counts,
-        "unchanged": outcome.unchanged,
-        "snapshot": outcome.snapshot,
-        "seconds": round(seconds, 3),
-        "inbox": outcome.inbox.as_object(),
-        "warnings": outcome.warnings,
-        "rejected": [
-            {
-                "file": rejected.file,
-                "problems": [vars(problem) for problem in rejected.problems],
-                "n_problems": rejected.total,
-                "what_to_do": rejected.hint,
-            }
-            for rejected in outcome.rejected
-        ],
-    }
-
-
-def _print_outcome(outcome, seconds: float) -> None:
+def _print_outcome(outcome) -> None:
     for rejected in outcome.rejected:
         for line in rejected.lines():
             console.warn(line)
@@ -104,7 +77,7 @@ def _print_outcome(outcome, seconds: float) -> None:
             console.say(f"inbox: {became} {', '.join(shown)}")
     if outcome.counts:
         what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in outcome.counts.items())
-        console.say(f"{outcome.collection}: wrote {what} in {console.duration(seconds)}")
+        console.say(f"{outcome.collection}: wrote {what} in {console.duration(outcome.seconds)}")
         if outcome.unchanged:
             console.say(f"{counted(outcome.unchanged, 'inputs', 'were')} unchanged")
     elif outcome.unchanged:

@@ -8,10 +8,7 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput, GradelakeError
-from gradelake.sql.lake.lake import Lake
 
-FOLDER = "reports"
 LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 
 
@@ -57,54 +54,25 @@ def report(
       gradelake report
       gradelake report dl19 --compare-with r3 -o dl19.html
     """
-    from gradelake.analyses.report.page import Settings, make_report
-    from gradelake.sql.common.whole_file import whole_file
+    from gradelake.analyses.report.files import write_reports
 
     project = project()
-    written: list[dict] = []
-    refused: list[str] = []
-    with console.working("writing the report"), Lake.reading(project, release, live) as lake:
-        collections = collections or tuple(
-            name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
+    with console.working("writing the report"):
+        done = write_reports(
+            project,
+            collections,
+            lambda what, items: console.progress(what, items, len(items)),
+            output,
+            reference,
+            compare_with,
+            grid_passages,
+            release,
+            live,
         )
-        if not collections:
-            raise BadInput("the lake has no collection yet", "Run `gradelake ingest`.")
-        if output and len(collections) > 1:
-            raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
-        for collection in dict.fromkeys(collections):
-            settings = Settings(collection, reference, compare_with, grid_passages)
-            try:
-                made = make_report(
-                    project,
-                    lake,
-                    settings,
-                    lambda what, items: console.progress(what, items, len(items)),
-                )
-            except GradelakeError as error:
-                if len(collections) == 1:
-                    raise
-                refused.append(f"{collection}: {error}")  # the others have theirs all the same
-                continue
-            target = output or _default_file(project, collection)
-            content = made.html.encode()
-            with whole_file(target) as file:
-                file.write(content)
-            written.append(
-                {
-                    "collection": collection,
-                    "file": str(target),
-                    "bytes": len(content),
-                    "release": lake.release,
-                    "label_sets": made.label_sets,
-                    "systems": made.systems,
-                    "grids": made.grids,
-                    "left_out": made.left_out,
-                }
-            )
     if as_json:
-        console.print_json({"reports": written, "refused": refused})
-        sys.exit(1 if refused else 0)
-    for one in written:
+        console.print_json(done.as_object())
+        sys.exit(1 if done.refused else 0)
+    for one in done.written:
         console.say(
             f"{os.path.relpath(one['file'])}: {counted(one['systems'], 'systems')}, "
             f"{counted(one['label_sets'], 'label sets')}, {counted(one['grids'], 'grids')}, "
@@ -114,19 +82,7 @@ def report(
             console.say(f"  not correlated: {len(one['left_out'])}, such as {one['left_out'][0]}")
         if one["bytes"] > LARGE:
             console.warn("  a large page opens slowly: --grid-passages 50 makes it smaller")
-    if refused:
-        for reason in refused:
+    if done.refused:
+        for reason in done.refused:
             console.warn(f"error: {reason}")
         sys.exit(1)
-
-
-def _default_file(project, collection: str) -> Path:
-    """A collection's name is one word of letters, digits and signs that files may have."""
-    folder = project.folder / FOLDER
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"{folder}: cannot be made: {error.strerror}", "Say where: --output FILE."
-        ) from None
-    return folder / f"{collection}.html"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.request import Request, Totals
 from gradelake.grading.run.crew import Crew
@@ -48,6 +49,21 @@ class Run:
         if self.stopped and self.left:
             return 130
         return 3 if self.counts["failed"] else 0
+
+
+def requested(
+    project: Project,
+    collection: str,
+    grader: str,
+    rubric_version: int | None = None,
+    queries: tuple[str, ...] | None = None,
+    limit: int | None = None,
+) -> Request:
+    """What is asked of a grader of gradelake.toml. Raises `BadInput` where there is none."""
+    with console.working("planning"), Lake.writer(project) as lake:
+        return Request(
+            collection, configured(project, lake, grader), rubric_version, queries, limit
+        )
 
 
 def grade(

@@ -5,6 +5,7 @@ them. Either the whole command lands, or nothing of it.
 """
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import utc_now
 
@@ -42,6 +44,22 @@ def ingest(
     if transaction.dirty:
         outcome.snapshot = lake.newest_snapshot()
     inboxes.put_away(outcome.inbox, outcome.rejected)
+    return outcome
+
+
+def ingest_collection(
+    project: Project, name: str, arguments: list[str], progress: Callable[..., Any]
+) -> Outcome:
+    """`ingest` for a collection by its name in gradelake.toml, into a lake that is made if needed.
+
+    `arguments` are kept in `raw.pipeline_runs`. Raises `BadInput` as `ingest` does, and for a
+    collection that gradelake.toml does not have.
+    """
+    started = time.monotonic()
+    settings = Collection.named(project, name)
+    with Lake.create(project) as lake:
+        outcome = ingest(lake, settings, arguments, progress)
+    outcome.seconds = time.monotonic() - started
     return outcome
 
 

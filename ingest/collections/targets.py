@@ -28,6 +28,7 @@ class Outcome:
     warnings: list[str] = field(default_factory=list)
     snapshot: int | None = None
     inbox: Inbox = field(default_factory=Inbox)
+    seconds: float = 0.0
 
     @property
     def exit_code(self) -> int:
@@ -35,6 +36,27 @@ class Outcome:
         if not self.rejected:
             return 0
         return 3 if self.counts or self.unchanged else 2
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "collection": self.collection,
+            "written": self.counts,
+            "unchanged": self.unchanged,
+            "snapshot": self.snapshot,
+            "seconds": round(self.seconds, 3),
+            "inbox": self.inbox.as_object(),
+            "warnings": self.warnings,
+            "rejected": [
+                {
+                    "file": rejected.file,
+                    "problems": [vars(problem) for problem in rejected.problems],
+                    "n_problems": rejected.total,
+                    "what_to_do": rejected.hint,
+                }
+                for rejected in self.rejected
+            ],
+        }
 
 
 class Targets:

@@ -1,11 +1,12 @@
 """`gradelake build`: dbt on the lake, then the end marker, then a release for readers."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradelake.sql.build import nodes_to_skip, parsed, seeds
 from gradelake.sql.common.errors import BadInput, WorkFailed
@@ -29,9 +30,20 @@ class Built:
     """What a build did: finished nodes by kind, and the release it published (None: partial)."""
 
     counts: dict[str, int] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)  # by model, seed and test
+    seconds: float = 0.0
+    seconds_by_node: dict[str, float] = field(default_factory=dict)  # by model, seed and test
     release: str | None = None
     snapshot: int | None = None
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "release": self.release,
+            "snapshot": self.snapshot,
+            "seconds": round(self.seconds, 3),
+            **self.counts,
+            "seconds_by_node": self.seconds_by_node,
+        }
 
 
 def build(
@@ -53,7 +65,7 @@ def build(
         raise BadInput(
             f"{name!r} cannot be a release's name", "Use letters, digits and . _ + = @ -"
         )
-    built = Built()
+    built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
         name = name or releases.next_name(lake.connection)
         if name in [release.name for release in releases.listed(lake.connection)]:
@@ -91,6 +103,7 @@ def build(
         built.snapshot = lake.newest_snapshot()
         if not partial:
             releases.publish(project, name)
+    built.seconds = time.monotonic() - started
     return built
 
 
@@ -106,7 +119,8 @@ def _run_dbt(lake, before, dbt_arguments, built, on_node, verbose) -> None:
         node = event.data.node_info
         seconds = event.data.run_result.execution_time
         status = str(node.node_status)
-        built.seconds[node.node_name] = built.seconds.get(node.node_name, 0) + seconds
+        taken = built.seconds_by_node
+        taken[node.node_name] = taken.get(node.node_name, 0) + seconds
         kind = {"seed": "seeds", "test": "data_tests"}.get(node.resource_type, "models")
         if status in ("success", "pass"):
             built.counts[kind] = built.counts.get(kind, 0) + 1

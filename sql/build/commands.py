@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -32,7 +31,6 @@ def build(project, name, as_json, dbt_arguments):
       gradelake build --select leaderboard_correlation
     """
     project = project()
-    started = time.monotonic()
     verbose = console.wishes.verbose and not as_json  # dbt writes where the object goes
     with NodeProgress(quiet=as_json or verbose) as on_node:
         from gradelake.sql.build.build import build as run_build
@@ -40,16 +38,11 @@ def build(project, name, as_json, dbt_arguments):
         built = run_build(
             project, list(dbt_arguments), sys.argv[1:], name=name, on_node=on_node, verbose=verbose
         )
-    seconds = time.monotonic() - started
     if as_json:
-        console.print_json(
-            {"release": built.release, "snapshot": built.snapshot, "seconds": round(seconds, 3)}
-            | built.counts
-            | {"seconds_by_node": built.seconds}
-        )
+        console.print_json(built.as_object())
         return
     parts = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in built.counts.items())
-    console.say(f"built {parts} in {console.duration(seconds)}")
+    console.say(f"built {parts} in {console.duration(built.seconds)}")
     if built.release:
         console.say(f"published release {built.release}")
     else:

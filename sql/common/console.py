@@ -53,6 +53,16 @@ class Wishes:
 wishes = Wishes()
 
 
+@contextmanager
+def quietly(quiet: bool) -> Iterator[None]:
+    """With `quiet`, what is done inside shows results, warnings and errors only."""
+    before, wishes.quiet = wishes.quiet, quiet
+    try:
+        yield
+    finally:
+        wishes.quiet = before
+
+
 def say(message: str = "") -> None:
     """A line of a command's result, on standard output."""
     out.print(printable(message))
@@ -84,7 +94,7 @@ def print_json(value: Any) -> None:
     """The one object of a `--json` command."""
     # characters that the encoding lacks are escaped, not lost
     escaped = (sys.stdout.encoding or "utf-8").lower() != "utf-8"
-    text = json.dumps(_without_nan(value), default=_plain, ensure_ascii=escaped, allow_nan=False)
+    text = _as_json(value, escaped)
     text = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
 
@@ -264,6 +274,15 @@ FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
     "csv": print_csv,
     "json": print_records,
 }
+
+
+def plain(value: Any) -> Any:
+    """A value as a reader of `print_json` gets it: no NaN, tuples as lists, dates as texts."""
+    return json.loads(_as_json(value, True))
+
+
+def _as_json(value: Any, escaped: bool) -> str:
+    return json.dumps(_without_nan(value), default=_plain, ensure_ascii=escaped, allow_nan=False)
 
 
 def _without_nan(value: Any) -> Any:

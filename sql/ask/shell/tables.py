@@ -8,20 +8,22 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 
 if TYPE_CHECKING:
+    import duckdb
+
     from gradelake.sql.lake.lake import Lake
 
 SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
 HOME = "marts"  # its tables, and temporary ones, need no prefix
 
 
-def tables(lake: "Lake") -> dict[str, list[str]]:
-    """Names of tables and views, the most useful schema's first, each with its columns."""
-    found = lake.rows(
+def listing(lake: "Lake") -> "duckdb.DuckDBPyRelation":
+    """Tables and views, the most useful schema's first: name, columns (a list of names)."""
+    return lake.connection.sql(
         """
         select
             case when database_name = 'temp' or schema_name = $home
                 then table_name else schema_name || '.' || table_name
-            end as shown,
+            end as "table",
             list(column_name order by column_index) as columns
         from duckdb_columns()
         where
@@ -33,12 +35,15 @@ def tables(lake: "Lake") -> dict[str, list[str]]:
                 case when database_name = 'temp' then 0
                     else list_position($schemas, schema_name) end
             ),
-            shown
+            "table"
         """,
-        home=HOME,
-        schemas=list(SCHEMAS),
+        params={"home": HOME, "schemas": list(SCHEMAS)},
     )
-    return dict(found)
+
+
+def tables(lake: "Lake") -> dict[str, list[str]]:
+    """What `listing` has, as a dictionary."""
+    return dict(listing(lake).fetchall())
 
 
 def shown_name(name: str) -> str:

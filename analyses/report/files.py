@@ -1,0 +1,91 @@
+"""The report's files: one of each collection, by default beside gradelake.toml."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradelake.analyses.report.page import Progress, Settings, make_report
+from gradelake.sql.common.errors import BadInput, GradelakeError
+from gradelake.sql.common.project import Project
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
+
+FOLDER = "reports"
+
+
+@dataclass
+class Reports:
+    """The files that were written, and why others were not."""
+
+    written: list[dict[str, Any]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {"reports": self.written, "refused": self.refused}
+
+
+def write_reports(
+    project: Project,
+    collections: Sequence[str],
+    progress: Progress,
+    output: Path | None = None,
+    reference: str | None = None,
+    compare_with: str | None = None,
+    grid_passages: int | None = None,
+    release: str | None = None,
+    live: bool = False,
+) -> Reports:
+    """Write the report of each collection (none given: of all in the lake).
+
+    Raises `BadInput` as `make_report` does where only one is asked for; of several, those that
+    have no report are `refused`, and the others have theirs all the same.
+    """
+    reports = Reports()
+    with Lake.reading(project, release, live) as lake:
+        collections = collections or [
+            name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
+        ]
+        if not collections:
+            raise BadInput("the lake has no collection yet", "Run `gradelake ingest`.")
+        if output and len(collections) > 1:
+            raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
+        for collection in dict.fromkeys(collections):
+            settings = Settings(collection, reference, compare_with, grid_passages)
+            try:
+                made = make_report(project, lake, settings, progress)
+            except GradelakeError as error:
+                if len(collections) == 1:
+                    raise
+                reports.refused.append(f"{collection}: {error}")
+                continue
+            target = output or _default_file(project, collection)
+            content = made.html.encode()
+            with whole_file(target) as file:
+                file.write(content)
+            reports.written.append(
+                {
+                    "collection": collection,
+                    "file": str(target),
+                    "bytes": len(content),
+                    "release": lake.release,
+                    "label_sets": made.label_sets,
+                    "systems": made.systems,
+                    "grids": made.grids,
+                    "left_out": made.left_out,
+                }
+            )
+    return reports
+
+
+def _default_file(project: Project, collection: str) -> Path:
+    """A collection's name is one word of letters, digits and signs that files may have."""
+    folder = project.folder / FOLDER
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"{folder}: cannot be made: {error.strerror}", "Say where: --output FILE."
+        ) from None
+    return folder / f"{collection}.html"

@@ -1,0 +1,112 @@
+"""A reader of a lake for Python: what `gradelake sql` answers, as DuckDB relations."""
+
+from contextlib import ExitStack
+from html import escape
+from typing import Any, Self
+
+import duckdb
+
+from gradelake.sql.ask import book, question
+from gradelake.sql.ask.shell.tables import listing
+from gradelake.sql.common.errors import BadInput, GradelakeError
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+
+
+class Reader:
+    """Reads a release of a lake and writes nothing. Close it after use, or use it with `with`.
+
+    The release is opened at the first question, and kept: a build meanwhile changes no answer.
+    Relations can be read until the reader is closed.
+    """
+
+    def __init__(self, project: Project, release: str | None = None):
+        """`release`: its name; None: the newest."""
+        self.project = project
+        self._named = release
+        self._open = ExitStack()
+        self._lake: Lake | None = None
+        self._live: Lake | None = None  # for the questions about the working catalog
+
+    @property
+    def release(self) -> str:
+        """The name of the release that is read. Raises `BadInput` where there is none."""
+        return self._reading().release or ""
+
+    def sql(self, query: str, **parameters: Any) -> duckdb.DuckDBPyRelation:
+        """The rows of a query; `$name` in it stands for the parameter `name`.
+
+        `marts` is the default schema. `.pl()`, `.df()`, `.arrow()` and `.fetchall()` read them.
+        Raises `BadInput` with DuckDB's own words, and for a statement that has no rows.
+        """
+        return _rows(self._reading(), question.one_statement(query), parameters or None)
+
+    def ask(self, name: str, **parameters: Any) -> duckdb.DuckDBPyRelation:
+        """The rows of a question of the query book, such as `leaderboard`.
+
+        None stands for any. Raises `BadInput` for a question, a parameter or a name in the lake
+        that there is not.
+        """
+        lake, entry = self._reading(), book.entry(name)
+        if entry.live:
+            if self._live is None:
+                chosen = question.lake_of(lake, entry, self._named is not None)
+                self._live = self._open.enter_context(chosen)
+            lake = self._live
+        given = {key: "any" if value is None else str(value) for key, value in parameters.items()}
+        return _rows(lake, *book.asked(lake, name, given))
+
+    def tables(self) -> duckdb.DuckDBPyRelation:
+        """The lake's tables, the most useful schema's first: table, columns."""
+        return listing(self._reading())
+
+    def close(self) -> None:
+        """Close the release, and with it all relations; a later question opens the newest again."""
+        self._lake = self._live = None
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<lake of {self.project.file}, {self._state()}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what is read, and the tables that need no prefix."""
+        words = f"<p>Lake of <code>{escape(str(self.project.file))}</code>, {escape(self._state())}"
+        try:
+            found = self.tables().fetchall()
+        except GradelakeError:
+            return f"{words}</p>"
+        rows = "".join(
+            f"<tr><td>{escape(table)}</td><td>{escape(', '.join(columns))}</td></tr>"
+            for table, columns in found
+            if "." not in table
+        )
+        return f"{words}</p><table><tr><th>table</th><th>columns</th></tr>{rows}</table>"
+
+    def _state(self) -> str:
+        try:
+            return f"release {self.release}"
+        except GradelakeError as error:
+            return error.message
+
+    def _read_newest(self) -> None:
+        """The next question opens the newest release, unless one was named; relations stay."""
+        self._lake = self._live = None
+
+    def _reading(self) -> Lake:
+        if self._lake is None:
+            self._lake = self._open.enter_context(Lake.published(self.project, self._named))
+            self._lake.connection.execute("use lake.marts")
+        return self._lake
+
+
+def _rows(lake: Lake, statement: str, values: question.Values) -> duckdb.DuckDBPyRelation:
+    found = question.relation(lake, statement, values)
+    if found is None:
+        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+    return found
