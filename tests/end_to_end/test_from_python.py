@@ -1,0 +1,198 @@
+"""`gradelake.open`: the lake from Python, and what commands do, as functions."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import gradelake
+from tests.conftest import gradelake as run
+
+HEAVY = {"click", "dbt", "duckdb", "pandera", "polars", "ray", "rich"}
+SECONDS = ("seconds", "plan_seconds", "loading_seconds", "engine_seconds", "commit_seconds")
+
+
+@pytest.fixture(scope="module")
+def folder(graded_demo, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("python") / "demo"
+    shutil.copytree(graded_demo, folder)
+    return folder
+
+
+@pytest.fixture
+def lake(folder):
+    with gradelake.open(folder) as lake:
+        yield lake
+
+
+def printed(folder: Path, *words: str) -> dict:
+    """What a command prints with --json."""
+    return json.loads(run(folder, *words, "--json").stdout)
+
+
+def without(found: dict, *names: str) -> dict:
+    return {name: value for name, value in found.items() if name not in names}
+
+
+def test_importing_it_imports_nothing_heavy():
+    code = "import gradelake, sys; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "gradelake" in done.stdout.split()
+    assert not HEAVY & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import gradelake; lake = gradelake.open('.'); import gradelake.ingest.commands as room",
+        "import gradelake.ingest.commands as room; import gradelake; lake = gradelake.open('.')",
+        "from gradelake import open as see; lake = see('.'); from gradelake.ingest import commands",
+        "from gradelake import ingest, sql, open as see; lake = see('.')",
+    ],
+)
+def test_rooms_and_what_commands_do_have_the_same_names_in_any_order(folder, first):
+    code = (
+        f"{first}\nimport types, gradelake, gradelake.ingest, gradelake.grading, gradelake.sql\n"
+        "assert all(isinstance(getattr(gradelake, room), types.ModuleType)"
+        " for room in ('ingest', 'grading', 'sql'))\n"
+        "print(lake.ingest('demo')['written'], lake.sql('select 1').fetchall())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("{} [(1,)]\n", "")  # quiet, too
+
+
+def test_a_folder_a_file_or_what_the_command_line_finds(folder, monkeypatch):
+    monkeypatch.chdir(folder / "lake")
+    monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
+    for place in (folder, str(folder), folder / "gradelake.toml", None):
+        with gradelake.open(place) as lake:
+            assert lake.release == "r1"
+    with pytest.raises(gradelake.GradelakeError, match="no such file"):
+        gradelake.open(folder / "nowhere")
+
+
+def test_a_query_gives_a_relation_and_takes_parameters(lake):
+    board = lake.sql(
+        "select system, score from leaderboard "
+        "where label_set = $labels and measure = 'AP' and level = 2 order by rank, system",
+        labels="assessor:human",
+    )
+    assert isinstance(board, duckdb.DuckDBPyRelation)
+    assert board.pl().rows() == board.fetchall() == list(board.df().itertuples(index=False))
+    assert board.arrow().read_all().to_pylist()[0]["system"] == "bm25_rm3"
+    assert board.filter("score > 0.47").fetchall() == board.fetchall()[:2]
+
+
+def test_a_question_has_the_commands_defaults_and_answer(folder, lake):
+    shown = json.loads(run(folder, "sql", "--format", "json", "@spurious_items").stdout)
+    asked = lake.ask("spurious_items")
+    assert asked.fetchall() == [tuple(row.values()) for row in shown]
+    three = lake.ask("spurious_items", tau=3, grader=None)
+    assert len(three) > len(asked) > 0
+    assert asked.columns == three.columns == list(shown[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("leaderbord", {}),
+        ("leaderboard", {"mesure": "AP"}),
+        ("leaderboard", {"measure": "Ap"}),
+        ("spurious_items", {"tau": "many"}),
+    ],
+)
+def test_a_question_has_the_commands_errors(folder, lake, name, given):
+    words = [f"@{name}", *(word for key, value in given.items() for word in (f"--{key}", value))]
+    told = run(folder, "sql", *words, code=2).stderr
+    with pytest.raises(gradelake.GradelakeError) as error:
+        lake.ask(name, **given)
+    # the command also knows options of its own, such as --format
+    assert told.splitlines()[0] == f"error: {error.value}".splitlines()[0]
+
+
+def test_nothing_can_be_written(lake):
+    for statement in (
+        "insert into raw.systems from raw.systems",
+        "create table mine as select 1",
+        "drop view leaderboard",
+    ):
+        with pytest.raises(gradelake.GradelakeError, match="read-only"):
+            lake.sql(statement)
+    for statement in ("", "select 1; select 2", "set threads = 1"):
+        with pytest.raises(gradelake.GradelakeError):
+            lake.sql(statement)
+
+
+def test_it_shows_its_tables(folder, lake):
+    tables = dict(lake.tables().fetchall())
+    assert {"collection", "system", "score"} <= set(tables["leaderboard"])
+    assert "raw.passages" in tables
+    html = lake._repr_html_()
+    assert f"<code>{folder}/gradelake.toml</code>, release r1" in html
+    assert "<td>leaderboard</td>" in html
+    assert "raw.passages" not in html  # the schema that needs no prefix is enough for a glance
+
+
+def test_without_a_release_it_opens_and_says_so(folder, tmp_path):
+    run(tmp_path, "init", ".")
+    with gradelake.open(tmp_path) as lake:
+        assert "nothing is published yet" in repr(lake)
+        assert "nothing is published yet" in lake._repr_html_()
+        with pytest.raises(gradelake.GradelakeError, match="nothing is published yet"):
+            lake.sql("select 1")
+    with (
+        gradelake.open(folder, release="r77") as lake,
+        pytest.raises(gradelake.GradelakeError, match="r77"),
+    ):
+        lake.sql("select 1")
+
+
+def test_functions_return_what_the_commands_print(folder, lake):
+    same = without(lake.ingest("demo"), "seconds")
+    assert same == without(printed(folder, "ingest", "demo"), "seconds")
+    same = without(lake.grade("demo", "lexical"), *SECONDS, "batch_id")
+    assert same == without(
+        printed(folder, "grade", "demo", "--grader", "lexical"), *SECONDS, "batch_id"
+    )
+    report, file = lake.report("demo"), folder / "reports" / "demo.html"
+    page = file.read_bytes()
+    assert report == printed(folder, "report", "demo")
+    assert page == file.read_bytes()
+    with pytest.raises(gradelake.GradelakeError, match="no collection"):
+        lake.ingest("demos")
+    with pytest.raises(gradelake.GradelakeError, match="'lexica'"):
+        lake.grade("demo", "lexica")
+    with pytest.raises(gradelake.GradelakeError, match="--output"):
+        lake.report("demo", "demo2", output="x.html")
+
+
+def test_refused_input_is_in_the_object_and_nobody_exits(folder, tmp_path, capfd):
+    copy = tmp_path / "demo"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("lake", "reports"))
+    (copy / "judgments.qrels").write_text("what is this\n")
+    with gradelake.open(copy) as lake:
+        done = lake.ingest("demo")
+    assert [each["file"] for each in done["rejected"]] == ["judgments.qrels"]
+    assert done["written"]["queries"] == 8
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_after_a_build_the_new_release_is_read(folder, tmp_path):
+    copy = tmp_path / "demo"
+    shutil.copytree(folder, copy)
+    with gradelake.open(copy) as lake, gradelake.open(copy, release="r1") as other:
+        before = lake.sql("select count(*) from leaderboard")
+        made = lake.build(name="after")
+        again = printed(copy, "build", "--name", "later")
+        assert set(made) == set(again)
+        assert (lake.release, made["release"], again["release"]) == ("after", "after", "later")
+        assert other.release == "r1"
+        assert before.fetchall() == lake.sql("select count(*) from leaderboard").fetchall()
+        arguments = lake.sql("select arguments from raw.pipeline_runs where command = 'build'")
+        assert '["build", "--name", "after"]' in [row[0] for row in arguments.fetchall()]
