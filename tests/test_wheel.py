@@ -1,0 +1,99 @@
+"""The wheel: one package, all that the rooms hold, and nothing that only development needs."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.places import REPOSITORY
+
+ROOMS = ("analyses", "dbt_project", "grading", "ingest", "sql")
+# for readers of the repository and for development
+LEFT_OUT = re.compile(
+    r"""(.*/)?[A-Z]+\.md | .*/\.sqlfluff | .*_unit_tests\.yml | sql/lake/rights/.* | .*\.ipynb
+    | .*__pycache__.* | dbt_project/(target|logs|dbt_packages)/.*""",
+    re.VERBOSE,
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    source = tmp_path_factory.mktemp("wheel") / "source"
+    for name in ("gradelake", *ROOMS):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPOSITORY / name, source / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, source)
+    build = "from setuptools.build_meta import build_wheel; build_wheel('..')"
+    subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, check=True)
+    (file,) = source.parent.glob("*.whl")
+    return file
+
+
+def held(folder: Path) -> set[str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    names = {str(path.relative_to(REPOSITORY)) for path in files}
+    return {name for name in names if not LEFT_OUT.fullmatch(name)}
+
+
+def test_the_list_of_packages_is_whole():
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]
+    found = {str(Path(name).parent).replace("/", ".") for name in map(str, _python_files())}
+    assert set(settings["packages"]) == {"gradelake", *(f"gradelake.{room}" for room in found)}
+    assert settings["package-dir"] == {"gradelake": "gradelake"} | {
+        f"gradelake.{room}": room for room in ROOMS
+    }
+
+
+def _python_files() -> list[Path]:
+    return [Path(name) for room in ROOMS for name in held(REPOSITORY / room) if name[-3:] == ".py"]
+
+
+def test_it_holds_what_the_rooms_hold_in_one_package(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    info = {name for name in names if name.split("/")[0].endswith(".dist-info")}
+    expected = {f"gradelake/{name}" for room in ROOMS for name in held(REPOSITORY / room)}
+    assert set(names) - info == expected | held(REPOSITORY / "gradelake")
+    assert "gradelake/py.typed" in names
+
+
+def test_it_works_beside_packages_with_the_names_of_its_rooms(wheel, tmp_path):
+    """Folders `sql`, `ingest` and so on that belong to others: nothing of them is imported."""
+    home, work = tmp_path / "venv", tmp_path / "work"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    (site,) = home.glob("lib/python*/site-packages")
+    zipfile.ZipFile(wheel).extractall(site)
+    # what it depends on; an editable install there is not looked at, for that takes its .pth file
+    places = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (site / "dependencies.pth").write_text("\n".join(places))
+    for room in ROOMS:
+        (work / room).mkdir(parents=True)
+    for room in ROOMS[::2]:
+        (work / room / "__init__.py").write_text("raise ImportError('this is of somebody else')")
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [home / "bin" / "python", *words],
+            cwd=work,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    told = run("-c", "import gradelake, gradelake.sql as sql; print(gradelake.__file__, sql)")
+    assert told.count(str(site)) == 2
+    assert "0.1.0" in run("-m", "gradelake", "--version")
+    run("-m", "gradelake", "init", ".", "--demo")
+    run("-m", "gradelake", "ingest", "demo")
+    run("-m", "gradelake", "build")
+    assert "bm25_rm3" in run("-m", "gradelake", "sql", "@leaderboard")
+    asked = run("-c", "import gradelake; print(gradelake.open().ask('leaderboard').fetchall())")
+    assert "'bm25_rm3'" in asked
