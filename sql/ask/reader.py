@@ -7,7 +7,6 @@ from typing import Any, Self
 import duckdb
 
 from gradelake.sql.ask import book, question
-from gradelake.sql.ask.shell.tables import listing
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -57,8 +56,19 @@ class Reader:
         return _rows(lake, *book.asked(lake, name, given))
 
     def tables(self) -> duckdb.DuckDBPyRelation:
-        """The lake's tables, the most useful schema's first: table, columns."""
-        return listing(self._reading())
+        """The tables that people ask, marts first: name (as a query may say it), description.
+
+        Raises `BadInput` in a release from before the lake kept descriptions.
+        """
+        return self.sql(
+            """
+            select
+                if(schema_name = 'marts', '', schema_name || '.') || table_name as name,
+                description
+            from tables
+            order by list_position(['marts', 'raw'], schema_name) nulls last, name
+            """
+        )
 
     def close(self) -> None:
         """Close the release, and with it all relations; a later question opens the newest again."""
@@ -75,18 +85,18 @@ class Reader:
         return f"<lake of {self.project.file}, {self._state()}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is read, and the tables that need no prefix."""
+        """For notebooks: what is read, and what the marts hold."""
         words = f"<p>Lake of <code>{escape(str(self.project.file))}</code>, {escape(self._state())}"
         try:
             found = self.tables().fetchall()
         except GradelakeError:
             return f"{words}</p>"
         rows = "".join(
-            f"<tr><td>{escape(table)}</td><td>{escape(', '.join(columns))}</td></tr>"
-            for table, columns in found
-            if "." not in table
+            f"<tr><td>{escape(name)}</td><td>{escape(description)}</td></tr>"
+            for name, description in found
+            if "." not in name
         )
-        return f"{words}</p><table><tr><th>table</th><th>columns</th></tr>{rows}</table>"
+        return f"{words}</p><table>{rows}</table>"
 
     def _state(self) -> str:
         try:

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
 import duckdb
@@ -131,12 +132,14 @@ def test_nothing_can_be_written(lake):
 
 def test_it_shows_its_tables(folder, lake):
     tables = dict(lake.tables().fetchall())
-    assert {"collection", "system", "score"} <= set(tables["leaderboard"])
-    assert "raw.passages" in tables
+    assert {"leaderboard", "raw.passages", "intermediate.label_policies"} <= set(tables)
+    for name, description in tables.items():
+        assert description
+        lake.sql(f"from {name} limit 0")
     html = lake._repr_html_()
     assert f"<code>{folder}/gradelake.toml</code>, release r1" in html
-    assert "<td>leaderboard</td>" in html
-    assert "raw.passages" not in html  # the schema that needs no prefix is enough for a glance
+    assert f"<td>{escape(tables['leaderboard'])}</td>" in html
+    assert "<td>raw.passages</td>" not in html  # the marts are enough at a glance
 
 
 def test_without_a_release_it_opens_and_says_so(folder, tmp_path):

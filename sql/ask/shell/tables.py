@@ -8,22 +8,20 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 
 if TYPE_CHECKING:
-    import duckdb
-
     from gradelake.sql.lake.lake import Lake
 
 SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
 HOME = "marts"  # its tables, and temporary ones, need no prefix
 
 
-def listing(lake: "Lake") -> "duckdb.DuckDBPyRelation":
-    """Tables and views, the most useful schema's first: name, columns (a list of names)."""
-    return lake.connection.sql(
+def tables(lake: "Lake") -> dict[str, list[str]]:
+    """Names of tables and views, the most useful schema's first, each with its columns."""
+    found = lake.rows(
         """
         select
             case when database_name = 'temp' or schema_name = $home
                 then table_name else schema_name || '.' || table_name
-            end as "table",
+            end as shown,
             list(column_name order by column_index) as columns
         from duckdb_columns()
         where
@@ -35,15 +33,12 @@ def listing(lake: "Lake") -> "duckdb.DuckDBPyRelation":
                 case when database_name = 'temp' then 0
                     else list_position($schemas, schema_name) end
             ),
-            "table"
+            shown
         """,
-        params={"home": HOME, "schemas": list(SCHEMAS)},
+        home=HOME,
+        schemas=list(SCHEMAS),
     )
-
-
-def tables(lake: "Lake") -> dict[str, list[str]]:
-    """What `listing` has, as a dictionary."""
-    return dict(listing(lake).fetchall())
+    return dict(found)
 
 
 def shown_name(name: str) -> str:
