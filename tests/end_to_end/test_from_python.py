@@ -167,9 +167,9 @@ def test_functions_return_what_the_commands_print(folder, lake):
     page = file.read_bytes()
     assert report == printed(folder, "report", "demo")
     assert page == file.read_bytes()
-    with pytest.raises(gradelake.GradelakeError, match="no .collections.demos"):
+    with pytest.raises(gradelake.GradelakeError, match="there is no"):
         lake.ingest("demos")
-    with pytest.raises(gradelake.GradelakeError, match="graders.lexica"):
+    with pytest.raises(gradelake.GradelakeError, match="lexical"):
         lake.grade("demo", "lexica")
     with pytest.raises(gradelake.GradelakeError, match="--output"):
         lake.report("demo", "demo2", output="x.html")
