@@ -105,8 +105,9 @@ class Reader:
             return error.message
 
     def _read_newest(self) -> None:
-        """The next question opens the newest release, unless one was named; relations stay."""
+        """Open the newest release, unless one was named; relations of the last one stay."""
         self._lake = self._live = None
+        self._reading()
 
     def _reading(self) -> Lake:
         if self._lake is None:

@@ -75,6 +75,7 @@ def no_lake(place: str) -> BadInput:
 def connect() -> duckdb.DuckDBPyConnection:
     """An in-memory DuckDB that never asks the network for an extension."""
     connection = duckdb.connect(":memory:", config=dict(CONNECTION_SETTINGS))
+    connection.execute("set enable_progress_bar = false")  # it is on by default in notebooks
     extensions.load(connection, "ducklake")
     return connection
 

@@ -192,6 +192,7 @@ def test_after_a_build_the_new_release_is_read(folder, tmp_path):
     with gradelake.open(copy) as lake, gradelake.open(copy, release="r1") as other:
         before = lake.sql("select count(*) from leaderboard")
         made = lake.build(name="after")
+        assert lake.release == "after"
         again = printed(copy, "build", "--name", "later")
         assert set(made) == set(again)
         assert (lake.release, made["release"], again["release"]) == ("after", "after", "later")
