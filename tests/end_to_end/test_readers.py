@@ -15,7 +15,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
-READS = int(os.environ.get("GRADELAKE_READS", "100"))  # 200 take a minute longer
+READS = int(os.environ.get("GRADELAKE_READS", "50"))  # 200 take two minutes longer
 
 # A build in which one more system is in every mart: the marts of one build agree on its number,
 # those of two builds do not.
