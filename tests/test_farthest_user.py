@@ -1,6 +1,6 @@
 """The farthest user: another locale, no home, a narrow terminal or none, a folder with any name.
 
-Real processes, but where a pipe is a pipe like any other. One lake, graded elsewhere and copied into
+Real processes, but where a pipe is a pipe like any other. One lake, graded elsewhere and copied to
 a folder with spaces and letters of two scripts, serves most of it; another is made from nothing
 where everything is missing at once.
 """
