@@ -24,6 +24,7 @@ from gradelake.sql.operations.nightly import WEBHOOK, summary
 from gradelake.sql.operations.nightly.alert import Alerts
 from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.upkeep.verify import verify
+from tests.command_line import run_apart
 from tests.conftest import gradelake, made_once, start_lake
 from tests.postgres_server import postgres_server
 
@@ -389,7 +390,8 @@ def test_on_postgresql_the_lock_is_the_catalogs(tmp_path):
     with postgres_server() as catalog:
         write(tmp_path, "gradelake.toml", f'[lake]\ncatalog = "{catalog}"', SETTINGS)
         with night_lock(Project.find(tmp_path)):
-            done = gradelake(tmp_path, "nightly", code=75)
+            done = run_apart(tmp_path, "nightly")
+    assert done.returncode == 75
     assert "another night is at work: another process" in done.stderr
 
 

@@ -58,7 +58,8 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
 
     # a grader at work holds a lock of the database; its pairs land once
     with advisory_lock(Project.read(config), name=f"grader {grader_id(folder)}"):
-        busy = gradelake(folder, "grade", "demo", "--grader", "lexical_direct", code=1)
+        busy = command_line.run_apart(folder, "grade", "demo", "--grader", "lexical_direct")
+    assert busy.returncode == 1
     assert "this grader is at work already" in busy.stderr
     done = gradelake(folder, "grade", "demo", "--grader", "lexical_direct", "--json")
     assert json.loads(done.stdout)["ok"] == 304
