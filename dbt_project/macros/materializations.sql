@@ -110,6 +110,6 @@
     call {{ this.database }}.set_commit_message(
         '{{ env_var("GRADELAKE_AUTHOR", "dbt") | replace("'", "''") }}',
         'build: {{ what }}',
-        extra_info => '{"invocation_id": "{{ invocation_id }}"}'
+        extra_info => '{"kind": "build", "invocation_id": "{{ invocation_id }}"}'
     )
 {%- endmacro %}

@@ -127,7 +127,7 @@ def store(
     from gradelake.sql.lake.contracts import CONTRACTS
 
     rubric_id, grader = rubric_id_of(request, made), request.grader
-    with lake.transaction(f"distil {request.collection} {request.name}") as commit:
+    with lake.transaction("distil", f"{request.collection} {request.name}") as commit:
         if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
             return rubric_id, False
         if not lake.value("select 1 from lake.raw.graders where grader_id = ?", grader.grader_id):

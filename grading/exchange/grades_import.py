@@ -29,7 +29,7 @@ def import_grades(
     shown = str(path)
     files.check_file_name(shown)
     done = Imported(collection, shown)
-    with lake.transaction(f"import grades {collection} {path.name}") as transaction:
+    with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
         known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
         if collection not in known:
             raise BadInput(

@@ -106,7 +106,9 @@ class Bank:
         queries without readable items the reason.
         """
         grader = self.request.grader
-        with self.lake.transaction(f"generate {self.request.collection} {grader.name}") as commit:
+        with self.lake.transaction(
+            "generate", f"{self.request.collection} {grader.name}"
+        ) as commit:
             self._refuse_foreign()
             done = self._queries_with_items()
             found = [one for one in generated if one.items and one.query_id not in done]

@@ -32,7 +32,7 @@ class Verdicts:
     def __init__(self, lake: "Lake", wish: Wish):
         self.lake = lake
         self.wish = wish
-        self.command = f"review {wish.collection} {wish.grader.name} {wish.assessor}"
+        self._what = f"{wish.collection} {wish.grader.name} {wish.assessor}"
         # `gradelake log` shows the session's last commit, and all of them with --all
         self.session = uuid.uuid4().hex
         self.n_written = 0
@@ -61,7 +61,7 @@ class Verdicts:
             )
         )
         same = " and ".join(f"{column} is not distinct from ?" for column in key)
-        with self.lake.transaction(self.command) as transaction:
+        with self.lake.transaction("review", self._what) as transaction:
             transaction.extra |= {"invocation_id": self.session}
             transaction.run(f"delete from {{lake}}.raw.grade_reviews where {same}", *key.values())
             if reviewed:
@@ -77,6 +77,6 @@ class Verdicts:
     def close(self, arguments: list[str], n_reviewed: int) -> None:
         """Add the session to `raw.pipeline_runs` and to the log; one that wrote nothing is not."""
         if self.n_written:
-            with self.lake.transaction(self.command) as transaction:
+            with self.lake.transaction("review", self._what) as transaction:
                 transaction.say(reviews=n_reviewed)
                 transaction.finish_run(arguments)

@@ -145,7 +145,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
 def _forget_failed(lake: Lake, request: Request) -> None:
     """Take the failed grades of a planned request out of the present lake; its history keeps
     them."""
-    with lake.transaction(f"grade {request.collection} {request.grader.name}") as transaction:
+    with lake.transaction("grade", f"{request.collection} {request.grader.name}") as transaction:
         transaction.run(
             """
             delete from {lake}.raw.grades

@@ -42,6 +42,7 @@ class Committer:
             ),
             0,
         )
+        self._what = f"{collection} {grader.name}"
         self.commit_seconds = 0.0
         self._began = False
         self._waiting: list[Path] = []
@@ -63,7 +64,7 @@ class Committer:
         files = sorted(self.staging.glob("*.parquet"))
         if not files:
             return 0
-        with self.lake.transaction(f"grade (recovered) {self.grader.name}") as transaction:
+        with self.lake.transaction("grade", f"(recovered) {self.grader.name}") as transaction:
             n_rows = self._insert(transaction, files, careful=True)
             transaction.say(grades=n_rows)
         for file in files:
@@ -73,7 +74,7 @@ class Committer:
     def begin(self, planned: int) -> None:
         """Announce the run: the grader and its batch, before anything is graded."""
         self.planned = planned
-        with self.lake.transaction(f"grade {self.collection} {self.grader.name}") as transaction:
+        with self.lake.transaction("grade", self._what) as transaction:
             self._register(transaction)
             # the grader's lock is ours: what still says that it runs was killed
             transaction.run(
@@ -99,7 +100,7 @@ class Committer:
         """Copy the grades of pairs whose very prompt was answered before (`plan_reusable`)."""
         if not missing:
             return
-        with self.lake.transaction(f"grade {self.collection} {self.grader.name}") as transaction:
+        with self.lake.transaction("grade", self._what) as transaction:
             transaction.run(
                 """
                 insert into {lake}.raw.grades by name
@@ -173,8 +174,7 @@ class Committer:
 
     def _commit(self, state: str, wait: bool) -> None:
         started, files = time.monotonic(), list(self._waiting)
-        command = f"grade {self.collection} {self.grader.name}"
-        with self.lake.transaction(command, wait) as transaction:
+        with self.lake.transaction("grade", self._what, wait) as transaction:
             n_rows = self._insert(transaction, files)
             self._account(transaction, state)
             transaction.say(grades=n_rows)

@@ -79,7 +79,7 @@ def import_bank(
     """
     check_name(bank, "--name")
     shown, findings = str(path), Findings(str(path))
-    with lake.transaction(f"import bank {collection} {bank}") as transaction:
+    with lake.transaction("import", f"bank {collection} {bank}") as transaction:
         known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
         if collection not in known:
             raise BadInput(

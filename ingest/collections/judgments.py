@@ -76,7 +76,7 @@ def import_judgments(
     which nothing lands.
     """
     check_name(assessor, "--assessor")
-    with lake.transaction(f"import judgments {collection} {assessor}") as transaction:
+    with lake.transaction("import", f"judgments {collection} {assessor}") as transaction:
         known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
         if collection not in known:
             raise BadInput(

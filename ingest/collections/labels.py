@@ -32,7 +32,7 @@ def import_labels(
     check_name(judge, "--judge")
     shown = str(path)
     warnings: list[str] = []
-    with lake.transaction(f"import labels {collection} {judge}") as transaction:
+    with lake.transaction("import", f"labels {collection} {judge}") as transaction:
         known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
         if collection not in known:
             raise BadInput(

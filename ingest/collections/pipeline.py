@@ -36,7 +36,7 @@ def ingest(
     outcome = Outcome(collection.name, inbox=inboxes.look(collection))
     collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
     outcome.rejected.extend(strange)
-    with lake.transaction(f"ingest {collection.name}") as transaction:
+    with lake.transaction("ingest", collection.name) as transaction:
         _Ingest(Targets(transaction, collection, outcome), progress).run()
         transaction.say(**outcome.counts)
         if transaction.dirty:

@@ -11,9 +11,6 @@ from gradelake.sql.releases import releases
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
-# how the messages of commits begin that bring data; builds, upkeep and releases bring none
-_DATA = "^(ingest|import|grade|generate|distil|review) "
-
 
 def not_built_yet(lake: "Lake") -> str | None:
     """What to say when something is not found in the newest release, and the working catalog has
@@ -31,20 +28,16 @@ def not_built_yet(lake: "Lake") -> str | None:
             found = releases.listed(live.connection)
             if not found or found[-1].name != lake.release:
                 return None  # an older release was asked for
-            later = live.value(
-                "select count(*) from lake.snapshots() where snapshot_id > ? "
-                "and regexp_matches(coalesce(commit_message, ''), ?)",
-                found[-1].snapshot,
-                _DATA,
-            )
-            built = nodes_to_skip.last_build(live)
-            edited = seeds.edited_since(lake.project, built[1]) if built else []
+            what = waiting(live, found[-1])
     except (GradelakeError, duckdb.Error, OSError):
         return None
-    what = ["The lake has commits"] * bool(later) + [f"seeds/{name} has edits" for name in edited]
-    if not what:
-        return None
-    return (
-        f"{', '.join(what)} that are not in release {lake.release}: "
-        "`gradelake build` brings them in."
-    )
+    return f"{what}: `gradelake build` brings them in." if what else None
+
+
+def waiting(live: "Lake", newest: releases.Release) -> str | None:
+    """The commits of data and edits of seeds that came after the newest release, in words."""
+    built = nodes_to_skip.last_build(live)
+    edited = seeds.edited_since(live.project, built[1]) if built else []
+    what = ["The lake has commits"] * bool(live.commits_of_data_since(newest.snapshot))
+    what += [f"seeds/{name} has edits" for name in edited]
+    return f"{', '.join(what)} that are not in release {newest.name}" if what else None

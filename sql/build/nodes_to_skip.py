@@ -77,7 +77,8 @@ def last_build(lake: Lake) -> tuple[int, dict[str, str]] | None:
 
 
 def changed_since(lake: Lake, snapshot: int) -> int | None:
-    """The newest snapshot after this one in which dbt wrote, or a migration dropped views."""
+    """The newest snapshot after this one in which dbt may have written, or a migration dropped
+    views."""
     return lake.value(
         """
         select max(snapshot_id)
@@ -85,8 +86,8 @@ def changed_since(lake: Lake, snapshot: int) -> int | None:
         where
             snapshot_id > ?
             and (
-                json_extract(commit_extra_info, '$.run_id') is null
-                or starts_with(commit_message, 'migration ')
+                json_extract_string(commit_extra_info, '$.kind') in ('build', 'migration')
+                or json_extract_string(commit_extra_info, '$.kind') is null
             )
         """,
         snapshot,

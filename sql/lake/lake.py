@@ -10,7 +10,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import NAME, attach, connect, require_lake, write_lock
 from gradelake.sql.lake.migrate import migrate
-from gradelake.sql.lake.transaction import Transaction
+from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
 from gradelake.sql.releases import releases
 
 if TYPE_CHECKING:
@@ -119,6 +119,21 @@ class Lake:
         """Version number of the last commit."""
         return self.value(f"select max(snapshot_id) from {NAME}.snapshots()")
 
+    def commits_of_data_since(self, snapshot: int) -> int:
+        """How many commits after a version brought data, or were made before commits had kinds."""
+        return self.value(
+            f"""
+            select count(*)
+            from {NAME}.snapshots()
+            where
+                snapshot_id > ?
+                and coalesce(json_extract_string(commit_extra_info, '$.kind'), '')
+                    not in (select unnest(?))
+            """,
+            snapshot,
+            list(NO_DATA),
+        )
+
     # --- writing ------------------------------------------------------------------------------
 
     def lock(self, purpose: str, wait: bool = True) -> AbstractContextManager[None]:
@@ -126,16 +141,17 @@ class Lake:
         return write_lock(self.project, purpose, wait)
 
     @contextmanager
-    def transaction(self, command: str, wait: bool = True) -> Iterator[Transaction]:
+    def transaction(self, kind: Kind, what: str = "", wait: bool = True) -> Iterator[Transaction]:
         """Everything written inside is committed together, or not at all.
 
-        The commit's message says what was announced with `Transaction.say`, and `gradelake log`
-        shows it. A transaction in which nothing was written leaves no trace. With `wait=False`,
-        raises `WorkFailed` at once while another process writes.
+        The commit's message is its kind, what it was done to and what was announced with
+        `Transaction.say`; `gradelake log` shows it. A transaction in which nothing was written
+        leaves no trace. With `wait=False`, raises `WorkFailed` at once while another process
+        writes.
         """
-        with self.lock(command, wait):
+        transaction = Transaction(self, kind, what)
+        with self.lock(transaction.command, wait):
             self.connection.execute("BEGIN")
-            transaction = Transaction(self, command)
             try:
                 yield transaction
                 if transaction.dirty:

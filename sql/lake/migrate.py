@@ -43,7 +43,7 @@ def migrate(lake) -> None:
     if have == newest:
         return
     for number, name, statements in migrations():
-        with lake.transaction(f"migration {number:03d} {name}") as transaction:
+        with lake.transaction("migration", f"{number:03d} {name}") as transaction:
             if number <= applied(lake):  # another process was faster
                 continue
             lake.connection.execute(f"USE {NAME}")

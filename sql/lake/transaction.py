@@ -5,7 +5,7 @@ import json
 import os
 import uuid
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME
@@ -15,6 +15,23 @@ if TYPE_CHECKING:  # polars and pandera take half a second to import; readers ne
 
 
 NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
+# what a commit does, in its extra_info; one without a kind was written by an older Gradelake, and
+# may have done anything
+Kind = Literal[
+    "ingest",
+    "import",
+    "grade",
+    "generate",
+    "distil",
+    "review",
+    "copy",
+    "build",
+    "migration",
+    "nightly",
+    "release",
+    "tidy",
+]
+NO_DATA: tuple[Kind, ...] = ("build", "migration", "nightly", "release", "tidy")
 CHUNK = "chunk/"  # what targets of graded chunks begin with in the ledger
 
 
@@ -34,9 +51,10 @@ def author() -> str:
 class Transaction:
     """What one command writes to an open `Lake`. Handed out by `Lake.transaction`."""
 
-    def __init__(self, lake, command: str):
+    def __init__(self, lake, kind: Kind, what: str):
         self.lake = lake
-        self.command = command
+        self.kind = kind
+        self.command = f"{kind} {what}".rstrip()
         self.run_id = uuid.uuid4().hex
         self.started_at = utc_now()
         self.dirty = False
@@ -160,7 +178,7 @@ class Transaction:
         what = ", ".join(counted(n, name.replace("_", " ")) for name, n in self.counts.items() if n)
         message = f"{self.command}: {what}" if what else self.command
         night = {"night": os.environ[NIGHT]} if os.environ.get(NIGHT) else {}
-        extra = json.dumps({"run_id": self.run_id, **night, **self.extra})
+        extra = json.dumps({"kind": self.kind, "run_id": self.run_id, **night, **self.extra})
         self.lake.connection.execute(
             f"CALL {NAME}.set_commit_message(?, ?, extra_info => ?)", [author(), message, extra]
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from gradelake.sql.ask.not_in_release import waiting
 from gradelake.sql.common.console import size
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
@@ -167,21 +168,12 @@ def _published(lake: Lake, project: Project) -> Finding:
     if not found:
         return Finding("note", "nothing is published yet", "Run `gradelake build`.")
     newest = found[-1]
-    later = lake.value(
-        "select count(*) from lake.snapshots() where snapshot_id > ? "
-        "and not regexp_matches(coalesce(commit_message, ''), '^(tidy|release (keep|drop))')",
-        newest.snapshot,
-    )
     if not releases.is_published(project, newest):
         return Finding(
             "bad",
             f"release {newest.name} was committed but not published",
             "Readers have the one before. Run `gradelake build` to publish a new one.",
         )
-    if later:
-        return Finding(
-            "note",
-            f"release {newest.name} is {counted(later, 'commits')} behind the working catalog",
-            "Run `gradelake build` to publish what is new.",
-        )
+    if later := waiting(lake, newest):
+        return Finding("note", later, "`gradelake build` brings them in.")
     return Finding("good", f"release {newest.name} is up to date")

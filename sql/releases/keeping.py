@@ -27,7 +27,7 @@ def keep(lake: Lake, name: str) -> bool:
 
     Raises `BadInput` when there is no such release.
     """
-    with lake.transaction(f"release keep {name}") as transaction:
+    with lake.transaction("release", f"keep {name}") as transaction:
         releases.named(releases.available(lake.project, lake.connection), name)
         if name in kept(lake):
             return False
@@ -41,7 +41,7 @@ def let_go(lake: Lake, name: str) -> bool:
 
     Raises `BadInput` when there is no such release.
     """
-    with lake.transaction(f"release keep --undo {name}") as transaction:
+    with lake.transaction("release", f"keep --undo {name}") as transaction:
         if name not in kept(lake):
             releases.named(releases.available(lake.project, lake.connection), name)
             return False
@@ -101,7 +101,7 @@ def _remove(lake: Lake, dropped: list[Release]) -> None:
     snapshots = [r.snapshot for r in releases.listed(lake.connection) if r.name in names]
     expire(lake, [snapshot for snapshot in snapshots if snapshot != newest])
     if marked := sorted(names & kept(lake)):
-        with lake.transaction(f"release drop {', '.join(marked)}") as transaction:
+        with lake.transaction("release", f"drop {', '.join(marked)}") as transaction:
             transaction.delete("kept_releases", release=marked)
 
 

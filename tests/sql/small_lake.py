@@ -112,18 +112,18 @@ def small_lake(folder: Path) -> Project:
         file.write_text("# a small lake\n", encoding="utf-8")
     project = Project.read(file)
     with Lake.create(project) as lake:
-        with lake.transaction("ingest c") as transaction:
+        with lake.transaction("ingest", "c") as transaction:
             rows = passages(0, N_PASSAGES)
             transaction.record("c/passages", "0", transaction.insert("passages", rows))
             transaction.say(passages=N_PASSAGES)
-        with lake.transaction("grade c judge") as transaction:
+        with lake.transaction("grade", "c judge") as transaction:
             transaction.insert("graders", graders())
             transaction.insert("grades", grades([f"p{i:03d}" for i in range(N_GRADES)]))
             transaction.insert("grading_batches", batches())
             transaction.record_chunk("chunk-1/0", "0", N_GRADES)
             transaction.say(grades=N_GRADES)
         publish(lake, "r1")
-        with lake.transaction("ingest c") as transaction:
+        with lake.transaction("ingest", "c") as transaction:
             transaction.run("delete from {lake}.raw.passages where passage_id >= 'p010'")
             transaction.say(passages_gone=20)
     return project

@@ -234,10 +234,16 @@ def test_a_table_that_differs_after_copying_is_told(source, tmp_path):
         copy(source, target, [])
 
 
-def test_nothing_is_copied_into_a_lake_that_has_something(source, tmp_path):
+@pytest.mark.parametrize("with_kind", [True, False])
+def test_nothing_is_copied_into_a_lake_that_has_something(source, tmp_path, with_kind):
     target = project(tmp_path / "target")
-    with Lake.create(target) as lake, lake.transaction("ingest") as transaction:
-        transaction.insert("graders", graders("other"))
+    with Lake.create(target) as lake:
+        if with_kind:
+            with lake.transaction("ingest") as transaction:
+                transaction.insert("graders", graders("other"))
+        else:  # as an older Gradelake or another program commits
+            lake.connection.register("others", graders("other"))
+            lake.connection.execute("insert into lake.raw.graders by name from others")
     before = raw_tables(target)
     with pytest.raises(BadInput, match="is not empty"):
         copy(source, target, [])

@@ -83,16 +83,17 @@ def test_a_lake_of_a_newer_gradelake_is_refused(project):
 
 def test_a_transaction_lands_whole_with_its_message_and_ledger(project):
     with Lake.writer(project) as lake:
-        with lake.transaction("test queries") as transaction:
+        with lake.transaction("ingest", "c") as transaction:
             assert transaction.insert("queries", queries("q1", "q2")) == 2
             transaction.record("c/queries", "abc", 2)
             transaction.say(queries=2)
         with lake.transaction("again") as transaction:
             assert transaction.recorded("c/queries") == "abc"
-        message, author = lake.rows(
-            "select commit_message, author from lake.snapshots() order by snapshot_id desc limit 1"
+        message, author, kind = lake.rows(
+            "select commit_message, author, json_extract_string(commit_extra_info, '$.kind') "
+            "from lake.snapshots() order by snapshot_id desc limit 1"
         )[0]
-    assert message == "test queries: 2 queries"
+    assert (message, kind) == ("ingest c: 2 queries", "ingest")
     assert author
 
 

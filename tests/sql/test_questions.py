@@ -14,6 +14,8 @@ from gradelake.sql.build.seeds import PACKAGED
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import NO_DATA
+from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import releases
 from tests.conftest import gradelake
 from tests.sql.small_lake import graders, small_lake
@@ -150,7 +152,8 @@ def test_an_edit_of_a_seed_that_was_not_built_is_told(demo, tmp_path):
     assert "rubric_edits" not in told
 
 
-def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
+@pytest.mark.parametrize("by", ["import", "an older Gradelake, whose commits have no kind"])
+def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path, by):
     project = small_lake(tmp_path)
     with Lake.published(project) as lake:
         assert "not in release r1" in not_built_yet(lake)
@@ -159,15 +162,23 @@ def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
             transaction.extra |= {"release": "r2"}
             transaction.finish_run([])
         releases.publish(project, "r2")
-        with lake.transaction("tidy") as transaction:
-            transaction.insert("graders", graders("another"))
+        for kind in NO_DATA:
+            with lake.transaction(kind) as transaction:
+                transaction.insert("graders", graders(f"by {kind}"))
     with Lake.published(project) as lake:
         assert lake.release == "r2"
-        assert not_built_yet(lake) is None, "tidying brings nothing"
-    with Lake.writer(project) as lake, lake.transaction("import labels") as transaction:
-        transaction.insert("graders", graders("a third"))
+        assert not_built_yet(lake) is None, "none of these brings data"
+    assert "release r2 is up to date" in {found.what for found in examine(lambda: project)}
+    with Lake.writer(project) as lake:
+        if by == "import":
+            with lake.transaction("import", "labels") as transaction:
+                transaction.insert("graders", graders("a third"))
+        else:
+            lake.rows("update lake.raw.graders set created_at = now()")
     with Lake.published(project) as lake:
         assert "not in release r2" in not_built_yet(lake)
+    told = "The lake has commits that are not in release r2"
+    assert told in {found.what for found in examine(lambda: project)}
 
 
 def test_who_cannot_read_the_working_catalog_is_told_nothing_wrong(tmp_path):

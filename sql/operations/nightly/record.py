@@ -45,7 +45,7 @@ def begin(project: Project, arguments: list[str]) -> Night:
         name = _free_name(project, lake, started_at, before)
         run_id = uuid.uuid4().hex
         killed = [night for night in before if night["state"] == "running"]
-        with lake.transaction(f"nightly {name} begins") as transaction:
+        with lake.transaction("nightly", f"{name} begins") as transaction:
             if killed:
                 transaction.run(
                     "update {lake}.raw.pipeline_runs set state = 'failed', error = ? "
@@ -75,7 +75,7 @@ def end(
     said = {name: n for name, n in counts.items() if isinstance(n, int)}
     with (
         Lake.writer(project) as lake,
-        lake.transaction(f"nightly {night.name} {state}") as transaction,
+        lake.transaction("nightly", f"{night.name} {state}") as transaction,
     ):
         transaction.run(
             "update {lake}.raw.pipeline_runs "

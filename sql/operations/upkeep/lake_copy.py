@@ -75,7 +75,7 @@ def copy(
         for table in progress("copying", tables, len(tables)):
             _copy_table(lake, table, table in marked, origin, done)
         done.seeds = _copy_seeds(source, target, done)
-        with lake.transaction("lake copy") as transaction:
+        with lake.transaction("copy", "of a lake") as transaction:
             transaction.extra |= {
                 "copied_from": origin,
                 "source_snapshot": done.snapshot,
@@ -131,8 +131,8 @@ def _begun(lake: Lake, origin: str) -> tuple[int | None, bool]:
             coalesce(json_extract(commit_extra_info, '$.finished')::boolean, false)
         from lake.snapshots()
         where
-            commit_message is null and snapshot_id > 1
-            or not starts_with(commit_message, 'migration ')
+            snapshot_id > 0
+            and json_extract_string(commit_extra_info, '$.kind') is distinct from 'migration'
         order by snapshot_id
         """
     )
@@ -199,7 +199,7 @@ def _marked(lake: Lake) -> set[str]:
 def _copy_table(lake: Lake, table: str, is_there: bool, origin: str, done: Copied) -> None:
     """Copy one table, unless it is there; compare both sides before it counts."""
     connection = lake.connection
-    with lake.transaction("lake copy") as transaction:
+    with lake.transaction("copy", "of a lake") as transaction:
         rows, digest = fingerprint(connection, f"{ORIGIN}.{table}")
         if not rows:
             return
