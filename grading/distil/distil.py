@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from gradelake.grading.distil.distil_reply import FEATURES
 from gradelake.grading.distil.distil_store import (
     Distilled,
     DistilRequest,
@@ -21,10 +20,11 @@ from gradelake.grading.distil.distil_store import (
     ExplanationCache,
     store,
 )
-from gradelake.grading.distil.judged_pairs import Sample, sample_pairs
-from gradelake.grading.distil.label_rubrics import rubrics_text
 from gradelake.grading.generate.generation_worker import Generated, GenerationWorker, QueryBatch
+from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
+from gradelake.grading.prompts.distil_reply import FEATURES
+from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.run import stop_signals
 from gradelake.sql.common import console

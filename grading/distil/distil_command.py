@@ -15,7 +15,7 @@ from gradelake.sql.lake.lake import Lake
 if TYPE_CHECKING:
     from gradelake.grading.distil.distil import Outcome
     from gradelake.grading.distil.distil_store import DistilRequest
-    from gradelake.grading.distil.judged_pairs import Sample
+    from gradelake.grading.prompts.judged_pairs import Sample
 
 EVERY = 10.0  # seconds between lines of progress
 SHOWN = 10  # lines of one kind; --json has all
@@ -96,7 +96,7 @@ def distil(
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
     from gradelake.grading.graders.configured import explaining
-    from gradelake.grading.prompts.prompt import find_prompt
+    from gradelake.grading.prompts.prompt_file import find_prompt
 
     stated = {
         "COLLECTION": collection,
@@ -243,7 +243,7 @@ def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
 
 
 def _show(project, stated: str, as_json: bool) -> None:
-    from gradelake.grading.distil.label_rubrics import find_label_rubric, pairs_of
+    from gradelake.grading.graders.label_rubrics import find_label_rubric, pairs_of
 
     with Lake.writer(project) as lake:
         rubric = find_label_rubric(lake, stated, "--show")

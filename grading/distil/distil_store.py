@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradelake.grading.distil.judged_pairs import Pair
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.judged_pairs import Pair
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grading_folder

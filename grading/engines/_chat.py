@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.engines import Response
-from gradelake.grading.generate.reply_shapes import name_of, schema_of
 from gradelake.grading.prompts.prompt import WRITING
+from gradelake.grading.prompts.reply_shapes import name_of, schema_of
 
 if TYPE_CHECKING:
     from gradelake.grading.graders.grader import Grader

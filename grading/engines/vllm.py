@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._tokens import Fitted, Fitter
-from gradelake.grading.generate.reply_shapes import schema_of
 from gradelake.grading.prompts.prompt import WRITING
+from gradelake.grading.prompts.reply_shapes import schema_of
 from gradelake.sql.common.errors import how_to_install
 
 if TYPE_CHECKING:

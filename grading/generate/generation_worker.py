@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradelake.grading.engines import Engine, EngineUnusable
-from gradelake.grading.generate.generation_reply import Unreadable
-from gradelake.grading.generate.reply_shapes import reader_of
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.generation_reply import Unreadable
 from gradelake.grading.prompts.prompt import Prompt
+from gradelake.grading.prompts.reply_shapes import reader_of
 from gradelake.grading.run.attempts import TRIES, EngineBroken, score_with_retries
 
 RETRY_TEMPERATURE = 0.7  # at least: greedy decoding would give the same reply again
@@ -111,7 +111,7 @@ def decoding_of(grader: Grader, attempt: int) -> dict[str, float | int]:
     """The decoding of a try, 0 the first: later ones are drawn, each with another seed."""
     decoding = dict(grader.decoding)
     if attempt:
-        known = grader.engine_class.decoding
+        known = engine_finder.engine_of(grader).decoding
         changed = {
             "temperature": max(decoding["temperature"], RETRY_TEMPERATURE),
             "seed": decoding.get("seed", 0) + attempt,

@@ -1,8 +1,10 @@
 """A grader by its name in gradelake.toml, ready to be planned for."""
 
-from gradelake.grading.distil.label_rubrics import find_label_rubric
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.prompts.prompt import WRITING, load_prompts
+from gradelake.grading.graders.grader_reader import read_grader
+from gradelake.grading.graders.label_rubrics import find_label_rubric
+from gradelake.grading.prompts.prompt import WRITING
+from gradelake.grading.prompts.prompt_file import load_prompts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
@@ -19,21 +21,21 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
     stated = project.graders.get(name, {}).get("label_rubrics")
     if isinstance(stated, str):
         where = f"{project.file}: [graders.{name}] label_rubrics"
-        return Grader.named(project, name, rubric=find_label_rubric(lake, stated, where))
+        return read_grader(project, name, rubric=find_label_rubric(lake, stated, where))
     source = project.graders.get(name, {}).get("answers_from")
-    if not isinstance(source, str):  # not there, or refused by `Grader.named`
-        grader = Grader.named(project, name)
+    if not isinstance(source, str):  # not there, or refused by `read_grader`
+        grader = read_grader(project, name)
         require_judge(grader)
         return grader
     where = f"{project.file}: [graders.{name}] answers_from"
     if source in project.graders and source != name:
-        extracting = Grader.named(project, source)
+        extracting = read_grader(project, source)
         if extracting.prompt.target != "extract":
             raise BadInput(
                 f"{where}: {source!r} extracts no answers",
                 "Name a grader whose prompt does, such as question_answer.",
             )
-        return Grader.named(project, name, extracting.grader_id)
+        return read_grader(project, name, extracting.grader_id)
     known = dict(
         lake.rows(
             "select name, arg_max(grader_id, created_at) from lake.raw.graders "
@@ -45,7 +47,7 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
             f"{where}: no grader {source!r} extracts answers",
             did_you_mean(source, {*known, *_extracting(project)} - {name}),
         )
-    return Grader.named(project, name, known[source])
+    return read_grader(project, name, known[source])
 
 
 # what a grader does that gives no grades, and the command that it does it with
@@ -92,7 +94,7 @@ def _writing(project: Project, name: str, target: str, does_not: str) -> Grader:
             f"{project.file}: [graders.{name}]: its prompt {stated!r} {does_not}",
             f"Prompts that do: {', '.join(able)}.",
         )
-    return Grader.named(project, name)
+    return read_grader(project, name)
 
 
 def judges(project: Project) -> tuple[str, ...]:

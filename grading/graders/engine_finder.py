@@ -72,12 +72,17 @@ def load(name: str, file: str | None) -> type[Engine]:
     return engine
 
 
+def engine_of(grader: "Grader") -> type[Engine]:
+    """The class of a grader's engine."""
+    return load(grader.engine, grader.engine_file)
+
+
 def started(grader: "Grader") -> Engine:
     """A grader's engine, loaded. Raises `EngineUnusable` when that cannot be done."""
     try:
-        return load(grader.engine, grader.engine_file)(grader)
+        return engine_of(grader)(grader)
     except ImportError as error:
-        raise EngineUnusable(f"{grader.engine}: {error}", grader.engine_class.install) from error
+        raise EngineUnusable(f"{grader.engine}: {error}", engine_of(grader).install) from error
 
 
 def require_installed(engine: type[Engine], name: str) -> None:

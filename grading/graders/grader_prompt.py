@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 from gradelake.grading.graders.grader_settings import GraderSettings
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS
-from gradelake.grading.prompts.prompt import WRITING, Prompt, find_prompt
+from gradelake.grading.prompts.prompt import WRITING, Prompt
+from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 
 if TYPE_CHECKING:
-    from gradelake.grading.distil.label_rubrics import LabelRubric
+    from gradelake.grading.graders.label_rubrics import LabelRubric
 
 
 def prompt_of(

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator, ValidationError
 
-from gradelake.grading.distil.judged_pairs import check_assessor
+from gradelake.grading.prompts.judged_pairs import check_assessor
 from gradelake.grading.prompts.prompt import Example
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked, files

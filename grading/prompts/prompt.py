@@ -7,13 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gradelake.grading.prompts.neutral import neutralise
 from gradelake.grading.prompts.scale import Scale
-
-if TYPE_CHECKING:
-    from gradelake.sql.common.project import Project
 
 SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # how the papers' prompts show a worked example
@@ -180,24 +176,3 @@ def split_template(template: str) -> list[tuple[str, str | None]]:
 
 def _line(text: str) -> str:
     return " ".join(neutralise(text).split())
-
-
-def load_prompts(project: "Project") -> dict[str, Prompt]:
-    """All prompts by name: the shipped ones, and those of the folder in `[grading] prompts`.
-
-    Raises `BadInput` for a folder that is not there and `Rejected` for a file that is no prompt.
-    """
-    from gradelake.grading.prompts.prompt_file import own_prompts, shipped_prompts
-
-    return {**shipped_prompts(), **own_prompts(project)}
-
-
-def find_prompt(project: "Project", name: str) -> Prompt:
-    """One prompt. Raises as `load_prompts` does, and `BadInput` for an unknown name."""
-    from gradelake.sql.common.errors import BadInput
-    from gradelake.sql.common.project import did_you_mean
-
-    prompts = load_prompts(project)
-    if name not in prompts:
-        raise BadInput(f"there is no prompt {name!r}", did_you_mean(name, prompts))
-    return prompts[name]

@@ -31,7 +31,7 @@ def list_(project, as_json):
       gradelake prompts list
       gradelake prompts list --json
     """
-    from gradelake.grading.prompts.prompt import load_prompts
+    from gradelake.grading.prompts.prompt_file import load_prompts
 
     found = sorted(load_prompts(project()).values(), key=lambda prompt: prompt.name)
     if as_json:
@@ -71,7 +71,7 @@ def show(project, name):
     Examples:
       gradelake prompts show question_self_rating
     """
-    from gradelake.grading.prompts.prompt import find_prompt
+    from gradelake.grading.prompts.prompt_file import find_prompt
 
     click.echo(find_prompt(project(), name).file.read_text(encoding="utf-8"), nl=False)
 
@@ -100,7 +100,7 @@ def render(project, name, passage_file, **texts):
           --item "Why is the sky blue?" \\
           --passage "Air scatters blue light more than red."
     """
-    from gradelake.grading.prompts.prompt import find_prompt
+    from gradelake.grading.prompts.prompt_file import find_prompt
     from gradelake.sql.common import files
 
     prompt = find_prompt(project(), name)

@@ -44,7 +44,7 @@ def _as_scale(value: Any) -> Scale:
 
 def _without_slots(system: str) -> str:
     if slots := SLOT.findall(system):
-        raise ValueError(f"{{{slots[0]}}}: slots belong into the template")
+        raise ValueError(f"{{{slots[0]}}}: slots belong in the template")
     return system
 
 
@@ -118,6 +118,22 @@ def own_prompts(project: Project) -> dict[str, Prompt]:
             )
         found[prompt.name] = prompt
     return found
+
+
+def load_prompts(project: Project) -> dict[str, Prompt]:
+    """All prompts by name: the shipped ones, and those of the folder in `[grading] prompts`.
+
+    Raises `BadInput` for a folder that is not there and `Rejected` for a file that is no prompt.
+    """
+    return {**shipped_prompts(), **own_prompts(project)}
+
+
+def find_prompt(project: Project, name: str) -> Prompt:
+    """One prompt. Raises as `load_prompts` does, and `BadInput` for an unknown name."""
+    prompts = load_prompts(project)
+    if name not in prompts:
+        raise BadInput(f"there is no prompt {name!r}", did_you_mean(name, prompts))
+    return prompts[name]
 
 
 def read_prompt(file: Path, shown: str) -> Prompt:

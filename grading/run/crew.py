@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import machines
@@ -57,7 +58,9 @@ class Crew:
         # Ray prints what happens to machines on stdout, where --json may be read
         self.stdout = redirect_stdout(sys.stderr)
         self.owns_ray = machines.join(self.ray_address)
-        workers = self.grader.engine_class.workers(machines.size(), self.grader.settings)
+        workers = engine_finder.engine_of(self.grader).workers(
+            machines.size(), self.grader.settings
+        )
         self.room = machines.Room(workers)
         places = self.room.count()
         if not places:

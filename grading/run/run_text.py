@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Request, Totals
 from gradelake.grading.run.progress import rates
@@ -48,7 +49,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
                 f"{totals.failed:,}",
                 f"{totals.missing:,}",
                 f"{totals.prompts:,}",
-                tokens if grader.engine_class.needs_model else "none",
+                tokens if engine_finder.engine_of(grader).needs_model else "none",
                 "no rate measured yet" if seconds is None else console.duration(seconds),
             )
         )

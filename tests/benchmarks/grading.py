@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -60,7 +60,7 @@ def make_big(folder: Path) -> None:
     (folder / "gradelake.toml").write_text(CONFIG)
     project = Project.read(folder / "gradelake.toml")
     Lake.create(project).close()
-    grader_id = Grader.named(project, "lexical").grader_id
+    grader_id = read_grader(project, "lexical").grader_id
     with Lake.writer(project) as lake:
         with lake.transaction("benchmark") as transaction:
             for statement in MAKE:

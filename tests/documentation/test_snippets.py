@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections.collection import Collection
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
@@ -100,7 +100,7 @@ def test_settings_that_are_shown_are_accepted(block, tmp_path):
             settings["revision"] = "main"  # no hub is asked for it
         if settings.pop("label_rubrics", None):  # looked up in a lake
             settings["prompt"] = "thomas"
-        Grader.named(project, name)
+        read_grader(project, name)
     for name, settings in project.collections.items():
         settings.setdefault("queries", "topics.tsv")
         Collection.named(project, name)

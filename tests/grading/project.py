@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run import run as runs
@@ -74,7 +75,7 @@ class Judged(Tiny):
 
     def grader(self, name: str = "lexical", **changes) -> Grader:
         self.graders[name] = self.graders.get(name, {}) | changes
-        return Grader.named(self.project, name)
+        return read_grader(self.project, name)
 
     def request(self, name: str = "lexical", **options) -> Request:
         return Request(self.name, self.grader(name), **options)

@@ -10,11 +10,11 @@ import subprocess
 import pytest
 
 from gradelake.grading.distil import distil as distilling
-from gradelake.grading.distil.distil_reply import FEATURES
 from gradelake.grading.distil.distil_store import DistilRequest
-from gradelake.grading.distil.label_rubrics import find_label_rubric
 from gradelake.grading.graders.configured import configured, explaining, judges
-from gradelake.grading.prompts.prompt import find_prompt
+from gradelake.grading.graders.label_rubrics import find_label_rubric
+from gradelake.grading.prompts.distil_reply import FEATURES
+from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.conftest import gradelake as command
 from tests.grading.misbehaving import Server, answer, refuse

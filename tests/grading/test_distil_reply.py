@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from gradelake.grading.distil.distil_reply import (
+from gradelake.grading.prompts.distil_reply import (
     FEATURES,
     LONGEST_REASON,
     LONGEST_RUBRIC,
     read_explanation,
     read_rubric,
 )
-from gradelake.grading.generate.generation_reply import Unreadable
-from gradelake.grading.generate.reply_shapes import name_of, schema_of
+from gradelake.grading.prompts.generation_reply import Unreadable
 from gradelake.grading.prompts.prompt_file import shipped_prompts
+from gradelake.grading.prompts.reply_shapes import name_of, schema_of
 
 WHOLE = dict.fromkeys(FEATURES, "because")
 

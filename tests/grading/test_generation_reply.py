@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gradelake.grading.generate.generation_reply import Items, Unreadable, read_items, reply_schema
+from gradelake.grading.prompts.generation_reply import Items, Unreadable, read_items, reply_schema
 from gradelake.grading.prompts.prompt_file import shipped_prompts
 
 QUESTIONS = shipped_prompts()["generate_questions_dl"]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.graders.model_revision import folder_hash
 from gradelake.sql.common.errors import BadInput
 
@@ -202,7 +203,7 @@ _WRONG = ("parser", "actors", "decoding", "model", "sped")
 
 def test_an_unknown_grader_is_named_with_the_nearest(judged):
     with pytest.raises(BadInput, match="Did you mean 'lexical'"):
-        type(judged.grader()).named(judged.project, "lexcal")
+        read_grader(judged.project, "lexcal")
 
 
 def test_a_key_in_the_file_is_refused_and_not_repeated(judged):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradelake.grading.distil.judged_pairs import sample_pairs
+from gradelake.grading.prompts.judged_pairs import sample_pairs
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import Tiny

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gradelake.grading.prompts.parsers import PARSERS
-from gradelake.grading.prompts.prompt import Rendered, find_prompt, load_prompts
-from gradelake.grading.prompts.prompt_file import SLOTS
+from gradelake.grading.prompts.prompt import Rendered
+from gradelake.grading.prompts.prompt_file import SLOTS, find_prompt, load_prompts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
@@ -491,7 +491,7 @@ FAULTS = {
     "a slot in the system message": (
         "version: 1",
         "version: 1\nsystem: Rate {item}",
-        "mine.yaml:3: system: {item}: slots belong into the template",
+        "mine.yaml:3: system: {item}: slots belong in the template",
     ),
     "decoding without numbers": (
         "version: 1",

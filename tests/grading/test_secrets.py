@@ -109,12 +109,12 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
         "prompt": "question_self_rating",
         "api_key": KEY,
     }
-    with pytest.raises(BadInput, match="a key does not belong into a file") as caught:
+    with pytest.raises(BadInput, match="a key does not belong in a file") as caught:
         judged.grader("gpt")
     assert "api_key_env" in caught.value.hint
     done = judged.gradelake("grade", "tiny", "--grader", "gpt")
     assert done.returncode == 2
-    assert "a key does not belong into a file" in done.stderr
+    assert "a key does not belong in a file" in done.stderr
     assert KEY not in done.stdout + done.stderr
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run.run import grade
@@ -128,7 +128,7 @@ def test_300_real_pairs_through_two_actors_equal_one_llm_called_directly(tmp_pat
     with (folder / "gradelake.toml").open("a") as config:
         config.write(f"\n[graders.smol]\n{settings}\n")
     project = Project.read(folder / "gradelake.toml")
-    request = Request("dl19", Grader.named(project, "smol"))
+    request = Request("dl19", read_grader(project, "smol"))
     with Lake.writer(project) as lake:
         ensure_views(project, lake, lambda line: None)
         chunks = list(Plan(lake, request).chunks())

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from hypothesis import assume, given
 
-from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections.collection import Collection
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
@@ -111,7 +111,7 @@ def test_every_setting_is_read_or_refused(tmp_path_factory, data):
     try:
         project = Project.read(file)
         Collection.named(project, "tiny")
-        Grader.named(project, "lexical")
+        read_grader(project, "lexical")
     except GradelakeError as error:
         said = str(error)
     assert not TRACE.search(said)

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders import engine_finder
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections import starter
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
@@ -23,9 +24,9 @@ def test_the_starter_is_a_configuration_that_can_be_read(tmp_path):
 def test_the_starter_has_a_grader_that_works_without_a_model(tmp_path):
     project = Project.read(starter.write_starter(tmp_path))
     assert list(project.graders) == ["lexical"]
-    grader = Grader.named(project, "lexical")
+    grader = read_grader(project, "lexical")
     assert (grader.prompt.name, grader.prompt.items) == ("question_self_rating", "question")
-    assert not grader.engine_class.needs_model
+    assert not engine_finder.engine_of(grader).needs_model
 
 
 def test_every_setting_the_starter_shows_is_a_known_one(tmp_path):
@@ -41,7 +42,7 @@ def test_every_setting_the_starter_shows_is_a_known_one(tmp_path):
     assert collection.min_relevant == 2
     flan = project.graders["flan"] | {"revision": "so that no hub is asked"}
     with_revision = dataclasses.replace(project, graders={"flan": flan})
-    assert Grader.named(with_revision, "flan").prompt.name == "question_self_rating"
+    assert read_grader(with_revision, "flan").prompt.name == "question_self_rating"
 
 
 @pytest.mark.parametrize("make", [starter.write_starter, starter.copy_demo])

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from gradelake.grading.distil import distil_reply
-from gradelake.grading.distil.distil_reply import (
+from gradelake.grading.prompts import distil_reply
+from gradelake.grading.prompts.distil_reply import (
     FEATURES,
     LONGEST_REASON,
     LONGEST_RUBRIC,
     RUBRIC,
     texts_schema,
 )
-from gradelake.grading.generate.generation_reply import key_of, read_items, reply_schema
+from gradelake.grading.prompts.generation_reply import key_of, read_items, reply_schema
 from gradelake.grading.prompts.prompt import Prompt
 
 

@@ -6,7 +6,7 @@ The five features are those of TRUE, arXiv:2509.25602.
 from collections.abc import Mapping
 from typing import Any
 
-from gradelake.grading.generate.generation_reply import Unreadable, can_be_stored, json_object
+from gradelake.grading.prompts.generation_reply import Unreadable, can_be_stored, json_object
 
 FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
 RUBRIC = ("rubric",)
