@@ -35,6 +35,9 @@ class Plugin(BasePlugin):
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
 
+    def configure_cursor(self, cursor) -> None:
+        cursor.execute("set enable_progress_bar = false")  # see `connection.connect`
+
 
 def release() -> None:
     """Let go of the lock that dbt's connection took in this process."""
