@@ -36,7 +36,7 @@ class Plugin(BasePlugin):
         connection.attach(conn, self.project, read_only=False)
 
     def configure_cursor(self, cursor) -> None:
-        cursor.execute("set enable_progress_bar = false")  # see `connection.connect`
+        connection.draw_no_bars(cursor)
 
 
 def release() -> None:

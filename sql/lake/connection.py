@@ -75,9 +75,17 @@ def no_lake(place: str) -> BadInput:
 def connect() -> duckdb.DuckDBPyConnection:
     """An in-memory DuckDB that never asks the network for an extension."""
     connection = duckdb.connect(":memory:", config=dict(CONNECTION_SETTINGS))
-    connection.execute("set enable_progress_bar = false")  # it is on by default in notebooks
+    draw_no_bars(connection)
     extensions.load(connection, "ducklake")
     return connection
+
+
+def draw_no_bars(connection: duckdb.DuckDBPyConnection) -> None:
+    """DuckDB draws progress bars in interactive sessions; a notebook may lack what they need, and
+    then refuses to be told."""
+    query = "select current_setting('enable_progress_bar')"
+    if connection.execute(query).fetchall() == [(True,)]:
+        connection.execute("set enable_progress_bar = false")
 
 
 def attach(
