@@ -186,6 +186,7 @@ def test_refused_input_is_in_the_object_and_nobody_exits(folder, tmp_path, capfd
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.slow
 def test_after_a_build_the_new_release_is_read(folder, tmp_path):
     copy = tmp_path / "demo"
     shutil.copytree(folder, copy)
