@@ -331,7 +331,10 @@ def test_answers_from_an_unknown_grader_are_refused_with_the_nearest_name(exam):
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("verified", "no grader 'verified' extracts answers"), (["exam"], "is no name")],
+    [
+        ("verified", "no grader 'verified' extracts answers"),
+        (["exam"], "answers_from must be a string"),
+    ],
 )
 def test_answers_from_what_is_no_grader_of_answers_are_refused(exam, source, words):
     exam.graders["verified"]["answers_from"] = source

@@ -352,7 +352,7 @@ def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(judge
     [
         ({"label_rubrics": "trek"}, r"no label rubrics 'trek'(.|\n)*mean 'trec'"),
         ({"label_rubrics": "trec@ffffffff"}, r"no version of 'trec'(.|\n)*Newest first: trec@"),
-        ({"label_rubrics": 3}, "3 is no name"),
+        ({"label_rubrics": 3}, "label_rubrics must be a string"),
         ({"prompt": "thomas"}, "'thomas' has no place for label_rubrics"),
     ],
 )

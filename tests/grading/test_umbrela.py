@@ -154,8 +154,8 @@ def test_examples_that_cannot_be_used_are_told(judged):
     judged.write("few.jsonl", [example("3"), example("4")])
     with pytest.raises(Rejected) as faults:
         few(judged)
-    assert "few.jsonl:2: label '4' is no word of the scale: 0, 1, 2, 3" in str(faults.value)
+    assert "few.jsonl:2: label: '4' is no word of the scale: 0, 1, 2, 3" in str(faults.value)
     with pytest.raises(BadInput, match="'umbrela' shows no examples"):
         few(judged, prompt="umbrela")
-    with pytest.raises(BadInput, match="3 names no file"):
+    with pytest.raises(BadInput, match="examples must be a string"):
         few(judged, examples=3)
