@@ -11,28 +11,18 @@ levels as (
     select * from {{ ref('evaluation_levels') }}
 ),
 
-expected as (
-    select
-        measure,
-        family,
-        cutoff,
-        case
-            when family in ('AP', 'RR', 'Rprec') then family
-            else family || '@' || cutoff
-        end as expected_measure
-    from grid
+families as (
+    {{ measure_families() }}
 )
 
 select
     'evaluation_grid.csv' as seed,
-    measure as bad_row,
-    'unknown family, or a measure that is not spelled family@cutoff' as problem
-from expected
-where
-    family not in ('nDCG', 'AP', 'RR', 'Rprec', 'P', 'R', 'Judged', 'Cover', 'alpha-nDCG')
-    or measure is distinct from expected_measure
-    or (family in ('AP', 'RR', 'Rprec')) != (cutoff is null)
-    or cutoff < 1
+    coalesce(measure, '(empty)') as bad_row,
+    'there is no such measure; there are: '
+    || (select string_agg(families.spelling, ', ' order by families.place) from families)
+        as problem
+from grid
+anti join families on regexp_full_match(grid.measure, families.pattern)
 union all
 select
     'evaluation_grid.csv' as seed,

@@ -29,7 +29,7 @@ item_grades as (
 ),
 
 grid as (
-    select * from {{ ref('evaluation_grid') }}
+    select * from {{ ref('int_measures') }}
 ),
 
 levels as (

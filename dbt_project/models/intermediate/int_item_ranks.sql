@@ -11,7 +11,7 @@ ranked_entries as (
 ),
 
 grid as (
-    select * from {{ ref('evaluation_grid') }}
+    select * from {{ ref('int_measures') }}
 ),
 
 levels as (
@@ -23,7 +23,7 @@ top_entries as (
     where
         rank <= (
             select max(grid.cutoff) from grid
-            where grid.family in ('Cover', 'alpha-nDCG')
+            where grid.kind = 'rubric'
         )
 )
 

@@ -1,6 +1,6 @@
 -- Ranks are those of trec_eval: by score as a 32-bit float, then passage id bytewise, both
--- descending. Kept are the entries that any mart can ask for: the head of each ranking, and every
--- labelled passage however deep.
+-- descending. Kept are the entries that any mart can ask for: the head of each ranking, every
+-- labelled passage however deep, and the last one, whose rank is the ranking's length.
 with
 
 collections as (
@@ -28,7 +28,7 @@ labels as (
 ),
 
 grid as (
-    select * from {{ ref('evaluation_grid') }}
+    select * from {{ ref('int_measures') }}
 ),
 
 -- how deep a ranking is looked at: the pool, or the deepest cutoff of the grid
@@ -107,7 +107,8 @@ ranked_entries as (
         row_number() over (
             partition by ranking_id
             order by {{ ranking_order() }}
-        ) as rank
+        ) as rank,
+        count(*) over (partition by ranking_id) as n_retrieved
     from numbered_entries
 ),
 
@@ -123,6 +124,7 @@ kept_entries as (
             and ranked_entries.passage_id = labelled_passages.passage_id
     where
         ranked_entries.rank <= ranked_entries.depth
+        or ranked_entries.rank = ranked_entries.n_retrieved
         or labelled_passages.is_labelled
 )
 

@@ -15,7 +15,7 @@ systems as (
 ),
 
 grid as (
-    select * from {{ ref('evaluation_grid') }}
+    select * from {{ ref('int_measures') }}
 ),
 
 levels as (
@@ -44,7 +44,7 @@ select
     hash(
         rankings.entries_hash,
         names.systems_hash,
-        (select {{ hash_of_rows('grid.measure, grid.family, grid.cutoff') }} from grid),
+        (select {{ hash_of_rows('grid.measure') }} from grid),
         (select {{ hash_of_rows('levels.level') }} from levels)
     ) as rankings_hash
 from collections

@@ -32,7 +32,7 @@ systems as (
 ),
 
 grid as (
-    select * from {{ ref('evaluation_grid') }}
+    select * from {{ ref('int_measures') }}
 ),
 
 levels as (

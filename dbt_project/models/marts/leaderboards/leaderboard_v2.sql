@@ -34,7 +34,7 @@ ranked_entries as (
 ),
 
 grid as (
-    select * from {{ ref('evaluation_grid') }}
+    select * from {{ ref('int_measures') }}
 ),
 
 levels as (
@@ -94,7 +94,7 @@ expected_scores as (
     from systems
     inner join measured_queries on systems.collection = measured_queries.collection
     inner join grid
-        on measured_queries.is_of_rubric = (grid.family in ('Cover', 'alpha-nDCG'))
+        on measured_queries.is_of_rubric = (grid.kind = 'rubric')
     cross join levels
 ),
 

@@ -27,8 +27,14 @@ labels as (
             and labels.label_set = stale_label_sets.label_set
 ),
 
-grid as (
-    select * from {{ ref('evaluation_grid') }}
+measures as (
+    select
+        measure,
+        family,
+        kind,
+        coalesce(cutoff, 2147483647) as k,
+        p
+    from {{ ref('int_measures') }}
 ),
 
 levels as (
@@ -52,12 +58,16 @@ alpha_ndcg as (
     select * from {{ ref('alpha_ndcg') }}
 ),
 
+-- for graded measures: what an ideal ranking gains at each rank, and the label set's top label
 label_set_queries as (
-    select distinct
+    select
         collection,
         label_set,
-        query_id
+        query_id,
+        list_reverse_sort(list(label) filter (where label > 0)) as ideal_gains,
+        greatest(max(max(label)) over (partition by collection, label_set), 4) as top_label
     from labels
+    group by collection, label_set, query_id
 ),
 
 relevant_per_query as (
@@ -66,9 +76,10 @@ relevant_per_query as (
         labels.label_set,
         labels.query_id,
         levels.level,
-        count(*) as n_relevant
+        nullif(count(*) filter (where labels.label >= levels.level), 0) as n_relevant,
+        count(*) filter (where labels.label < levels.level) as n_nonrelevant
     from labels
-    inner join levels on labels.label >= levels.level
+    cross join levels
     group by all
 ),
 
@@ -89,6 +100,16 @@ labelled_rankings as (
     group by all
 ),
 
+answered as (
+    select
+        collection,
+        system,
+        query_id,
+        max(rank) as n_retrieved
+    from ranked_entries
+    group by all
+),
+
 -- every answered query, also when none of its passages has a label
 rankings as (
     select
@@ -96,12 +117,11 @@ rankings as (
         label_set_queries.label_set,
         answered.system,
         answered.query_id,
+        answered.n_retrieved,
+        label_set_queries.ideal_gains,
+        label_set_queries.top_label,
         coalesce(labelled_rankings.hits, []) as hits
-    from (select distinct
-        collection,
-        system,
-        query_id
-    from ranked_entries) as answered
+    from answered
     inner join label_set_queries
         on
             answered.collection = label_set_queries.collection
@@ -114,24 +134,25 @@ rankings as (
             and label_set_queries.label_set = labelled_rankings.label_set
 ),
 
--- AP, RR, Rprec, P and R see only which ranks hold a passage at or above the level
+-- binary measures see only which ranks hold a passage at or above the level
 relevant_ranks as (
     select
         rankings.collection,
         rankings.label_set,
-        levels.level,
+        relevant_per_query.level,
         rankings.system,
         rankings.query_id,
+        rankings.n_retrieved,
         relevant_per_query.n_relevant,
-        [hit.rank for hit in rankings.hits if hit.label >= levels.level] as ranks
+        relevant_per_query.n_nonrelevant,
+        [hit.rank for hit in rankings.hits if hit.label >= relevant_per_query.level] as ranks,
+        [nth for hit, nth in rankings.hits if hit.label >= relevant_per_query.level] as places
     from rankings
-    cross join levels
-    left join relevant_per_query
+    inner join relevant_per_query
         on
             rankings.collection = relevant_per_query.collection
             and rankings.label_set = relevant_per_query.label_set
             and rankings.query_id = relevant_per_query.query_id
-            and levels.level = relevant_per_query.level
 ),
 
 binary_scores as (
@@ -142,67 +163,22 @@ binary_scores as (
         system,
         query_id,
         measure,
-        case family
-            when 'AP' then list_sum([nth / rank for rank, nth in ranks]) / n_relevant
-            when 'RR' then 1 / ranks[1]
-            when 'Rprec' then len([rank for rank in ranks if rank <= n_relevant]) / n_relevant
-            when 'P' then len([rank for rank in ranks if rank <= cutoff]) / cutoff
-            when 'R' then len([rank for rank in ranks if rank <= cutoff]) / n_relevant
-        end as value
+        {{ measure_value(['binary']) }} as value
     from relevant_ranks
-    inner join grid on grid.family in ('AP', 'RR', 'Rprec', 'P', 'R')
+    inner join measures on measures.kind = 'binary'
 ),
 
--- nDCG takes the label as the gain, whatever the level; a negative label gains nothing
-ideal_rankings as (
+-- graded measures take the label as the gain, whatever the level; a negative one gains nothing
+graded_scores as (
     select
         collection,
         label_set,
+        system,
         query_id,
-        list_reverse_sort(list(label) filter (where label > 0)) as gains
-    from labels
-    group by all
-),
-
-ideal_gains as (
-    select
-        ideal_rankings.collection,
-        ideal_rankings.label_set,
-        ideal_rankings.query_id,
-        grid.measure,
-        list_sum([
-            gain / log2(nth + 1) for gain, nth in ideal_rankings.gains if nth <= grid.cutoff
-        ]) as gain
-    from ideal_rankings
-    inner join grid on grid.family = 'nDCG'
-),
-
-graded_scores as (
-    select
-        rankings.collection,
-        rankings.label_set,
-        rankings.system,
-        rankings.query_id,
-        grid.measure,
-        case grid.family
-            when 'nDCG'
-                then list_sum([
-                    hit.label / log2(hit.rank + 1) for hit in rankings.hits
-                    if hit.rank <= grid.cutoff and hit.label > 0
-                ]) / ideal_gains.gain
-            when 'Judged'
-                then
-                    len([hit.rank for hit in rankings.hits if hit.rank <= grid.cutoff])
-                    / grid.cutoff
-        end as value
+        measure,
+        {{ measure_value(['graded', 'labelled']) }} as value
     from rankings
-    inner join grid on grid.family in ('nDCG', 'Judged')
-    left join ideal_gains
-        on
-            rankings.collection = ideal_gains.collection
-            and rankings.label_set = ideal_gains.label_set
-            and rankings.query_id = ideal_gains.query_id
-            and grid.measure = ideal_gains.measure
+    inner join measures on measures.kind in ('graded', 'labelled')
 ),
 
 -- coverage sees the grades, not the label made of them: it repeats under every policy

@@ -1,0 +1,68 @@
+{# The families of measures: all that knows one reads it here. A new one is a row, and its formula in
+   macros/measures. A row: the name, what may follow it ([]: or may not), the kind, the formula.
+
+   kind      the formula of one ranking may use
+   binary    ranks (of passages labelled at or above the level), places (theirs among all labelled
+             passages of the ranking), n_relevant, n_nonrelevant (labels of the query at or above the
+             level, and below), n_retrieved
+   graded    hits (rank and label of all labelled passages in the ranking), ideal_gains (labels of the
+             query above 0, greatest first), top_label (the greatest of the label set, at least 4)
+   labelled  hits; it says how complete labels are, not how good a ranking is
+   rubric    none: models/marts/coverage compute it from the grades of rubric items
+
+   Each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
+{% macro each_measure_family() -%}
+    {%- for name, suffix, kind, formula in [
+        ('nDCG', '[@k]', 'graded', ndcg()),
+        ('AP', '[@k]', 'binary', average_precision()),
+        ('RR', '[@k]', 'binary', reciprocal_rank()),
+        ('Rprec', '', 'binary', r_precision()),
+        ('P', '@k', 'binary', precision()),
+        ('R', '@k', 'binary', recall()),
+        ('Success', '@k', 'binary', success()),
+        ('ERR', '[@k]', 'graded', expected_reciprocal_rank()),
+        ('RBP', '(p)[@k]', 'binary', rank_biased_precision()),
+        ('bpref', '', 'binary', bpref()),
+        ('SetP', '', 'binary', set_precision()),
+        ('SetR', '', 'binary', set_recall()),
+        ('SetF', '', 'binary', set_f()),
+        ('Cover', '@k', 'rubric', none),
+        ('alpha-nDCG', '@k', 'rubric', none),
+        ('Judged', '@k', 'labelled', judged()),
+    ] -%}
+        {{- caller(name, suffix, kind, formula, loop.index) -}}
+    {%- endfor -%}
+{%- endmacro %}
+
+{# As rows, in the order in which they are shown. `pattern` is the regular expression of its measures'
+   names, `spelling` says the same to people. #}
+{% macro measure_families() -%}
+    select *
+    from (
+        values
+        {%- call(name, suffix, kind, formula, place) each_measure_family() %}
+        {{- "," if place > 1 }}
+        (
+            '{{ name }}',
+            '{{ kind }}',
+            '{{ (name ~ suffix) | replace("(p)", "(p=0.8)") }}',
+            '{{ name ~ suffix
+                | replace("[@k]", "(@k)?")
+                | replace("@k", "@[1-9][0-9]{0,8}")
+                | replace("(p)", "\\(p=0\\.[0-9]*[1-9]\\)") }}',
+            {{ place }}
+        )
+        {%- endcall %}
+    ) as families (family, kind, spelling, pattern, place)
+{%- endmacro %}
+
+{# The value of a measure for one ranking, by its family. #}
+{% macro measure_value(kinds) -%}
+    case family
+        {%- call(name, suffix, kind, formula, place) each_measure_family() %}
+        {%- if kind in kinds %}
+            when '{{ name }}' then {{ formula }}
+        {%- endif %}
+        {%- endcall %}
+    end
+{%- endmacro %}

@@ -1,0 +1,8 @@
+{# nDCG: gain = label, discount log2(rank + 1), over that of the ideal ranking (Järvelin and
+   Kekäläinen 2002). A label below 0 gains nothing. #}
+{% macro ndcg() -%}
+    list_sum([
+        hit.label / log2(hit.rank + 1) for hit in hits
+        if hit.rank <= k and hit.label > 0
+    ]) / list_sum([gain / log2(nth + 1) for gain, nth in ideal_gains if nth <= k])
+{%- endmacro %}

@@ -1,0 +1,4 @@
+{# P: the share of the top k that is relevant. #}
+{% macro precision() -%}
+    len([rank for rank in ranks if rank <= k]) / k
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{{ config(materialized='view') }}
+
+{{ measure_families() }}

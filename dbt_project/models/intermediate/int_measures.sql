@@ -1,0 +1,32 @@
+{{ config(materialized='view') }}
+
+with
+
+grid as (
+    select * from {{ ref('evaluation_grid') }}
+),
+
+families as (
+    select * from {{ ref('int_measure_families') }}
+),
+
+measures as (
+    select
+        grid.measure,
+        families.family,
+        families.kind,
+        families.place as family_place,
+        cast(nullif(regexp_extract(grid.measure, '@(\d+)$', 1), '') as integer) as cutoff,
+        cast(nullif(regexp_extract(grid.measure, '=([\d.]+)', 1), '') as double) as p
+    from grid
+    inner join families on regexp_full_match(grid.measure, families.pattern)
+)
+
+select
+    measure,
+    family,
+    kind,
+    cutoff,
+    p,
+    row_number() over (order by family_place, cutoff nulls first, p) as place
+from measures
