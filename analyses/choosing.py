@@ -12,6 +12,13 @@ def min_relevant(lake: Lake, collection: str) -> int:
     )
 
 
+def measures(lake: Lake) -> dict[str, str]:
+    """measure -> its family's kind (see int_measure_families), in the order of tables."""
+    return dict(
+        lake.rows("select measure, kind from lake.intermediate.int_measures order by place")
+    )
+
+
 def highest_labels(lake: Lake, collection: str) -> dict[str, int]:
     """label set -> end of its scale, or its highest label where that is higher."""
     rows = lake.rows(

@@ -1,4 +1,4 @@
-"""An independent evaluation of TREC files: plain Python readers, pytrec_eval and scipy."""
+"""An independent evaluation of TREC files: plain Python readers, pytrec_eval and ir_measures."""
 
 import gzip
 import json
@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import ir_measures
+import numpy as np
 import pytrec_eval
 
 MEASURES = {
@@ -13,6 +15,7 @@ MEASURES = {
     "nDCG@20": "ndcg_cut_20",
     "AP": "map",
     "RR": "recip_rank",
+    "RR@10": "recip_rank",
     "Rprec": "Rprec",
     "P@10": "P_10",
     "R@100": "recall_100",
@@ -63,11 +66,13 @@ def read_answers(file: Path) -> dict[str, Run]:
 def evaluate(qrels: Qrels, run: Run, level: int) -> dict[str, dict[str, float]]:
     """query -> measure (our name) -> value."""
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, _REQUEST, relevance_level=level)
-    values = evaluator.evaluate(run)
-    return {
+    values = {
         query: {ours: cells[theirs] for ours, theirs in MEASURES.items()}
-        for query, cells in values.items()
+        for query, cells in evaluator.evaluate(run).items()
     }
+    for cells in values.values():
+        cells["RR@10"] *= cells["RR@10"] >= 1 / 10
+    return values
 
 
 def cells(labels: dict[str, Qrels], runs: dict[str, Run]) -> Iterator[tuple[tuple, float]]:
@@ -78,3 +83,60 @@ def cells(labels: dict[str, Qrels], runs: dict[str, Run]) -> Iterator[tuple[tupl
                 for query, values in evaluate(qrels, run, level).items():
                     for measure, value in values.items():
                         yield (label_set, level, system, query, measure), value
+
+
+# ours -> that of ir_measures, behind which are pytrec_eval, cwl_eval (RBP), MS MARCO's script
+# (RR@k), gdeval (ERR) and its own Judged
+OF_EVERY_FAMILY = {
+    "nDCG": "nDCG",
+    "nDCG@5": "nDCG@5",
+    "AP": "AP(rel={level})",
+    "AP@10": "AP(rel={level})@10",
+    "RR": "RR(rel={level})",
+    "RR@3": "RR(rel={level})@3",
+    "Rprec": "Rprec(rel={level})",
+    "P@5": "P(rel={level})@5",
+    "R@5": "R(rel={level})@5",
+    "Success@3": "Success(rel={level})@3",
+    "ERR@10": "ERR@10",
+    "RBP(p=0.8)": "RBP(rel={level},p=0.8)",
+    "RBP(p=0.5)": "RBP(rel={level},p=0.5)",
+    "bpref": "Bpref(rel={level})",
+    "SetP": "SetP(rel={level})",
+    "SetR": "SetR(rel={level})",
+    "SetF": "SetF(rel={level})",
+    "Judged@10": "Judged@10",
+}
+HIGHEST_OF_GDEVAL = 4
+# gdeval prints five decimals, and trec_eval computes parts of bpref with floats of 32 bits
+TOLERANCE = {"ERR@10": 5.1e-6, "bpref": 1e-6}
+
+
+def evaluate_every_family(qrels: Qrels, run: Run, level: int) -> Iterator[tuple[tuple, float]]:
+    """((query, measure), value) by ir_measures, of the run's queries that have labels.
+
+    ERR only where no label is above 4: gdeval refuses others. Ties are broken here, because its
+    providers differ: the scores that they get are places in trec_eval's order.
+    """
+    numbers = {query: str(number) for number, query in enumerate(qrels, 1)}  # gdeval wants them
+    places = {
+        numbers[query]: {
+            passage: float(-place)
+            for place, passage in enumerate(
+                sorted(scores, key=lambda p: (np.float32(scores[p]), p.encode()), reverse=True)
+            )
+        }
+        for query, scores in run.items()
+        if query in qrels
+    }
+    labels = {numbers[query]: passages for query, passages in qrels.items()}
+    highest = max(label for passages in labels.values() for label in passages.values())
+    parsed = {
+        ir_measures.parse_measure(theirs.format(level=level)): ours
+        for ours, theirs in OF_EVERY_FAMILY.items()
+        if ours != "ERR@10" or highest <= HIGHEST_OF_GDEVAL
+    }
+    queries = {number: query for query, number in numbers.items()}
+    for found in ir_measures.iter_calc(list(parsed), labels, places):
+        if found.query_id in places:
+            yield (queries[found.query_id], parsed[found.measure]), found.value

@@ -59,6 +59,10 @@ def draw_scatter(
     x, y = _scores(theirs, systems), _scores(ours, systems)
     outliers = find_outliers(x, y)
 
+    def at(at_level: int) -> str:  # labels are gains, whatever the level, in other measures
+        return f" (\u2265 {at_level})" if has_levels else ""
+
+    has_levels = choosing.measures(lake)[measure] in ("binary", "rubric")
     with figure(WIDTH, WIDTH) as drawn:
         axes = drawn.subplots()
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
@@ -71,8 +75,8 @@ def draw_scatter(
             x[outliers], y[outliers], s=30, color=VERMILION, marker="^", linewidths=0, zorder=3
         )
         axes.set(xlim=limits, ylim=limits, aspect="equal")
-        axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{_at(measure, reference_level)}")
-        axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{_at(measure, level)}")
+        axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{at(reference_level)}")
+        axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{at(level)}")
         axes.grid(color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
         known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
@@ -95,8 +99,3 @@ def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _scores(board: Board, systems: list[str]) -> np.ndarray:
     return board.of(systems).printed / 10_000
-
-
-def _at(measure: str, level: int) -> str:
-    """nDCG knows no level."""
-    return "" if measure.startswith("nDCG") else f" (\u2265 {level})"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.report_queries import ask
-from gradelake.analyses.tables.table import measure_order
 from gradelake.sql.lake.lake import Lake
 
 Key = tuple[str, int, str]  # label set, level, measure
@@ -18,7 +18,7 @@ def read_boards(
     {measure: {score, stderr, rank, before: [one per system]}}}}. A system's place in `before`
     is None where it was not on that board in the earlier release; without one, all are.
     """
-    wanted = set(label_sets)
+    wanted, in_order = set(label_sets), measures(lake)
     earlier = ask(before, "boards", collection=collection) if before else []
     ranks = {(*_key(row), row["system"]): row["rank"] for row in earlier}
     cells: dict[Key, dict[str, dict]] = {}
@@ -32,11 +32,11 @@ def read_boards(
     found: dict[str, dict[str, Any]] = {}
     for name in label_sets:
         if name in systems:
-            measures = {measure for label_set, _, measure in cells if label_set == name}
+            scored = {measure for label_set, _, measure in cells if label_set == name}
             found[name] = {
                 "systems": sorted(systems[name]),
                 "queries": sizes[name],
-                "measures": sorted(measures, key=measure_order),
+                "measures": [measure for measure in in_order if measure in scored],
                 "boards": {},
             }
     for key, by_system in cells.items():

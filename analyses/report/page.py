@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from gradelake.analyses.choosing import min_relevant, official_ranks
+from gradelake.analyses.choosing import measures, min_relevant, official_ranks
 from gradelake.analyses.qrels_export import one_state
 from gradelake.analyses.report import charts
 from gradelake.analyses.report.agreement import read_confusions
@@ -112,6 +112,7 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
             for name, board in boards.items()
             if any(measure.startswith("Cover@") for measure in board["measures"])
         ],
+        "of_rubric": [m for m, kind in measures(lake).items() if kind == "rubric"],
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,

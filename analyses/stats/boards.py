@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradelake.analyses.choosing import min_relevant
+from gradelake.analyses.choosing import measures, min_relevant
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
-OF_RUBRIC = ("Cover@", "alpha-nDCG@")  # measured on the queries that have rubric items
 
 ROWS = """
     select system, query_id, value
@@ -94,7 +94,7 @@ def read_board(
         raise _no_such_board(lake, *key)
     systems = [system for system, *_ in board]
     scores = lake.rows(ROWS, *key)
-    if measure.startswith(OF_RUBRIC):
+    if measures(lake)[measure] == "rubric":  # measured on the queries that have rubric items
         queries = sorted({query for _, query, _ in scores})
     else:
         queries = sorted(query for (query,) in lake.rows(LABELLED, collection, label_set))
@@ -136,11 +136,12 @@ def _no_such_board(
         label_set,
     )
     where = f"the leaderboard of {label_set!r} on {collection!r}"
-    measures, levels = {m for m, _ in rows}, sorted({level for _, level in rows})
+    known, levels = {m for m, _ in rows}, sorted({level for _, level in rows})
     if not rows:
         return BadInput(f"{where} has no systems", "Ingest runs or responses, then build.")
-    if measure not in measures:
-        return BadInput(f"{where} has no measure {measure!r}", did_you_mean(measure, measures))
+    if measure not in known:
+        hint = measure_hint(measure, known, lake.rows)
+        return BadInput(f"{where} has no measure {measure!r}", hint)
     return BadInput(
         f"{where} has no relevance level {level}",
         f"Levels there are: {', '.join(map(str, levels))}.",

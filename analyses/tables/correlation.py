@@ -2,17 +2,9 @@
 
 from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_label_set
-from gradelake.analyses.tables.table import (
-    Block,
-    Cell,
-    Column,
-    Table,
-    measure_order,
-    number,
-    text,
-    with_best_bold,
-)
+from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
@@ -65,16 +57,16 @@ def correlation_table(
             f"there is nothing to correlate with {whose!r} on {collection!r}",
             "Are there systems with official ranks, and these label sets and levels?",
         )
-    known = sorted({measure for *_, measure in cells}, key=measure_order)
+    correlated = {measure for *_, measure in cells}
+    kinds = {m: kind for m, kind in choosing.measures(lake).items() if m in correlated}
     for measure in measures:
-        if measure not in known:
-            raise BadInput(
-                f"no leaderboard has a measure {measure!r}", did_you_mean(measure, known)
-            )
+        if measure not in kinds:
+            hint = measure_hint(measure, kinds, lake.rows)
+            raise BadInput(f"no leaderboard has a measure {measure!r}", hint)
     columns = list(dict.fromkeys(measures)) or [
         measure
-        for measure in known
-        if not measure.startswith("Judged@")
+        for measure, kind in kinds.items()
+        if kind != "labelled"
         and any(None not in cells.get((*row, measure), {None: None}).values() for row in shown)
     ]
     table = [

@@ -1,20 +1,11 @@
 """A leaderboard: systems, their scores by several measures, and their official ranks."""
 
-from gradelake.analyses.choosing import official_ranks
+from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import default_level
-from gradelake.analyses.tables.table import (
-    Block,
-    Column,
-    Table,
-    measure_order,
-    number,
-    rank,
-    text,
-    with_best_bold,
-)
+from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.lake import Lake
 
 SCORES = """
@@ -48,15 +39,16 @@ def leaderboard_table(
             f"the leaderboard of {label_set!r} on {collection!r} has no level {level}",
             "Are there systems? Levels are those of seeds/evaluation_levels.csv.",
         )
-    known = sorted({measure for _, measure in cells}, key=measure_order)
+    scored = {measure for _, measure in cells}
+    kinds = {m: kind for m, kind in choosing.measures(lake).items() if m in scored}
     for measure in measures:
-        if measure not in known:
+        if measure not in kinds:
             raise BadInput(
                 f"the leaderboard of {label_set!r} has no measure {measure!r}",
-                did_you_mean(measure, known),
+                measure_hint(measure, kinds, lake.rows),
             )
-    shown = list(dict.fromkeys(measures)) or [m for m in known if not m.startswith("Judged@")]
-    official = official_ranks(lake, collection)
+    shown = list(dict.fromkeys(measures)) or [m for m in kinds if kinds[m] != "labelled"]
+    official = choosing.official_ranks(lake, collection)
     nothing = (None, None)
     places = {system: cells.get((system, shown[0]), nothing)[1] for system, _ in cells}
     rows = []

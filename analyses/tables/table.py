@@ -98,13 +98,3 @@ def with_best_bold(rows: Sequence[list[Cell]], columns: Iterable[int]) -> list[l
             if cell.value is not None and float(cell.text) == max(shown):
                 row[index] = replace(cell, is_bold=True)
     return rows
-
-
-_ORDER = ("nDCG", "AP", "RR", "Rprec", "P", "R", "Cover", "alpha-nDCG", "Judged")
-
-
-def measure_order(measure: str) -> tuple[int, str, int]:
-    """Sort key: the usual measures first, then by name and cutoff."""
-    family, _, cutoff = measure.partition("@")
-    place = _ORDER.index(family) if family in _ORDER else len(_ORDER)
-    return place, family, int(cutoff) if cutoff.isdigit() else 0

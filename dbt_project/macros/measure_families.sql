@@ -1,12 +1,12 @@
-{# The families of measures: all that knows one reads it here. A new one is a row, and its formula in
-   macros/measures. A row: the name, what may follow it ([]: or may not), the kind, the formula.
+{# The families of measures: all that knows one reads it here. A new one is a row, and a formula
+   in macros/measures. A row: its name, what may follow that ([]: or may not), kind, formula.
 
-   kind      the formula of one ranking may use
-   binary    ranks (of passages labelled at or above the level), places (theirs among all labelled
-             passages of the ranking), n_relevant, n_nonrelevant (labels of the query at or above the
-             level, and below), n_retrieved
-   graded    hits (rank and label of all labelled passages in the ranking), ideal_gains (labels of the
-             query above 0, greatest first), top_label (the greatest of the label set, at least 4)
+   kind      the formula may use, of one ranking
+   binary    ranks (of passages labelled at or above the level), places (theirs among its labelled
+             passages), n_retrieved; of the query n_relevant, n_nonrelevant (labels at or above the
+             level, and below)
+   graded    hits (rank and label of each labelled passage); of the query ideal_gains (labels above
+             0, greatest first); top_label (the greatest of the label set, at least 4)
    labelled  hits; it says how complete labels are, not how good a ranking is
    rubric    none: models/marts/coverage compute it from the grades of rubric items
 
@@ -34,26 +34,28 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{# As rows, in the order in which they are shown. `pattern` is the regular expression of its measures'
-   names, `spelling` says the same to people. #}
+{# As rows, in the order in which they are shown. `pattern` is the regular expression of the names
+   of its measures, `spelling` says the same to people. #}
 {% macro measure_families() -%}
-    select *
+    select
+        family,
+        kind,
+        replace(family || suffix, '(p)', '(p=0.8)') as spelling,
+        family
+        || replace(
+            replace(
+                replace(suffix, '[@k]', '(@k)?'),
+                '@k', '@[1-9][0-9]{0,8}'
+            ),
+            '(p)', '\(p=0\.[0-9]*[1-9]\)'
+        ) as pattern,
+        place
     from (
         values
-        {%- call(name, suffix, kind, formula, place) each_measure_family() %}
-        {{- "," if place > 1 }}
-        (
-            '{{ name }}',
-            '{{ kind }}',
-            '{{ (name ~ suffix) | replace("(p)", "(p=0.8)") }}',
-            '{{ name ~ suffix
-                | replace("[@k]", "(@k)?")
-                | replace("@k", "@[1-9][0-9]{0,8}")
-                | replace("(p)", "\\(p=0\\.[0-9]*[1-9]\\)") }}',
-            {{ place }}
-        )
+        {% call(name, suffix, kind, formula, place) each_measure_family() -%}
+            {{ "," if place > 1 }} ('{{ name }}', '{{ kind }}', '{{ suffix }}', {{ place }})
         {%- endcall %}
-    ) as families (family, kind, spelling, pattern, place)
+    ) as listed (family, kind, suffix, place)
 {%- endmacro %}
 
 {# The value of a measure for one ranking, by its family. #}
@@ -61,7 +63,7 @@
     case family
         {%- call(name, suffix, kind, formula, place) each_measure_family() %}
         {%- if kind in kinds %}
-            when '{{ name }}' then {{ formula }}
+        when '{{ name }}' then {{ formula }}
         {%- endif %}
         {%- endcall %}
     end

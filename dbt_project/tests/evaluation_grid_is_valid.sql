@@ -13,15 +13,19 @@ levels as (
 
 families as (
     {{ measure_families() }}
+),
+
+spellings as (
+    select string_agg(spelling, ', ' order by place) as known
+    from families
 )
 
 select
     'evaluation_grid.csv' as seed,
-    coalesce(measure, '(empty)') as bad_row,
-    'there is no such measure; there are: '
-    || (select string_agg(families.spelling, ', ' order by families.place) from families)
-        as problem
+    coalesce(grid.measure, '(empty)') as bad_row,
+    'there is no such measure; there are: ' || spellings.known as problem
 from grid
+cross join spellings
 anti join families on regexp_full_match(grid.measure, families.pattern)
 union all
 select

@@ -10,6 +10,7 @@ import duckdb
 
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _KNOWN = {
     "measure": "select measure from lake.intermediate.evaluation_grid",
     "level": "select level from lake.intermediate.evaluation_levels",
     "tau": "select level from lake.intermediate.evaluation_levels",
-    "k": "select cutoff from lake.intermediate.evaluation_grid where family = 'Cover'",
+    "k": "select cutoff from lake.intermediate.int_measures where family = 'Cover'",
 }
 # a plain filter of grades, in some questions; what stands for the level of each label set
 _ALSO = {"tau": {"0"}, "level": {"min_relevant"}}
@@ -47,12 +48,7 @@ _EXAMPLES = {
     "collection": "demo",
 }
 # parameters whose values seeds of a project can add to
-_SEEDS = {
-    "measure": "evaluation_grid",
-    "level": "evaluation_levels",
-    "tau": "evaluation_levels",
-    "policy": "label_policies",
-}
+_SEEDS = {"level": "evaluation_levels", "tau": "evaluation_levels", "policy": "label_policies"}
 # a line of a question that a release cannot answer: its answer is always as of now
 _LIVE = "-- Reads the working catalog, as with --live"
 _PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
@@ -155,18 +151,15 @@ def check_names(lake: "Lake", values: dict[str, str | None]) -> None:
     for name, value in values.items():
         names = known(lake, name)
         if value is not None and names is not None and value not in names:
-            hints = [_nearest(name, value, names), not_built_yet(lake)]
+            hints = [_nearest(lake, name, value, names), not_built_yet(lake)]
             raise BadInput(f"--{name} {value!r}: there is none", "\n  ".join(filter(None, hints)))
 
 
-def _nearest(name: str, value: str, names: set[str]) -> str:
+def _nearest(lake: "Lake", name: str, value: str, names: set[str]) -> str:
     """The name that was meant, or those that there are and what can add to them."""
-    before, at, number = value.rpartition("@")
-    cutoffs = {each for each in names if each.lower().startswith(f"{before}@".lower())}
-    if at and number.isdecimal() and cutoffs and value.lower() not in map(str.lower, names):
-        hint = f"Known: {', '.join(sorted(names))}."  # another cutoff is no typing error
-    else:
-        hint = did_you_mean(value, names)
+    if name == "measure":
+        return measure_hint(value, names, lake.rows)
+    hint = did_you_mean(value, names)
     if hint.startswith("Known") and name in _SEEDS:
         hint += f" A file seeds/{_SEEDS[name]}.csv beside gradelake.toml can add others."
     return hint

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import duckdb
 
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import connect, require_lake
 from gradelake.sql.releases.releases import attach_release
@@ -224,7 +225,12 @@ def _check(connection: duckdb.DuckDBPyConnection, column: str, names) -> None:
     known = {n for (n,) in connection.execute(f"select distinct {column} from keys").fetchall()}
     for name in names:
         if name not in known:
-            hint = did_you_mean(str(name), map(str, known))
+            if column == "measure":
+                hint = measure_hint(
+                    name, known, lambda q: connection.execute(q).fetchall(), "later"
+                )
+            else:
+                hint = did_you_mean(str(name), map(str, known))
             raise BadInput(f"neither release has a leaderboard of {column} {name!r}", hint)
 
 

@@ -82,8 +82,8 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested(lake):
 @pytest.mark.parametrize(
     ("seed", "row", "problem"),
     [
-        ("evaluation_grid.csv", "nDGC@10,nDGC,10", "unknown family"),
-        ("evaluation_grid.csv", "P@5,P,10", "not spelled family@cutoff"),
+        ("evaluation_grid.csv", "nDGC@10", "there is no such measure; there are: nDCG[@k]"),
+        ("evaluation_grid.csv", "RBP", "RBP(p=0.8)[@k]"),
         ("evaluation_levels.csv", "0", "a level is 1 or more"),
     ],
 )

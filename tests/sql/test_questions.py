@@ -84,8 +84,8 @@ def test_scores_of_a_column_have_four_decimals_at_most(demo):
         ("ndcg@10", r"Did you mean 'nDCG@10'\?"),
         ("ap", r"Did you mean 'AP'\?"),
         ("nDCG@1O", r"Did you mean 'nDCG@10'\?"),
-        ("nDCG@5", r"Known: AP, .*nDCG@10.*seeds/evaluation_grid\.csv .* can add others\."),
-        ("infNDCG-x", r"Known: AP, .*seeds/evaluation_grid\.csv .* can add others\."),
+        ("ndcg@5", r"nDCG@5 is not computed here\. Add the line nDCG@5 .*evaluation_grid\.csv .*"),
+        ("quality", r"There are: nDCG\[@k\], AP\[@k\], .*SetF, .*Judged@k\."),
     ],
 )
 def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(demo, measure, hint):

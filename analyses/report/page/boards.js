@@ -77,7 +77,7 @@ function leaderboardTable(data, level, measure, rows) {
   const heads = ["rank", "system", ...(before ? [`since ${before}`] : []),
     ...Object.keys(official).map((name) => `${name} rank`), ...measures];
   const known = rows.some((row) => row.before !== null);
-  const ofRubric = /^(Cover|alpha-nDCG)@/.test(measure);
+  const ofRubric = board.settled.of_rubric.includes(measure);
   const column = new Map(data.systems.map((system, i) => [system, i]));
   const lines = rows.map((row) => {
     const [by, words] = moved(row, known);

@@ -1,18 +1,11 @@
-{# ERR: 1 / the rank at which somebody stops who is satisfied by a passage with the probability
-   (2^label - 1) / 2^top_label (Chapelle et al. 2009), as gdeval computes it. Of each passage: what it
-   adds, and who goes on below it. #}
+{# ERR: 1 / the rank at which somebody stops whom a passage satisfies with the probability
+   (2^label - 1) / 2^top_label, if none above it did (Chapelle et al. 2009), as gdeval has it. #}
 {% macro expected_reciprocal_rank() -%}
-    list_reduce(
-        [
-            {
-                'gain': (2 ** hit.label - 1) / 2 ** top_label / hit.rank,
-                'left': 1 - (2 ** hit.label - 1) / 2 ** top_label
-            } for hit in hits
-            if hit.rank <= k and hit.label > 0
-        ],
-        lambda above, below: {
-            'gain': above.gain + above.left * below.gain, 'left': above.left * below.left
-        },
-        {'gain': cast(0 as double), 'left': cast(1 as double)}
-    ).gain
+    list_sum([
+        (2 ** hit.label - 1) / 2 ** top_label / hit.rank
+        * coalesce(list_product([
+            1 - (2 ** greatest(above.label, 0) - 1) / 2 ** top_label for above in hits[1:nth - 1]
+        ]), 1)
+        for hit, nth in hits if hit.rank <= k and hit.label > 0
+    ])
 {%- endmacro %}

@@ -17,7 +17,10 @@ select
 from marts.leaderboard_correlation as correlation
 inner join marts.usual_levels as levels using (collection, label_set)
 where
-    correlation.measure not like 'Judged%'
+    correlation.measure not in (
+        select int_measures.measure from intermediate.int_measures
+        where int_measures.kind = 'labelled'
+    )
     and correlation.level = coalesce(try_cast($level as integer), levels.level)
     and ($collection is null or correlation.collection = $collection)
     and ($label_set is null or correlation.label_set = $label_set)

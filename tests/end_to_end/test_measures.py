@@ -1,0 +1,162 @@
+"""Every family of measures against ir_measures, cell by cell; measures that are not there."""
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests import oracle
+from tests.conftest import DL19_RUNS, gradelake, write_dl19_config
+from tests.places import DL19, missing_dl19
+
+ALSO = ("Cover@10", "RBP(p=0.8)@3", "ERR")
+N_QUERIES = 12
+
+
+def write_grid(folder: Path) -> None:
+    (folder / "seeds").mkdir(exist_ok=True)
+    lines = ["measure", *oracle.OF_EVERY_FAMILY, *ALSO]
+    (folder / "seeds" / "evaluation_grid.csv").write_text("\n".join(lines) + "\n")
+
+
+def write_random_collection(folder: Path) -> None:
+    """Ties (also as 32-bit floats only), labels from -2 to 4, passages without one, queries that a
+    run or the judgments leave out, a query without anything relevant, short and long rankings."""
+    rng = random.Random(14)
+    passages = [f"p{number}" for number in range(60)]
+    queries = [f"q{number}" for number in range(N_QUERIES)]
+    folder.joinpath("odd").mkdir()
+    (folder / "odd/topics.tsv").write_text("".join(f"{q}\twhat is {q}?\n" for q in queries))
+    with (folder / "odd/people.qrels").open("w") as file:
+        for query in queries[:-1]:
+            labels = [-2, -1, 0, 0] if query == "q0" else [-2, -1, 0, 0, 0, 1, 1, 2, 3, 4]
+            for passage in rng.sample(passages, rng.randint(3, 40)):
+                file.write(f"{query} 0 {passage} {rng.choice(labels)}\n")
+    for system in range(6):
+        with (folder / f"odd/s{system}.run").open("w") as file:
+            for query in rng.sample(queries, N_QUERIES - system % 3):
+                for rank, passage in enumerate(rng.sample(passages, rng.choice([1, 4, 25, 60])), 1):
+                    score = rng.choice([1.0, 1.00000001, 2.0, rng.random()])
+                    file.write(f"{query} Q0 {passage} {rank} {score} s{system}\n")
+    with (folder / "gradelake.toml").open("a") as config:
+        config.write(
+            '\n[collections.odd]\nqueries = "odd/topics.tsv"\nruns = ["odd/*.run"]\n'
+            'judgments = { people = "odd/people.qrels" }\nmin_relevant = 2\n'
+        )
+
+
+@pytest.fixture(scope="module")
+def measured(demo, tmp_path_factory) -> Path:
+    """The demo and a random collection, by every family."""
+    folder = tmp_path_factory.mktemp("measures") / "demo"
+    shutil.copytree(demo, folder)
+    write_grid(folder)
+    write_random_collection(folder)
+    gradelake(folder, "ingest", "odd")
+    gradelake(folder, "build")
+    return folder
+
+
+def assert_same_cells(folder: Path, collection: str, label_set: str, qrels: Path, runs: Path):
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(
+            "select level, system, query_id, measure, value from lake.marts.topic_scores "
+            "where collection = ? and label_set = ?",
+            collection,
+            label_set,
+        )
+    ours = {tuple(row[:4]): row[4] for row in rows}
+    labels, compared = oracle.read_qrels(qrels), set()
+    for system, run in oracle.read_runs(runs).items():
+        for level in oracle.LEVELS:
+            for cell, value in oracle.evaluate_every_family(labels, run, level):
+                tolerance = oracle.TOLERANCE.get(cell[1], 1e-9)
+                key = (level, system, *cell)
+                assert ours[key] == pytest.approx(value, abs=tolerance), key
+                compared.add(cell[1])
+    return compared
+
+
+def test_every_family_equals_ir_measures_on_odd_rankings(measured):
+    compared = assert_same_cells(
+        measured, "odd", "assessor:people", measured / "odd/people.qrels", measured / "odd"
+    )
+    assert compared == set(oracle.OF_EVERY_FAMILY)
+
+
+def test_every_family_equals_ir_measures_on_the_demo(measured):
+    compared = assert_same_cells(
+        measured, "demo", "assessor:human", measured / "judgments.qrels", measured / "runs"
+    )
+    assert compared == set(oracle.OF_EVERY_FAMILY)
+
+
+def test_every_family_equals_ir_measures_on_dl19(tmp_path):
+    if reason := missing_dl19():
+        pytest.skip(reason)
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in DL19_RUNS:
+        (runs / f"{name}.run.gz").symlink_to(DL19 / "runs" / f"{name}.run.gz")
+    write_dl19_config(tmp_path, ["runs/*.run.gz"])
+    write_grid(tmp_path)
+    gradelake(tmp_path, "ingest", "dl19")
+    gradelake(tmp_path, "build")
+    compared = assert_same_cells(tmp_path, "dl19", "assessor:nist", DL19 / "qrels.txt", runs)
+    assert compared == set(oracle.OF_EVERY_FAMILY)
+
+
+def test_cut_measures_of_one_value_are_those_of_a_cut_ranking(measured):
+    """RBP at a cutoff adds what the first ranks add; ERR without one reads the whole ranking."""
+    with Lake.published(Project.find(measured)) as lake:
+        rows = lake.rows(
+            "select cut.measure, cut.value, whole.value from lake.marts.topic_scores as cut "
+            "inner join lake.marts.topic_scores as whole "
+            "using (collection, label_set, level, system, query_id) "
+            "where (cut.measure, whole.measure) in "
+            "(('RBP(p=0.8)@3', 'RBP(p=0.8)'), ('ERR@10', 'ERR'))"
+        )
+    for measure, cut, whole in rows:
+        assert cut <= whole + 1e-9
+        if measure == "RBP(p=0.8)@3":
+            assert cut <= 1 - 0.8**3 + 1e-9
+    assert {measure for measure, *_ in rows} == {"RBP(p=0.8)@3", "ERR@10"}
+    assert any(cut < whole for _, cut, whole in rows)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sql", "@leaderboard"),
+        ("stats", "correlation", "demo"),
+        ("export", "latex", "leaderboard", "demo", "--label-set", "assessor:human", "-o", "x.tex"),
+        ("export", "latex", "correlation", "demo", "-o", "x.tex"),
+        ("plot", "scatter", "demo", "--label-set", "judge:overlap", "-o", "x.svg"),
+    ],
+)
+def test_a_measure_that_is_not_there_says_what_to_do(demo, command):
+    """One that is not computed, one of no family, and one that is mistyped."""
+    refused = gradelake(demo, *command, "--measure", "ERR@7", code=2).stderr
+    assert "Add the line ERR@7 to the file seeds/evaluation_grid.csv" in " ".join(refused.split())
+    refused = gradelake(demo, *command, "--measure", "quality", code=2).stderr
+    assert "nDCG[@k], AP[@k], RR[@k], Rprec, P@k," in " ".join(refused.split())
+    refused = gradelake(demo, *command, "--measure", "rr@10", code=2).stderr
+    assert "Did you mean 'RR@10'?" in refused
+
+
+def test_two_releases_without_a_measure_say_what_to_do(measured):
+    refused = gradelake(measured, "release", "diff", "r1", "r2", "--measure", "P@7", code=2).stderr
+    assert "Add the line P@7 to the file" in " ".join(refused.split())
+
+
+def test_a_mistyped_measure_in_a_grid_is_refused_with_the_families(demo, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    write_grid(folder)
+    with (folder / "seeds" / "evaluation_grid.csv").open("a") as file:
+        file.write("nDGC@10\n")
+    refused = " ".join(gradelake(folder, "build", code=2).stderr.split())
+    assert "nDGC@10: there is no such measure; there are: nDCG[@k], AP[@k]" in refused
