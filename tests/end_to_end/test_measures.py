@@ -80,6 +80,7 @@ def assert_same_cells(folder: Path, collection: str, label_set: str, qrels: Path
     return compared
 
 
+@pytest.mark.slow
 def test_every_family_equals_ir_measures_on_odd_rankings(measured):
     compared = assert_same_cells(
         measured, "odd", "assessor:people", measured / "odd/people.qrels", measured / "odd"
@@ -87,6 +88,7 @@ def test_every_family_equals_ir_measures_on_odd_rankings(measured):
     assert compared == set(oracle.OF_EVERY_FAMILY)
 
 
+@pytest.mark.slow
 def test_every_family_equals_ir_measures_on_the_demo(measured):
     compared = assert_same_cells(
         measured, "demo", "assessor:human", measured / "judgments.qrels", measured / "runs"
@@ -94,7 +96,8 @@ def test_every_family_equals_ir_measures_on_the_demo(measured):
     assert compared == set(oracle.OF_EVERY_FAMILY)
 
 
-def test_every_family_equals_ir_measures_on_dl19(tmp_path):
+@pytest.mark.slow
+def test_every_family_equals_ir_measures_on_dl19(tmp_path, new_lake):
     if reason := missing_dl19():
         pytest.skip(reason)
     runs = tmp_path / "runs"
@@ -102,6 +105,7 @@ def test_every_family_equals_ir_measures_on_dl19(tmp_path):
     for name in DL19_RUNS:
         (runs / f"{name}.run.gz").symlink_to(DL19 / "runs" / f"{name}.run.gz")
     write_dl19_config(tmp_path, ["runs/*.run.gz"])
+    new_lake(tmp_path)
     write_grid(tmp_path)
     gradelake(tmp_path, "ingest", "dl19")
     gradelake(tmp_path, "build")
@@ -109,6 +113,7 @@ def test_every_family_equals_ir_measures_on_dl19(tmp_path):
     assert compared == set(oracle.OF_EVERY_FAMILY)
 
 
+@pytest.mark.slow
 def test_cut_measures_of_one_value_are_those_of_a_cut_ranking(measured):
     """RBP at a cutoff adds what the first ranks add; ERR without one reads the whole ranking."""
     with Lake.published(Project.find(measured)) as lake:
@@ -147,6 +152,7 @@ def test_a_measure_that_is_not_there_says_what_to_do(demo, command):
     assert "Did you mean 'RR@10'?" in refused
 
 
+@pytest.mark.slow
 def test_two_releases_without_a_measure_say_what_to_do(measured):
     refused = gradelake(measured, "release", "diff", "r1", "r2", "--measure", "P@7", code=2).stderr
     assert "Add the line P@7 to the file" in " ".join(refused.split())
