@@ -74,7 +74,7 @@ class Grader:
         recorded = {
             key: self.identity[key]
             for key in ("decoding", "settings", "context_first", "rendering", "answers_from")
-        }
+        } | {"items": self.prompt.items}
         return {
             "grader_id": self.grader_id,
             "name": self.name,

@@ -1,18 +1,17 @@
 -- What a grader has still to do, as temporary tables. Settings come in as variables:
 --   collection, grader_id, rubric_version
---   target       'question', 'nugget', 'direct', 'extract' or 'verify'
---   kind         of the rubric items asked about: 'question' or 'nugget'; null for direct judges
+--   kind         of what is asked about: 'question', 'nugget', or 'passage' for direct judges
 --   needs_key    whether items without gold answers are left out
+--   answers_from  grader_id whose answers are verified; null for other targets
 --   query_ids    the queries asked for; null: all
 --   context_first  whether prompts that share a passage are put together, or those of an item
 --   asks_query   whether the prompt names the query
 --   chunk_pairs  how many pairs a chunk should have
---   answers_from  grader_id whose answers are verified; null for other targets
 --   pairs_limit  how many pairs at most; null: all
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
--- the passages that can be graded: in the pool, with a text
+-- the passages that can be graded
 create or replace temp table plan_passages as
 with
 
@@ -21,79 +20,50 @@ queries as (
         query_id,
         case when getvariable('asks_query') then sha256(text) end as query_sha256
     from lake.raw.queries
-    where collection = getvariable('collection')
-)
-
-select
-    pool.query_id,
-    pool.passage_id,
-    pool.text_sha256,
-    queries.query_sha256,
-    row_number() over (order by pool.query_id, pool.passage_id) as passage_no,
-    row_number() over (partition by pool.query_id order by pool.passage_id) as passage_rank,
-    dense_rank() over (order by pool.text_sha256) as text_no,
-    count(*) over (partition by pool.text_sha256) > 1 as text_repeats,
-    dense_rank() over (order by pool.query_id) as query_no
-from lake.intermediate.int_pool as pool
-inner join queries on pool.query_id = queries.query_id
-where
-    pool.collection = getvariable('collection')
-    and pool.text_sha256 is not null
-    and (
-        getvariable('query_ids') is null
-        or list_contains(getvariable('query_ids'), pool.query_id)
-    );
-
--- what is asked about each passage of a query; direct judges ask one thing, without an item
-create or replace temp table plan_items as
-with
-
-rubric_items as (
-    select
-        query_id,
-        item_id,
-        min(item_text) as item_text,
-        first(gold_answers order by bank) filter (
-            where len(gold_answers) > 0
-        ) as gold_answers
-    from lake.intermediate.int_rubric_items
     where
         collection = getvariable('collection')
-        and rubric_version = getvariable('rubric_version')
-        and kind = getvariable('kind')
-        and item_text is not null
-        and query_id in (select plan_passages.query_id from plan_passages)
-    group by query_id, item_id
-),
-
-no_items as (
-    select distinct
-        query_id,
-        '' as item_id,
-        '' as item_text,
-        cast(null as varchar[]) as gold_answers
-    from plan_passages
-    where getvariable('target') = 'direct'
-),
-
-items as (
-    select *
-    from rubric_items
-    where not getvariable('needs_key') or gold_answers is not null
-    union all
-    select * from no_items
+        and (
+            getvariable('query_ids') is null
+            or list_contains(getvariable('query_ids'), query_id)
+        )
 )
 
 select
     query_id,
+    passage_id,
+    wanted.text_sha256,
+    queries.query_sha256,
+    row_number() over (order by query_id, passage_id) as passage_no,
+    row_number() over (partition by query_id order by passage_id) as passage_rank,
+    dense_rank() over (order by wanted.text_sha256) as text_no,
+    count(*) over (partition by wanted.text_sha256) > 1 as text_repeats,
+    dense_rank() over (order by query_id) as query_no
+from lake.marts.wanted_grades as wanted
+inner join queries using (query_id)
+where
+    wanted.collection = getvariable('collection')
+    and wanted.kind = 'passage'
+    and wanted.is_gradable;
+
+-- what is asked about each passage of a query
+create or replace temp table plan_items as
+select
+    query_id,
     item_id,
-    item_text,
+    text as item_text,
     gold_answers,
     row_number() over (order by query_id, item_id) as item_no,
     row_number() over (partition by query_id order by item_id) as item_rank,
-    dense_rank() over (order by item_text, gold_answers) as wording_no,
-    count(*) over (partition by item_text, gold_answers) > 1 as wording_repeats
-from items;
+    dense_rank() over (order by text, gold_answers) as wording_no,
+    count(*) over (partition by text, gold_answers) > 1 as wording_repeats
+from lake.marts.wanted_items
+where
+    collection = getvariable('collection')
+    and rubric_version = getvariable('rubric_version')
+    and kind = getvariable('kind')
+    and text is not null
+    and (gold_answers is not null or not getvariable('needs_key'))
+    and query_id in (select plan_passages.query_id from plan_passages);
 
 -- grades in force: of the texts that the passage and, where it was asked, the query have now
 create or replace temp table plan_graded as
@@ -107,7 +77,8 @@ inner join plan_passages
         grades.query_id = plan_passages.query_id
         and grades.passage_id = plan_passages.passage_id
         and coalesce(grades.passage_sha256, plan_passages.text_sha256) = plan_passages.text_sha256
-        and grades.query_sha256 is not distinct from plan_passages.query_sha256
+        and coalesce(grades.query_sha256, plan_passages.query_sha256)
+        is not distinct from plan_passages.query_sha256
 inner join plan_items
     on
         grades.query_id = plan_items.query_id
@@ -115,36 +86,6 @@ inner join plan_items
 where
     grades.collection = getvariable('collection')
     and grades.grader_id = getvariable('grader_id');
-
--- the answers to verify: one of each item and passage; empty where nothing was answered
-create or replace temp table plan_answers as
-with
-
-answers as (
-    select
-        plan_passages.passage_no,
-        plan_items.item_no,
-        coalesce(min(trim(grades.answer)) filter (where grades.status = 'ok'), '') as answer
-    from lake.intermediate.int_grades_in_force as grades
-    inner join plan_passages
-        on
-            grades.query_id = plan_passages.query_id
-            and grades.passage_id = plan_passages.passage_id
-    inner join plan_items
-        on
-            grades.query_id = plan_items.query_id
-            and grades.item_id = plan_items.item_id
-    where
-        grades.collection = getvariable('collection')
-        and grades.grader_id = getvariable('answers_from')
-        and grades.status in ('ok', 'unanswerable')
-    group by all
-)
-
-select
-    *,
-    dense_rank() over (order by answer) as answer_no
-from answers;
 
 -- how the wanted pairs of a query lie in the order of work. Prompts that share most stay together:
 -- those of a passage when it comes first, else those of an item. A chunk is a few whole groups, or
@@ -203,11 +144,26 @@ select
 from sizes
 window before as (order by query_no rows between unbounded preceding and 1 preceding);
 
--- pairs without a grade. The numbers of work and chunks count all wanted pairs, not the missing
--- ones, so that what is left after a crash falls into the same chunks. read_no tells what is read
--- beside the item: the passage's text, or the answer to verify.
+-- pairs without a grade. The numbers of work and chunks count all pairs of passages and items, not
+-- the missing ones, so that what is left after a crash falls into the same chunks.
 create or replace temp table plan_missing as
 with
+
+wanted as (
+    select *
+    from lake.marts.wanted_grades
+    where
+        collection = getvariable('collection')
+        and rubric_version = getvariable('rubric_version')
+        and kind = getvariable('kind')
+        and answers_from is not distinct from getvariable('answers_from')
+        and is_gradable
+        and (has_gold_answers or not getvariable('needs_key'))
+        and (
+            getvariable('query_ids') is null
+            or list_contains(getvariable('query_ids'), query_id)
+        )
+),
 
 pairs as (
     select
@@ -216,6 +172,7 @@ pairs as (
         plan_passages.query_no,
         plan_passages.text_no,
         plan_items.wording_no,
+        wanted.answer,
         plan_passages.text_repeats or plan_items.wording_repeats as may_repeat,
         case
             when getvariable('context_first') then plan_passages.passage_rank
@@ -225,47 +182,29 @@ pairs as (
             when getvariable('context_first') then plan_items.item_rank
             else plan_passages.passage_rank
         end as member_rank
-    from plan_passages
-    inner join plan_items on plan_passages.query_id = plan_items.query_id
-    anti join plan_graded
-        on
-            plan_passages.passage_no = plan_graded.passage_no
-            and plan_items.item_no = plan_graded.item_no
-),
-
-readable_pairs as (
-    select
-        pairs.*,
-        pairs.text_no as read_no
-    from pairs
-    where getvariable('target') != 'verify'
-    union all
-    select
-        pairs.* replace (true as may_repeat),
-        plan_answers.answer_no as read_no
-    from pairs
-    inner join plan_answers
-        on
-            pairs.passage_no = plan_answers.passage_no
-            and pairs.item_no = plan_answers.item_no
-    where getvariable('target') = 'verify'
+    from wanted
+    left join plan_passages using (query_id, passage_id)
+    left join plan_items using (query_id, item_id)
 )
 
 select
-    readable_pairs.passage_no,
-    readable_pairs.item_no,
-    readable_pairs.query_no,
-    readable_pairs.read_no,
-    readable_pairs.wording_no,
-    readable_pairs.may_repeat,
+    passage_no,
+    item_no,
+    query_no,
+    -- what is read beside the item: the passage's text, or the answer to verify
+    case when pairs.answer is null then pairs.text_no end as text_no,
+    pairs.answer,
+    pairs.wording_no,
+    pairs.may_repeat or pairs.answer is not null as may_repeat,
     plan_layout.pairs_before
-    + (readable_pairs.group_rank - 1) * plan_layout.group_size
-    + readable_pairs.member_rank as work_no,
+    + (pairs.group_rank - 1) * plan_layout.group_size
+    + pairs.member_rank as work_no,
     plan_layout.chunks_before
-    + (readable_pairs.group_rank - 1) // plan_layout.groups_per_chunk * plan_layout.chunks_per_group
-    + (readable_pairs.member_rank - 1) // getvariable('chunk_pairs') as chunk_no
-from readable_pairs
-inner join plan_layout on readable_pairs.query_no = plan_layout.query_no;
+    + (pairs.group_rank - 1) // plan_layout.groups_per_chunk * plan_layout.chunks_per_group
+    + (pairs.member_rank - 1) // getvariable('chunk_pairs') as chunk_no
+from pairs
+anti join plan_graded using (passage_no, item_no)
+inner join plan_layout using (query_no);
 
 -- pairs whose very prompt was answered before, under another passage, item or query: their grade
 -- is copied
@@ -275,7 +214,7 @@ with
 graded_prompts as (
     select
         plan_items.wording_no,
-        plan_passages.text_no as read_no,
+        plan_passages.text_no,
         case when getvariable('asks_query') then plan_passages.query_no end as query_no,
         min(
             { 'passage_no': plan_passages.passage_no, 'item_no': plan_items.item_no }
@@ -285,7 +224,7 @@ graded_prompts as (
     inner join plan_items on plan_graded.item_no = plan_items.item_no
     where
         not plan_graded.is_failed
-        and getvariable('target') != 'verify'
+        and getvariable('answers_from') is null
         and (plan_passages.text_repeats or plan_items.wording_repeats)
     group by all
 )
@@ -300,7 +239,7 @@ from plan_missing
 inner join graded_prompts
     on
         plan_missing.wording_no = graded_prompts.wording_no
-        and plan_missing.read_no = graded_prompts.read_no
+        and plan_missing.text_no = graded_prompts.text_no
         and (
             graded_prompts.query_no is null
             or plan_missing.query_no = graded_prompts.query_no
@@ -337,6 +276,7 @@ led as (
     select
         passage_no,
         item_no,
+        answer,
         work_no,
         min(work_no) over prompt as leader_no,
         min(chunk_no) over prompt as chunk_no
@@ -344,7 +284,7 @@ led as (
     where may_repeat
     window prompt as (
         partition by
-            wording_no, read_no, case when getvariable('asks_query') then query_no end
+            wording_no, text_no, answer, case when getvariable('asks_query') then query_no end
     )
 ),
 
@@ -352,6 +292,7 @@ alone as (
     select
         passage_no,
         item_no,
+        answer,
         work_no,
         work_no as leader_no,
         chunk_no

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 PLAN = Path(__file__).with_name("plan.sql")
-# views of dbt that say what is wanted; they are always as new as the raw tables
-VIEWS = (
-    "intermediate.int_pool",
-    "intermediate.int_rubric_items",
-    "intermediate.int_grades_in_force",
-)
+# dbt's views that say what is wanted; they are always as new as the raw tables
+VIEWS = ("marts.wanted_items", "marts.wanted_grades")
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
 _WINDOW = 32  # chunks fetched at a time
 
@@ -59,45 +55,32 @@ class Plan:
             "collection": ("varchar", request.collection),
             "grader_id": ("varchar", grader.grader_id),
             "rubric_version": ("integer", self.rubric_version),
-            "target": ("varchar", prompt.target),
-            "kind": ("varchar", prompt.items),
+            "kind": ("varchar", prompt.items or "passage"),
             "needs_key": ("boolean", needs_key),
+            "answers_from": ("varchar", grader.answers_from),
             "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
             "context_first": ("boolean", prompt.context_first),
             "asks_query": ("boolean", "query" in prompt.slots),
             "chunk_pairs": ("bigint", grader.chunk_pairs),
-            "answers_from": ("varchar", grader.answers_from),
             "pairs_limit": ("bigint", request.limit),
         }
 
     def _rubric_version(self) -> int:
-        """The version asked for, or the newest: what people want to be graded now."""
+        """The version asked for, or the newest: what people want to be graded now. Passages as
+        a whole belong to version 0."""
+        if self.prompt.items is None:
+            return 0
         if self.request.rubric_version is not None:
             return self.request.rubric_version
-        newest = self.lake.value(
-            "select max(rubric_version) from lake.intermediate.int_rubric_items "
-            "where collection = ?",
+        return self.lake.value(
+            "select max(rubric_version) from lake.marts.wanted_items where collection = ?",
             self.request.collection,
         )
-        return newest or 0
 
     def _totals(self) -> Totals:
         counts = self.lake.rows(
             """
-            with wanted as (
-                select count(*) as n
-                from plan_passages
-                inner join plan_items on plan_passages.query_id = plan_items.query_id
-                where
-                    getvariable('target') != 'verify'
-                    or exists (
-                        from plan_answers
-                        where plan_answers.passage_no = plan_passages.passage_no
-                            and plan_answers.item_no = plan_items.item_no
-                    )
-            )
             select
-                (select n from wanted),
                 (select count(*) from plan_graded),
                 (select count(*) from plan_graded where is_failed),
                 (select count(*) from plan_missing),
@@ -105,15 +88,17 @@ class Plan:
                 (select count(*) from plan_work where work_no = leader_no),
                 (select count(distinct chunk_no) from plan_work),
                 (
-                    select count(distinct passage_id) from lake.intermediate.int_pool
-                    where collection = getvariable('collection') and text_sha256 is null
+                    select count(distinct passage_id) from lake.marts.wanted_grades
+                    where
+                        collection = getvariable('collection')
+                        and kind = 'passage'
+                        and not is_gradable
                 )
             """
         )[0]
-        wanted, graded, failed, missing, reusable, prompts, chunks, without_text = counts
+        graded, failed, missing, reusable, prompts, chunks, without_text = counts
         tokens, measured = self._tokens(prompts)
         return Totals(
-            wanted,
             graded,
             failed,
             missing,
@@ -169,14 +154,10 @@ class Plan:
                     plan_items.item_id,
                     plan_passages.text_no,
                     plan_work.item_no,
-                    plan_answers.answer
+                    plan_work.answer
                 from plan_work
                 inner join plan_passages on plan_work.passage_no = plan_passages.passage_no
                 inner join plan_items on plan_work.item_no = plan_items.item_no
-                left join plan_answers
-                    on
-                        plan_work.passage_no = plan_answers.passage_no
-                        and plan_work.item_no = plan_answers.item_no
                 where plan_work.chunk_no between $first and $last
                 order by plan_work.chunk_no, plan_work.work_no
                 """,
@@ -295,8 +276,8 @@ def _check(lake: Lake, request: Request) -> None:
 def _check_items(lake: Lake, request: Request, kind: str) -> None:
     versions = dict(
         lake.rows(
-            "select rubric_version, count(*) filter (where kind = ? and item_text is not null) "
-            "from lake.intermediate.int_rubric_items where collection = ? group by 1",
+            "select rubric_version, count(text) filter (where kind = ?) "
+            "from lake.marts.wanted_items where collection = ? and kind != 'passage' group by 1",
             kind,
             request.collection,
         )

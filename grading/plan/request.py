@@ -83,7 +83,6 @@ class Chunk:
 class Totals:
     """A plan in numbers; pairs of (passage, item)."""
 
-    wanted: int
     graded: int
     failed: int
     missing: int
@@ -94,3 +93,7 @@ class Totals:
     prompt_tokens: int
     tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
     pairs_per_second: float | None  # measured in earlier runs of this grader
+
+    @property
+    def wanted(self) -> int:
+        return self.graded + self.missing

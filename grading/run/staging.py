@@ -124,7 +124,8 @@ class Committer:
                         other.query_id = known.query_id and other.passage_id = known.passage_id
                         and other_item.item_id = known.item_id
                         and coalesce(known.passage_sha256, other.text_sha256) = other.text_sha256
-                        and known.query_sha256 is not distinct from other.query_sha256
+                        and coalesce(known.query_sha256, other.query_sha256)
+                        is not distinct from other.query_sha256
                 where
                     known.grader_id = getvariable('grader_id')
                     and known.collection = getvariable('collection')

@@ -17,8 +17,10 @@ members as (
         own_graders.grader,
         own_graders.grader_id,
         own_graders.target,
+        own_graders.asks_about,
         own_graders.kind,
         own_graders.needs_gold_answers,
+        own_graders.answers_from,
         own_graders.scale_min,
         own_graders.scale_max,
         own_graders.created_at
@@ -41,8 +43,10 @@ select
     grader,
     grader_id,
     target,
+    asks_about,
     kind,
     needs_gold_answers,
+    answers_from,
     scale_min,
     scale_max,
     created_at

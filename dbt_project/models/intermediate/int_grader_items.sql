@@ -12,8 +12,8 @@ ensemble_grades as (
     select * from {{ ref('int_ensemble_grades') }}
 ),
 
-rubric_items as (
-    select * from {{ ref('int_rubric_items') }}
+items as (
+    select * from {{ ref('int_distinct_items') }}
 ),
 
 -- a grader's rubric matters where it has graded something
@@ -28,21 +28,6 @@ graders_at_work as (
         collection,
         grader_id
     from ensemble_grades
-),
-
--- an item that several banks have counts once, with the greatest of its weights
-items as (
-    select
-        collection,
-        rubric_version,
-        kind,
-        query_id,
-        item_id,
-        min(item_text) as item_text,
-        max(weight) as weight,
-        bool_or(coalesce(len(gold_answers), 0) > 0) as has_gold_answers
-    from rubric_items
-    group by all
 )
 
 select
@@ -58,4 +43,4 @@ select
 from items
 inner join graders using (kind)
 semi join graders_at_work using (collection, grader_id)
-where items.has_gold_answers or not graders.needs_gold_answers
+where items.gold_answers is not null or not graders.needs_gold_answers

@@ -18,9 +18,11 @@ ensemble_graders as (
         'ensemble' as engine,
         rule || ' of ' || string_agg(grader, ', ' order by grader) as model,
         any_value(target) as target,
+        any_value(asks_about) as asks_about,
         any_value(kind) as kind,
         -- items that no majority of its members can grade are none of its
         2 * count(*) filter (where needs_gold_answers) >= count(*) as needs_gold_answers,
+        min(answers_from) as answers_from,
         any_value(scale_min) as scale_min,
         any_value(scale_max) as scale_max,
         max(created_at) as created_at
@@ -44,8 +46,10 @@ select
     engine,
     model,
     target,
+    asks_about,
     kind,
     needs_gold_answers,
+    answers_from,
     scale_min,
     scale_max,
     label_rubric_id,

@@ -12,7 +12,14 @@ numbered_graders as (
         row_number() over (
             partition by grader
             order by created_at desc, grader_id desc
-        ) as nth_newest
+        ) as nth_newest,
+        case
+            when target = 'direct' then 'passage'
+            when target in ('question', 'nugget') then target
+            -- older graders of answers did not record it
+            when target in ('extract', 'verify')
+                then coalesce(items, if(starts_with(prompt, 'nugget_'), 'nugget', 'question'))
+        end as asks_about
     from graders
 )
 
@@ -26,13 +33,12 @@ select
     engine,
     model,
     target,
+    asks_about,
     -- what of a rubric it grades; verifiers, and parsers that compare with a key, only items that
     -- have one
-    case
-        when target in ('question', 'verify') then 'question'
-        when target = 'nugget' then 'nugget'
-    end as kind,
+    case when target in ('question', 'nugget', 'verify') then asks_about end as kind,
     target = 'verify' or parser = 'answer_key' as needs_gold_answers,
+    answers_from,
     scale_min,
     scale_max,
     label_rubric_id,

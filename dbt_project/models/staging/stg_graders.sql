@@ -9,6 +9,8 @@ select
     scale_min,
     scale_max,
     decoding,
+    json_extract_string(decoding, '$.items') as items,
+    json_extract_string(decoding, '$.answers_from') as answers_from,
     parser,
     target,
     prompt_text,

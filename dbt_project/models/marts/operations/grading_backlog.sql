@@ -2,33 +2,19 @@
 
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-wanted_grades as (
-    select * from {{ ref('int_wanted_grades') }}
-),
-
-grades as (
-    select * from {{ ref('int_grades') }}
+ungraded_pairs as (
+    select * from {{ ref('int_ungraded_pairs') }}
 )
 
 select
-    wanted_grades.collection,
-    graders.grader,
-    wanted_grades.rubric_version,
-    wanted_grades.query_id,
-    wanted_grades.passage_id,
-    wanted_grades.item_id
-from wanted_grades
-inner join graders on wanted_grades.target = graders.target
-anti join grades
-    on
-        wanted_grades.collection = grades.collection
-        and wanted_grades.query_id = grades.query_id
-        and wanted_grades.passage_id = grades.passage_id
-        and wanted_grades.item_id = grades.item_id
-        and graders.grader_id = grades.grader_id
--- neither can be asked
-where graders.engine not in ('imported', 'ensemble')
+    collection,
+    grader,
+    rubric_version,
+    query_id,
+    passage_id,
+    item_id
+from ungraded_pairs
+where
+    status = 'missing'
+    -- neither can be asked
+    and engine not in ('imported', 'ensemble')

@@ -1,0 +1,81 @@
+{{ config(materialized='view') }}
+
+-- Reads views of raw tables only: grading is planned from it between builds.
+with
+
+pool as (
+    select * from {{ ref('int_pool') }}
+),
+
+items as (
+    select * from {{ ref('wanted_items') }}
+),
+
+extractors as (
+    select * from {{ ref('stg_graders') }}
+    where target = 'extract'
+),
+
+grades as (
+    select * from {{ ref('int_grades_in_force') }}
+),
+
+-- they can be many millions: none is kept, though they are read twice
+pairs as not materialized (
+    select
+        collection,
+        items.rubric_version,
+        items.kind,
+        query_id,
+        pool.passage_id,
+        pool.text_sha256,
+        items.item_id,
+        items.gold_answers is not null as has_gold_answers,
+        pool.text_sha256 is not null and items.text is not null as is_gradable
+    from pool
+    inner join items using (collection, query_id)
+),
+
+-- one answer of each grader that extracts them; empty where it found none
+answers as (
+    select
+        collection,
+        query_id,
+        passage_id,
+        item_id,
+        grader_id as answers_from,
+        coalesce(min(trim(answer)) filter (where status = 'ok'), '') as answer
+    from grades
+    semi join extractors using (grader_id)
+    where status in ('ok', 'unanswerable')
+    group by all
+)
+
+select
+    collection,
+    rubric_version,
+    kind,
+    query_id,
+    passage_id,
+    text_sha256,
+    item_id,
+    has_gold_answers,
+    is_gradable,
+    null as answers_from,
+    null as answer
+from pairs
+union all
+select
+    collection,
+    pairs.rubric_version,
+    pairs.kind,
+    query_id,
+    passage_id,
+    pairs.text_sha256,
+    item_id,
+    pairs.has_gold_answers,
+    pairs.is_gradable,
+    answers.answers_from,
+    answers.answer
+from pairs
+inner join answers using (collection, query_id, passage_id, item_id)

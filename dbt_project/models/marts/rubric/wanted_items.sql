@@ -1,0 +1,32 @@
+{{ config(materialized='view') }}
+
+with
+
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+items as (
+    select * from {{ ref('int_distinct_items') }}
+)
+
+select
+    collection,
+    rubric_version,
+    kind,
+    query_id,
+    item_id,
+    item_text as text,
+    gold_answers
+from items
+union all
+-- direct judges read the passage as a whole
+select
+    collection,
+    0 as rubric_version,
+    'passage' as kind,
+    query_id,
+    '' as item_id,
+    '' as text,
+    null as gold_answers
+from queries
