@@ -83,3 +83,10 @@
         where part in (select stale_parts.part from temp.stale_parts)
     {%- endif -%}
 {%- endmacro %}
+
+{# In a model: the rows of `relation` in those parts. `key` is what it shares with `inputs`. #}
+{% macro rows_of_stale_parts(relation, inputs, key) -%}
+    select kept.*
+    from {{ relation }} as kept
+    semi join (select * from {{ inputs }} {{ only_stale_parts() }}) as stale using ({{ key }})
+{%- endmacro %}

@@ -9,19 +9,10 @@
 -- before adds (1 - alpha)^n, alpha being 0.5.
 with recursive
 
-stale_rubrics as (
-    select * from {{ ref('int_rubric_inputs') }}
-    {{ only_stale_parts() }}
-),
-
 grader_items as (
-    select grader_items.*
-    from {{ ref('int_grader_items') }} as grader_items
-    semi join stale_rubrics
-        on
-            grader_items.collection = stale_rubrics.collection
-            and grader_items.grader_id = stale_rubrics.grader_id
-            and grader_items.rubric_version = stale_rubrics.rubric_version
+    {{ rows_of_stale_parts(
+        ref('int_grader_items'), ref('int_rubric_inputs'), 'collection, grader_id, rubric_version'
+    ) }}
 ),
 
 item_grades as (
@@ -115,7 +106,7 @@ ideal_rankings as (
         -- what each item is still worth
         [cast(1 as double) for item_id in any_value(variants.item_ids)] as worths
     from candidates
-    inner join variants on candidates.variant_no = variants.variant_no
+    inner join variants using (variant_no)
     group by all
     union all
     (
@@ -132,10 +123,7 @@ ideal_rankings as (
                 candidates.intents,
                 list_sum([ideal_rankings.worths[intent] for intent in candidates.intents]) as gain
             from ideal_rankings
-            inner join candidates
-                on
-                    ideal_rankings.variant_no = candidates.variant_no
-                    and ideal_rankings.tau = candidates.tau
+            inner join candidates using (variant_no, tau)
             where
                 ideal_rankings.rank < (select deepest.k from deepest)
                 and not list_contains(ideal_rankings.taken, candidates.passage_no)
@@ -170,13 +158,8 @@ select
     grid.cutoff as k,
     sum(ideal_rankings.gain / log2(ideal_rankings.rank + 1) order by ideal_rankings.rank) as gain
 from ideal_rankings
-inner join variants on ideal_rankings.variant_no = variants.variant_no
-inner join rubrics
-    on
-        variants.collection = rubrics.collection
-        and variants.grader_id = rubrics.grader_id
-        and variants.query_id = rubrics.query_id
-        and variants.item_ids = rubrics.item_ids
+inner join variants using (variant_no)
+inner join rubrics using (collection, grader_id, query_id, item_ids)
 inner join grid on ideal_rankings.rank <= grid.cutoff
 where
     grid.family = 'alpha-nDCG'

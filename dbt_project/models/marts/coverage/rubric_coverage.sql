@@ -8,15 +8,10 @@
 -- k passages answer with a grade of tau or more.
 with
 
-stale_rubrics as (
-    select * from {{ ref('int_rubric_inputs') }}
-    {{ only_stale_parts() }}
-),
-
 grader_items as (
-    select grader_items.*
-    from {{ ref('int_grader_items') }} as grader_items
-    semi join stale_rubrics using (collection, grader_id, rubric_version)
+    {{ rows_of_stale_parts(
+        ref('int_grader_items'), ref('int_rubric_inputs'), 'collection, grader_id, rubric_version'
+    ) }}
 ),
 
 item_grades as (

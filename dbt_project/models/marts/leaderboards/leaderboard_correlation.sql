@@ -29,12 +29,8 @@ boards as (
         leaderboard.score,
         official_ranks.rank as official_rank
     from leaderboard
-    inner join leaderboards on leaderboard.collection = leaderboards.collection
-    left join official_ranks
-        on
-            leaderboards.collection = official_ranks.collection
-            and leaderboards.leaderboard = official_ranks.leaderboard
-            and leaderboard.system = official_ranks.system
+    inner join leaderboards using (collection)
+    left join official_ranks using (collection, leaderboard, system)
 ),
 
 paired as (

@@ -7,11 +7,6 @@
 
 with
 
-stale_label_sets as (
-    select * from {{ ref('int_label_set_inputs') }}
-    {{ only_stale_parts() }}
-),
-
 topic_scores as (
     select * from {{ ref('topic_scores') }}
 ),
@@ -21,12 +16,9 @@ systems as (
 ),
 
 labels as (
-    select labels.*
-    from {{ ref('int_labels') }} as labels
-    semi join stale_label_sets
-        on
-            labels.collection = stale_label_sets.collection
-            and labels.label_set = stale_label_sets.label_set
+    {{ rows_of_stale_parts(
+        ref('int_labels'), ref('int_label_set_inputs'), 'collection, label_set'
+    ) }}
 ),
 
 ranked_entries as (
@@ -42,12 +34,9 @@ levels as (
 ),
 
 label_sets as (
-    select label_sets.*
-    from {{ ref('int_label_sets') }} as label_sets
-    semi join stale_label_sets
-        on
-            label_sets.collection = stale_label_sets.collection
-            and label_sets.label_set = stale_label_sets.label_set
+    {{ rows_of_stale_parts(
+        ref('int_label_sets'), ref('int_label_set_inputs'), 'collection, label_set'
+    ) }}
 ),
 
 grader_items as (
@@ -75,11 +64,7 @@ measured_queries as (
         grader_items.query_id,
         true as is_of_rubric
     from label_sets
-    inner join grader_items
-        on
-            label_sets.collection = grader_items.collection
-            and label_sets.grader = grader_items.grader
-            and label_sets.rubric_version = grader_items.rubric_version
+    inner join grader_items using (collection, grader, rubric_version)
 ),
 
 -- every system meets every query; one it left unanswered counts 0 (trec_eval -c)
@@ -92,7 +77,7 @@ expected_scores as (
         grid.measure,
         measured_queries.query_id
     from systems
-    inner join measured_queries on systems.collection = measured_queries.collection
+    inner join measured_queries using (collection)
     inner join grid
         on measured_queries.is_of_rubric = (grid.kind = 'rubric')
     cross join levels
@@ -113,14 +98,7 @@ means as (
         count(*) as n_queries,
         count(topic_scores.value) as n_answered
     from expected_scores
-    left join topic_scores
-        on
-            expected_scores.collection = topic_scores.collection
-            and expected_scores.label_set = topic_scores.label_set
-            and expected_scores.level = topic_scores.level
-            and expected_scores.system = topic_scores.system
-            and expected_scores.measure = topic_scores.measure
-            and expected_scores.query_id = topic_scores.query_id
+    left join topic_scores using (collection, label_set, level, system, measure, query_id)
     group by all
 ),
 
@@ -131,16 +109,8 @@ unlabelled_entries as (
         ranked_entries.system,
         ranked_entries.rank
     from ranked_entries
-    inner join label_set_queries
-        on
-            ranked_entries.collection = label_set_queries.collection
-            and ranked_entries.query_id = label_set_queries.query_id
-    anti join labels
-        on
-            ranked_entries.collection = labels.collection
-            and ranked_entries.query_id = labels.query_id
-            and ranked_entries.passage_id = labels.passage_id
-            and label_set_queries.label_set = labels.label_set
+    inner join label_set_queries using (collection, query_id)
+    anti join labels using (collection, query_id, passage_id, label_set)
 ),
 
 unlabelled_at_k as (
@@ -175,13 +145,8 @@ select
         as n_unlabelled_at_k,
     round(covers.score, 10) as cover
 from means
-inner join grid on means.measure = grid.measure
-left join unlabelled_at_k
-    on
-        means.collection = unlabelled_at_k.collection
-        and means.label_set = unlabelled_at_k.label_set
-        and means.system = unlabelled_at_k.system
-        and means.measure = unlabelled_at_k.measure
+inner join grid using (measure)
+left join unlabelled_at_k using (collection, label_set, system, measure)
 left join means as covers
     on
         means.collection = covers.collection

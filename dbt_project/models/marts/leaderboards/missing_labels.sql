@@ -35,7 +35,7 @@ pooled as (
         min(ranked_entries.rank) as best_rank,
         count(*) as n_systems
     from ranked_entries
-    inner join collections on ranked_entries.collection = collections.collection
+    inner join collections using (collection)
     where ranked_entries.rank <= collections.default_pool_depth
     group by all
 )
@@ -49,20 +49,9 @@ select
     pooled.best_rank,
     passages.passage_text as text
 from pooled
-inner join label_set_queries
-    on
-        pooled.collection = label_set_queries.collection
-        and pooled.query_id = label_set_queries.query_id
-anti join labels
-    on
-        pooled.collection = labels.collection
-        and pooled.query_id = labels.query_id
-        and pooled.passage_id = labels.passage_id
-        and label_set_queries.label_set = labels.label_set
-left join passages
-    on
-        pooled.collection = passages.collection
-        and pooled.passage_id = passages.passage_id
+inner join label_set_queries using (collection, query_id)
+anti join labels using (collection, query_id, passage_id, label_set)
+left join passages using (collection, passage_id)
 order by
     pooled.n_systems desc,
     pooled.best_rank asc,

@@ -13,18 +13,10 @@ ranked_entries as (
     select * from {{ ref('int_ranked_entries') }}
 ),
 
-stale_label_sets as (
-    select * from {{ ref('int_label_set_inputs') }}
-    {{ only_stale_parts() }}
-),
-
 labels as (
-    select labels.*
-    from {{ ref('int_labels') }} as labels
-    semi join stale_label_sets
-        on
-            labels.collection = stale_label_sets.collection
-            and labels.label_set = stale_label_sets.label_set
+    {{ rows_of_stale_parts(
+        ref('int_labels'), ref('int_label_set_inputs'), 'collection, label_set'
+    ) }}
 ),
 
 measures as (
@@ -42,12 +34,9 @@ levels as (
 ),
 
 label_sets as (
-    select label_sets.*
-    from {{ ref('int_label_sets') }} as label_sets
-    semi join stale_label_sets
-        on
-            label_sets.collection = stale_label_sets.collection
-            and label_sets.label_set = stale_label_sets.label_set
+    {{ rows_of_stale_parts(
+        ref('int_label_sets'), ref('int_label_set_inputs'), 'collection, label_set'
+    ) }}
 ),
 
 rubric_coverage as (
@@ -92,11 +81,7 @@ labelled_rankings as (
         ranked_entries.query_id,
         list_sort(list({ 'rank': ranked_entries.rank, 'label': labels.label })) as hits
     from ranked_entries
-    inner join labels
-        on
-            ranked_entries.collection = labels.collection
-            and ranked_entries.query_id = labels.query_id
-            and ranked_entries.passage_id = labels.passage_id
+    inner join labels using (collection, query_id, passage_id)
     group by all
 ),
 
@@ -122,16 +107,8 @@ rankings as (
         label_set_queries.top_label,
         coalesce(labelled_rankings.hits, []) as hits
     from answered
-    inner join label_set_queries
-        on
-            answered.collection = label_set_queries.collection
-            and answered.query_id = label_set_queries.query_id
-    left join labelled_rankings
-        on
-            answered.collection = labelled_rankings.collection
-            and answered.system = labelled_rankings.system
-            and answered.query_id = labelled_rankings.query_id
-            and label_set_queries.label_set = labelled_rankings.label_set
+    inner join label_set_queries using (collection, query_id)
+    left join labelled_rankings using (collection, system, query_id, label_set)
 ),
 
 -- binary measures see only which ranks hold a passage at or above the level
@@ -148,11 +125,7 @@ relevant_ranks as (
         [hit.rank for hit in rankings.hits if hit.label >= relevant_per_query.level] as ranks,
         [nth for hit, nth in rankings.hits if hit.label >= relevant_per_query.level] as places
     from rankings
-    inner join relevant_per_query
-        on
-            rankings.collection = relevant_per_query.collection
-            and rankings.label_set = relevant_per_query.label_set
-            and rankings.query_id = relevant_per_query.query_id
+    inner join relevant_per_query using (collection, label_set, query_id)
 ),
 
 binary_scores as (
@@ -192,11 +165,7 @@ rubric_scores as (
         'Cover@' || rubric_coverage.k as measure,
         rubric_coverage.cover as value
     from rubric_coverage
-    inner join label_sets
-        on
-            rubric_coverage.collection = label_sets.collection
-            and rubric_coverage.grader = label_sets.grader
-            and rubric_coverage.rubric_version = label_sets.rubric_version
+    inner join label_sets using (collection, grader, rubric_version)
     where rubric_coverage.is_answered
     union all
     select
@@ -208,11 +177,7 @@ rubric_scores as (
         'alpha-nDCG@' || alpha_ndcg.k as measure,
         alpha_ndcg.alpha_ndcg as value
     from alpha_ndcg
-    inner join label_sets
-        on
-            alpha_ndcg.collection = label_sets.collection
-            and alpha_ndcg.grader = label_sets.grader
-            and alpha_ndcg.rubric_version = label_sets.rubric_version
+    inner join label_sets using (collection, grader, rubric_version)
     where alpha_ndcg.is_answered
 ),
 

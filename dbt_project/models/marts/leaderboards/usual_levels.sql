@@ -21,7 +21,7 @@ wanted as (
         labels.label_set,
         least(any_value(collections.min_relevant), max(labels.label)) as level
     from labels
-    inner join collections on labels.collection = collections.collection
+    inner join collections using (collection)
     group by
         labels.collection,
         labels.label_set
