@@ -45,7 +45,7 @@ def read_provenance(
     made = shlex.join([*options, *(["--compare-with", compared_with] if compared_with else [])])
     graders = ask(lake, "graders", collection=collection)
     for grader in graders:
-        grader["decoding"] = _readable(grader["decoding"])
+        grader["settings"] = _readable(grader["settings"])
     return Provenance(
         collection=ask(lake, "size", collection=collection)[0],
         graders=graders,
@@ -92,11 +92,11 @@ def read_at(lake: Lake) -> tuple[int, datetime]:
     return snapshot, at
 
 
-def _readable(decoding: str | None) -> str:
+def _readable(recorded: str | None) -> str:
     """`temperature 0, max_tokens 100` instead of JSON."""
-    if not decoding:
+    if not recorded:
         return ""
-    settings = json.loads(decoding)
+    settings = json.loads(recorded)
     settings |= settings.pop("decoding", None) or {}
     return ", ".join(
         f"{name.replace('_', ' ')} {value}"

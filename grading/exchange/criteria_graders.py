@@ -34,7 +34,7 @@ class JudgePerCriterion:
                 prompt=criterion.strip(),
                 target="direct",
                 parser="published",
-                decoding={"criterion": criterion},
+                settings={"criterion": criterion},
                 prefix=None if self.model == self.prefix else self.prefix,
                 created_at=datetime.min,
             )
@@ -63,7 +63,7 @@ class OneGrader:
             prompt="criteria",
             target=kind,
             parser="published",
-            decoding={"criteria": name, "scale": list(scale)},
+            settings={"criteria": name, "scale": list(scale)},
             prefix=None,
             created_at=datetime.min,
         ) | {"name": name, "scale_min": scale[0], "scale_max": scale[1]}

@@ -115,7 +115,8 @@ def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, G
         "select * from lake.raw.graders "
         "where grader_id in (select grader_id from lake.raw.grades where collection = ?)",
         collection,
-    ).to_dicts()
+    )
+    rows = rows.rename({"decoding": "settings"}, strict=False).to_dicts()  # before raw schema 8
     if not rows:
         raise BadInput(
             f"collection {collection!r} has no grades here",

@@ -32,7 +32,7 @@ GRADER_COLUMNS = (
     "prompt_text",
     "scale_min",
     "scale_max",
-    "decoding",
+    "settings",
     "parser",
     "created_at",
 )
@@ -108,7 +108,7 @@ def imported_grader(
     prompt: str,
     target: str,
     parser: str,
-    decoding: dict[str, Any],
+    settings: dict[str, Any],
     prefix: str | None,
     created_at: datetime,
     prompt_text: str | None = None,
@@ -120,8 +120,8 @@ def imported_grader(
     from the grades (`with_scales`).
     """
     if prefix:
-        decoding = decoding | {"prefix": prefix}
-    known = ["imported", model, prompt, target, parser, decoding]
+        settings = settings | {"prefix": prefix}
+    known = ["imported", model, prompt, target, parser, settings]
     name = f"{prefix or model.rstrip('/').rpartition('/')[2] or 'unknown'}.{prompt or 'unknown'}"
     if parser != "published":
         name += f".{parser}"
@@ -137,7 +137,7 @@ def imported_grader(
         "prompt_text": prompt_text,
         "scale_min": 0,
         "scale_max": 0,
-        "decoding": json.dumps(decoding, sort_keys=True),
+        "settings": json.dumps(settings, sort_keys=True),
         "parser": parser,
         "created_at": created_at,
     }

@@ -116,7 +116,7 @@ class Entries:
                 prompt_text=template if isinstance(template, str) else None,
                 target=target,
                 parser=parser,
-                decoding={"workbench": {k: v for k, v in says.items() if v is not None}},
+                settings={"workbench": {k: v for k, v in says.items() if v is not None}},
                 prefix=self.prefix,
                 created_at=self.now,
             )

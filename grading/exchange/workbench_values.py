@@ -108,6 +108,8 @@ def error_of(error: Any) -> tuple[str, str | None]:
 def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
     """A grader as another lake had it. Raises `Fault` unless it is whole."""
     grader: dict[str, Any] = {}
+    if "decoding" in row:  # what files from before raw schema 8 call it
+        row = {"settings": row["decoding"], **row}
     for column in GRADER_COLUMNS:
         value, what = row.get(column), f"llm_options.gradelake.{column}"
         if column in ("scale_min", "scale_max"):
@@ -118,12 +120,12 @@ def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
             grader[column] = the(str, value, what)
         else:
             grader[column] = None
-    for column in ("grader_id", "name", "engine", "decoding", "parser"):
+    for column in ("grader_id", "name", "engine", "settings", "parser"):
         text_of(grader[column], f"llm_options.gradelake.{column}")
     try:
-        the(dict, files.parse_json(grader["decoding"]), "llm_options.gradelake.decoding")
+        the(dict, files.parse_json(grader["settings"]), "llm_options.gradelake.settings")
     except ValueError:
-        raise Fault("llm_options.gradelake.decoding is no JSON object") from None
+        raise Fault("llm_options.gradelake.settings is no JSON object") from None
     if grader["target"] not in TARGETS:
         raise Fault(f"llm_options.gradelake.target is {grader['target']!r}")
     return grader

@@ -19,18 +19,18 @@ class GraderEntry:
     """
 
     def __init__(self, grader: Row):
-        decoding = json.loads(grader["decoding"])
-        says = decoding.get("workbench")
+        settings = json.loads(grader["settings"])
+        says = settings.get("workbench")
         self.grader = grader
-        self.key = (grader["model"], grader["decoding"])
-        is_from_file = says is not None and "prefix" not in decoding
+        self.key = (grader["model"], grader["settings"])
+        is_from_file = says is not None and "prefix" not in settings
         self.is_plain = is_from_file and grader["parser"] == "published"
         self.is_label = is_from_file and grader["parser"] == "label"
         self.is_direct = grader["target"] == "direct"
         if self.is_plain:
             self.head = {"llm": grader["model"], **says}
         else:
-            self.head = _own_words(grader, decoding)
+            self.head = _own_words(grader, settings)
 
     def exam(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
         """An entry of `exam_grades`: the grades of one passage, in order of their items."""
@@ -147,14 +147,14 @@ def _order(entry: GraderEntry) -> tuple[str, str]:
     return entry.grader["name"], entry.grader["grader_id"]
 
 
-def _own_words(grader: Row, decoding: dict[str, Any]) -> Row:
+def _own_words(grader: Row, settings: dict[str, Any]) -> Row:
     """What the workbench is told of a grader that did not come from one of its files."""
     row = {column: grader[column] for column in GRADER_COLUMNS}
     row["created_at"] = row["created_at"].isoformat()
     target = grader["target"]
     info = {"prompt_class": grader["prompt"] or grader["name"], "is_self_rated": True}
-    if isinstance(decoding.get("context_first"), bool):
-        info["context_first"] = decoding["context_first"]
+    if isinstance(settings.get("context_first"), bool):
+        info["context_first"] = settings["context_first"]
     if target == "extract":
         info["is_self_rated"] = False
     kinds = {"nugget": "nugget", "direct": "direct_grading"}

@@ -87,7 +87,7 @@ class Grader:
             "prompt_text": self.prompt.text,
             "scale_min": self.prompt.scale.min if self.prompt.scale else 0,
             "scale_max": self.prompt.scale.max if self.prompt.scale else 0,
-            "decoding": json.dumps(recorded, sort_keys=True),
+            "settings": json.dumps(recorded, sort_keys=True),
             "parser": self.parser,
             "label_rubric_id": self.label_rubric_id,
         }

@@ -78,7 +78,7 @@ def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: 
         "prompt_sha256": "",
         "scale_min": scale_min,
         "scale_max": scale_max,
-        "decoding": json.dumps({"file": file}),
+        "settings": json.dumps({"file": file}),
         "parser": "qrels",
         "created_at": now,
         "target": "direct",

@@ -224,7 +224,7 @@ _COLUMNS: dict[str, dict[str, pa.Column]] = {
         "prompt_text": _optional(pl.String),
         "scale_min": _whole(),
         "scale_max": _whole(),
-        "decoding": _text(),
+        "settings": _text(),
         "parser": _text(),
         "created_at": pa.Column(_TIME),
         "label_rubric_id": pa.Column(pl.String, nullable=True, required=False, coerce=True),

@@ -72,7 +72,7 @@ def grader(grader_id: str, created_at: datetime) -> dict:
         "prompt_text": None,
         "scale_min": 0,
         "scale_max": 3,
-        "decoding": "{}",
+        "settings": "{}",
         "parser": "strict",
         "created_at": created_at,
     }

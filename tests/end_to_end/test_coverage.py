@@ -172,7 +172,7 @@ def insert_random_grades(transaction, rng, queries):
         "prompt_text": None,
         "scale_min": 0,
         "scale_max": 5,
-        "decoding": "{}",
+        "settings": "{}",
         "parser": "strict",
         "created_at": now,
     }

@@ -116,7 +116,7 @@ def test_who_made_the_bank_can_be_found(gpt):
     grader = gpt.grader("gpt")
     (row,) = gpt.rows(
         "select graders.name, graders.target, engine, model, prompt, parser, prompt_text, "
-        "decoding->>'$.decoding.max_tokens' "
+        "settings->>'$.decoding.max_tokens' "
         "from lake.raw.ledger inner join lake.raw.graders "
         "on split_part(ledger.target, '/', 4) = graders.grader_id "
         "where ledger.target = 'tiny/bank/gpt/' || graders.grader_id || '/q1'"

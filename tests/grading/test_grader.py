@@ -124,7 +124,7 @@ def test_a_hub_model_that_cannot_be_found_out_needs_its_revision(judged, monkeyp
 def test_everything_it_is_made_of_is_recorded(judged):
     grader = judged.grader(decoding={"temperature": 0.7, "seed": 3})
     row = grader.row()
-    recorded = json.loads(row["decoding"])
+    recorded = json.loads(row["settings"])
     assert recorded["decoding"] == {"max_tokens": 1, "seed": 3, "temperature": 0.7, "top_p": 1.0}
     assert row["prompt_text"].startswith("Can the question be answered based on the available")
     assert (row["scale_min"], row["scale_max"], row["target"]) == (0, 5, "question")

@@ -157,7 +157,7 @@ def own_grader(target="question", **changes):
         "prompt_text": "Rate {item} on {passage}",
         "scale_min": 0,
         "scale_max": 5,
-        "decoding": json.dumps({"decoding": {"temperature": 0.0}, "context_first": True}),
+        "settings": json.dumps({"decoding": {"temperature": 0.0}, "context_first": True}),
         "parser": "lenient",
         "created_at": datetime(2026, 1, 2, 3, 4, 5, 678901),
     } | changes

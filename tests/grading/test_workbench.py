@@ -44,8 +44,8 @@ def test_a_rated_entry_becomes_a_grader_and_a_grade_per_item(ingested):
             "published",
         )
     ]
-    (decoding,) = ingested.rows("select decoding from lake.raw.graders")[0]
-    assert json.loads(decoding) == {
+    (settings,) = ingested.rows("select settings from lake.raw.graders")[0]
+    assert json.loads(settings) == {
         "workbench": {"llm_options": {}, "prompt_info": RATED, "prompt_type": "question"}
     }
     text_hash = hashlib.sha256(b"Text of passage 1.").hexdigest()
@@ -551,6 +551,14 @@ def test_times_with_a_zone_are_taken_to_utc(ingested):
     )
 
 
+def test_a_file_that_calls_a_grader_s_settings_decoding_is_read(ingested):
+    entry = exported()
+    of_grader = entry[0]["exam_grades"][0]["llm_options"]["gradelake"]
+    of_grader["decoding"] = of_grader.pop("settings")
+    brought(ingested, entry)
+    assert ingested.rows("select grader_id, settings from lake.raw.graders") == [("g1", "{}")]
+
+
 @pytest.mark.parametrize(
     ("grade", "grader", "wrong"),
     [
@@ -558,8 +566,8 @@ def test_times_with_a_zone_are_taken_to_utc(ingested):
         ({"expected_grade": float("nan")}, {}, "expected_grade is NaN, not a finite number"),
         ({"scale_mass": True}, {}, "scale_mass is true, not a finite number"),
         ({"graded_at": "0001-01-01T00:00:00+14:00"}, {}, "not a time"),
-        ({}, {"decoding": "{"}, "decoding is no JSON object"),
-        ({}, {"decoding": "[]"}, "decoding is no JSON object"),
+        ({}, {"settings": "{"}, "settings is no JSON object"),
+        ({}, {"settings": "[]"}, "settings is no JSON object"),
     ],
 )
 def test_values_that_no_lake_exports_are_refused(ingested, grade, grader, wrong):

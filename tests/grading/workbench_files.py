@@ -28,7 +28,7 @@ EXPORTED = {
             "prompt_text": "?",
             "scale_min": 0,
             "scale_max": 5,
-            "decoding": "{}",
+            "settings": "{}",
             "parser": "paper",
             "created_at": "2026-01-01T00:00:00",
         }

@@ -44,7 +44,7 @@ def grades(tiny, judge="Sun", collection="tiny"):
 
 def graders(tiny):
     return tiny.rows(
-        "select name, engine, scale_min, scale_max, parser, decoding from lake.raw.graders "
+        "select name, engine, scale_min, scale_max, parser, settings from lake.raw.graders "
         "order by name"
     )
 

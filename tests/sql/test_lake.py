@@ -18,6 +18,7 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.transaction import utc_now
+from tests.sql.small_lake import graders, small_lake
 
 
 @pytest.fixture
@@ -285,6 +286,43 @@ def test_a_lake_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_has(
             (1, None, None)
         ]
         assert applied(lake) == migrations()[-1][0]
+
+
+def test_a_grader_s_settings_are_called_so_and_earlier_releases_stay_readable(
+    monkeypatch, tmp_path
+):
+    """Raw schema 7 called the column `decoding`."""
+    from gradelake.analyses.report.report_queries import ask
+    from gradelake.sql.lake import migrate
+    from gradelake.sql.operations.upkeep.backup import backup
+    from gradelake.sql.operations.upkeep.lake_copy import copy
+    from gradelake.sql.operations.upkeep.restore import restore
+
+    def told(lake: Lake) -> list[dict]:
+        return ask(lake, "graders", collection="c")
+
+    with monkeypatch.context() as patch:
+        every = migrate.migrations()
+        patch.setattr(migrate, "migrations", lambda: every[:7])
+        old = small_lake(tmp_path / "old")
+    backup(old, tmp_path / "backup")
+    restored, _ = restore(tmp_path / "backup", tmp_path / "restored")
+    another = Project.read(write_config(tmp_path / "another"))
+    with pytest.raises(BadInput, match="the source has raw schema 7"):
+        copy(restored, another, [])
+    with Lake.published(restored) as lake:
+        assert "decoding" in lake.frame("from lake.raw.graders").columns
+        before = told(lake)
+    assert before[0]["settings"] == "{}"
+    with Lake.writer(restored) as lake:
+        assert applied(lake) == every[-1][0]
+        assert lake.rows("select grader_id, settings from lake.raw.graders") == [("g", "{}")]
+        assert told(lake) == before
+        with lake.transaction("test") as transaction:
+            assert transaction.insert("graders", graders("other")) == 1
+    with Lake.published(restored) as lake:
+        assert told(lake) == before, "the release of before"
+    assert copy(restored, another, []).tables["raw.graders"] == 2
 
 
 def write_config(folder):

@@ -6,7 +6,7 @@ select
     graders.model_revision,
     graders.prompt,
     left(graders.prompt_sha256, 12) as prompt_sha256,
-    graders.decoding,
+    columns('^(settings|decoding)$') as settings,  -- decoding: before raw schema 8
     graders.parser,
     count(*) as n_grades
 from lake.raw.graders as graders
