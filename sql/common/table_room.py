@@ -5,7 +5,6 @@ same in every row go below the table first, then texts, and numbers last, from t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
@@ -14,28 +13,22 @@ GAP = 2  # spaces between columns
 # room is scarce
 _PROSE, _NAME, _HEAD, _TIGHT_HEAD = 24, 12, 16, 8
 _ID = 24  # cells that an id gets where there is room
-# numbers that stay as long as a text could go instead; what a text may cost; what may go below
-_NUMBERS, _FEW_NUMBERS, _NUMBERS_BELOW = 5, 3, 2
+# numbers that stay as long as a text could go instead; those that do not go below
+_NUMBERS, _NUMBERS_BELOW = 3, 2
 _LISTED = 6  # columns that a note names
 
 
-@dataclass(frozen=True)
-class Room:
-    """What a table shows: its columns (None: `…` in place of some), the least width of each column
-    of the whole table in cells, and notes on what is not there."""
-
-    kept: list[int | None]
-    least: Sequence[int]
-    notes: list[str]
-
-
-def needed(widths: Sequence[int], kept: Sequence[int | None]) -> int:
+def needed(widths: Sequence[int], kept: Sequence[int]) -> int:
     """Cells of a line of these columns."""
     return sum(widths[i] for i in kept) + GAP * (len(kept) - 1)
 
 
-class _Table:
-    """Columns that leave one after the other until what is left fits."""
+class Room:
+    """What a table of these texts shows in `width` cells; `numbers` says which columns are some.
+
+    `kept` are its columns, `least` the least width of each column of the whole table in cells. All
+    are kept until `make` has columns leave, one after the other, until the others fit.
+    """
 
     def __init__(
         self,
@@ -53,6 +46,29 @@ class _Table:
         self.left_out: list[int] = []
         self.use(_HEAD, _PROSE)
 
+    @property
+    def fits(self) -> bool:
+        """Whether the columns that are kept have room, some of their texts shortened."""
+        return needed(self.least, self.kept) <= self.width
+
+    def make(self) -> None:
+        """Keep what there is room for."""
+        steps = [
+            self.texts_below,
+            self.without_texts_of_ids,
+            self.numbers_below,
+            lambda: self.use(_TIGHT_HEAD, _PROSE),
+            self.without_repeated_texts,
+            self.without_numbers,
+            lambda: self.use(_TIGHT_HEAD, _NAME),
+            self.without_what_stands_last,
+        ]
+        for step in steps:
+            if self.fits:
+                break
+            step()
+        self.whole_ids()
+
     def use(self, head: int, prose: int) -> None:
         """Shorten headers and prose down to these."""
         self.least = [
@@ -64,10 +80,6 @@ class _Table:
                 max(map(cell_len, column), default=0) for column in self.columns
             )
         ]
-
-    @property
-    def fits(self) -> bool:
-        return needed(self.least, self.kept) <= self.width
 
     def kept_numbers(self) -> list[int]:
         return [i for i in self.kept if self.numbers[i]]
@@ -108,9 +120,18 @@ class _Table:
                 return
             self._leave(i)
 
-    def without_numbers(self, least: int) -> None:
-        """Questions name what matters first: numbers go from the right."""
-        for i in reversed(self.kept_numbers()[least:]):
+    def without_numbers(self) -> None:
+        """Questions name what matters first: numbers go from the right, but for a few."""
+        for i in reversed(self.kept_numbers()[_NUMBERS:]):
+            if self.fits:
+                return
+            self._leave(i)
+
+    def without_what_stands_last(self) -> None:
+        """From the right texts, numbers and ids in turn; the first text and number go last."""
+        first = {self.numbers[i]: i for i in reversed(self.kept)}.values()
+        order = sorted(self.kept, key=lambda i: (i in first, self._is_id(i), self.numbers[i], -i))
+        for i in order[:-1]:
             if self.fits:
                 return
             self._leave(i)
@@ -142,50 +163,3 @@ class _Table:
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             notes.append(f"no room for {', '.join(names[:_LISTED])}{more}")
         return notes
-
-
-def with_room(
-    headers: Sequence[str], cells: Sequence[Sequence[str]], numbers: Sequence[bool], width: int
-) -> Room:
-    """What a table of these texts shows in `width` cells; `numbers` says which columns are some."""
-    table = _Table(headers, cells, numbers, width)
-    steps = [
-        table.texts_below,
-        table.without_texts_of_ids,
-        table.numbers_below,
-        lambda: table.use(_TIGHT_HEAD, _PROSE),
-        lambda: table.without_numbers(_NUMBERS),
-        table.without_repeated_texts,
-        lambda: table.without_numbers(_FEW_NUMBERS),
-        lambda: table.use(_TIGHT_HEAD, _NAME),
-    ]
-    for step in steps:
-        if table.fits:
-            break
-        step()
-    table.whole_ids()
-    kept: list[int | None] = list(table.kept)
-    if not table.fits:
-        shown = _from_both_ends(table.least, table.kept, width - GAP - 1)
-        table.left_out += [i for i in table.kept if i not in shown]
-        half = (len(shown) + 1) // 2
-        kept = [*shown[:half], None, *shown[half:]]
-    return Room(kept, table.least, table.notes())
-
-
-def has_room(
-    headers: Sequence[str], cells: Sequence[Sequence[str]], numbers: Sequence[bool], width: int
-) -> bool:
-    """Whether all columns fit, some of their texts shortened."""
-    return _Table(headers, cells, numbers, width).fits
-
-
-def _from_both_ends(least: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
-    """As many columns as fit, one at least, taken from the left and the right in turn."""
-    shown: list[int] = []
-    for n in range(len(columns)):
-        column = columns[n // 2] if n % 2 == 0 else columns[-1 - n // 2]
-        if shown and needed(least, [*shown, column]) > room:
-            break
-        shown.append(column)
-    return sorted(shown)

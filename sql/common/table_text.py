@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
-from gradelake.sql.common.table_room import GAP, has_room, needed, with_room
+from gradelake.sql.common.table_room import GAP, Room, needed
 
 CUT = "…"
 _FEW = 2  # rows that are read one by one
@@ -41,22 +41,23 @@ def table_lines(
     all but the beginning of their hash, and columns go (see `gradelake.sql.common.table_room`).
     """
     headers, cells, right = _texts(columns, rows)
-    kept: list[int | None] = list(range(len(headers)))
-    widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
+    kept: Sequence[int] = range(len(headers))
     notes: list[str] = []
     if width is not None:
         cut: list[int] = []
-        if not has_room(headers, cells, right, width):
+        if not Room(headers, cells, right, width).fits:
             cells, cut = _with_short_hashes(cells)
-        room = with_room(headers, cells, right, width)
-        kept, notes = room.kept, room.notes
+        room = Room(headers, cells, right, width)
+        room.make()
+        kept, notes = room.kept, room.notes()
         if cut := [headers[i] for i in cut if i in kept or headers[i] in " ".join(notes)]:
             notes.append(f"of {', '.join(cut)}: how the hash begins")
-        widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
-        widths = _fitted(widths, room.least, kept, width - (GAP + 1 if None in kept else 0))
+    widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
+    if width is not None:
+        widths = _fitted(widths, room.least, kept, width)
 
     def line(texts: Sequence[str]) -> str:
-        parts = [CUT if i is None else _aligned(texts[i], widths[i], right[i]) for i in kept]
+        parts = [_aligned(texts[i], widths[i], right[i]) for i in kept]
         text = (" " * GAP).join(parts).rstrip()
         # a single number may be wider than the terminal all the same
         return text if width is None else shortened(text, width)
@@ -70,7 +71,7 @@ def reads_better_as_lines(
     """Whether a row or two would lose columns for want of room: a line per column loses none."""
     if width is None or not 0 < len(rows) <= _FEW:
         return False
-    return not has_room(*_texts(columns, rows), width)
+    return not Room(*_texts(columns, rows), width).fits
 
 
 def _texts(
@@ -125,18 +126,17 @@ def cell(value: Any, decimals: int) -> str:
 
 
 def _fitted(
-    natural: Sequence[int], least: Sequence[int], kept: Sequence[int | None], width: int
+    natural: Sequence[int], least: Sequence[int], kept: Sequence[int], width: int
 ) -> list[int]:
-    """Widths with one limit for all columns, the highest with which those shown fit."""
-    shown = [i for i in kept if i is not None]
+    """Widths with one limit for all columns, the highest with which those kept fit."""
 
     def limited(limit: int) -> list[int]:
         return [max(m, min(n, limit)) for n, m in zip(natural, least, strict=True)]
 
-    low, high = 0, max((natural[i] for i in shown), default=0)
+    low, high = 0, max((natural[i] for i in kept), default=0)
     while low < high:
         middle = (low + high + 1) // 2
-        if needed(limited(middle), shown) <= width:
+        if needed(limited(middle), kept) <= width:
             low = middle
         else:
             high = middle - 1

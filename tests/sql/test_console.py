@@ -82,7 +82,7 @@ def test_every_line_fits_the_terminal_and_numbers_stay_whole(capsys, width):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(cell_len, lines)) <= width
     for n, line in enumerate(lines[1:4]):
-        assert line.endswith(str(n * 1000))
+        assert line.endswith(str(n * 1000) if width > 40 else f"{n / 7:.10f}")
     assert (PROSE + "0" in lines[1]) == (width == 200)
 
 
