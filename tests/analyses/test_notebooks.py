@@ -1,0 +1,91 @@
+"""The notebooks: each runs on the demo, shows again what is in it, and what its text claims."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import polars as pl
+import pytest
+from nbclient import NotebookClient
+
+import gradelake
+from tests.places import REPOSITORY
+
+NOTEBOOKS = sorted((REPOSITORY / "analyses" / "notebooks").glob("*.ipynb"))
+
+
+def shown(notebook: nbformat.NotebookNode) -> list[str]:
+    """What the cells of code show: texts as they are, pictures by their kind."""
+    return [
+        "picture" if "image/png" in output.get("data", ()) else _text(output)
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.get("name") != "stderr"  # Ray's and tqdm's words on packages for bars
+    ]
+
+
+def _text(output: nbformat.NotebookNode) -> str:
+    return output.text if output.output_type == "stream" else output.data["text/plain"]
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path, monkeypatch) -> Path:
+    copy = tmp_path / "demo"
+    shutil.copytree(graded_demo, copy)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    return copy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_a_notebook_shows_again_what_is_in_it(file, folder):
+    notebook = nbformat.read(file, 4)
+    before = shown(notebook)
+    place = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=600, resources=place).execute()  # raises where a cell fails
+    assert shown(notebook) == before
+    assert "picture" in before
+    assert file.stat().st_size < 150_000
+    CLAIMS[file.stem](folder)
+
+
+def judge(folder: Path) -> None:
+    """The rubric's judge agrees more with people, but is generous to short passages."""
+    with gradelake.open(folder) as lake:
+
+        def of(question: str, judge: str) -> pl.DataFrame:
+            found = lake.ask(question, label_set=judge, reference="assessor:human")
+            return found.pl()
+
+        rubric, direct = "lexical/v0/best", "judge:lexical_direct"
+        for question, measure in (("agreement", "kendall"), ("kappa", "kappa")):
+            assert of(question, rubric)[measure].max() > of(question, direct)[measure].max()
+        best = of("kappa", rubric).sort("kappa")["cut"][-1]
+        assert best == ">=3|>=2"
+        bias = lake.ask("label_bias", label_set=rubric, property="length").pl()
+        shortest, longest = bias.sort("bucket")[[0, -1]].iter_rows(named=True)
+        assert shortest["residual"] > 2 * shortest["stderr"]
+        assert longest["residual"] < -2 * longest["stderr"]
+
+
+def rubric_edit(folder: Path) -> None:
+    """Labels fell and scores with them; the order stayed."""
+    with gradelake.open(folder) as lake:
+        impact = lake.ask("rubric_impact", grader="lexical").pl()
+        dropped = impact.filter(action="drop")
+        assert (dropped["label_after"] < dropped["label_before"]).all()
+        assert len(dropped)
+        shift = lake.ask("leaderboard_shift", grader="lexical").pl()
+        assert (shift["rank_after"] == shift["rank_before"]).all()
+        assert (shift["score_after"] < shift["score_before"]).mean() > 0.5
+
+
+CLAIMS = {"judge": judge, "rubric_edit": rubric_edit}
+
+
+def test_every_notebook_has_its_claims():
+    assert {file.stem for file in NOTEBOOKS} == set(CLAIMS)
