@@ -17,17 +17,15 @@ NOTEBOOKS = sorted((REPOSITORY / "analyses" / "notebooks").glob("*.ipynb"))
 
 
 def shown(notebook: nbformat.NotebookNode) -> list[str]:
-    """What the cells of code show: texts as they are, pictures by their kind."""
-    return [
-        "picture" if "image/png" in output.get("data", ()) else _text(output)
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if output.get("name") != "stderr"  # Ray's and tqdm's words on packages for bars
-    ]
-
-
-def _text(output: nbformat.NotebookNode) -> str:
-    return output.text if output.output_type == "stream" else output.data["text/plain"]
+    """What the cells of code show: what is printed, objects as texts, pictures by their kind."""
+    found = []
+    for cell in notebook.cells:
+        outputs = cell.get("outputs", [])
+        # it comes in pieces; Ray and tqdm write to stderr that they lack packages for bars
+        found.append("".join(each.text for each in outputs if each.get("name") == "stdout"))
+        for data in (each.data for each in outputs if "data" in each):
+            found.append("picture" if "image/png" in data else data["text/plain"])
+    return found
 
 
 @pytest.fixture
