@@ -1,36 +1,60 @@
-{# Seeds are read from the folder that sql/build/seeds.py gathers, $GRADELAKE_SEEDS, as they are written
-   there: nothing about quotes is guessed. Their place is no setting of the project, so that dbt need
-   not parse everything anew for each lake. Columns are those of seeds.yml, in the file's order. #}
-{% materialization seed, adapter='duckdb' %}
-    {%- set columns = config.get('column_types') -%}
-    {%- set definition = 'definition ' ~ local_md5(columns | string) -%}
-    {% do replace_rows(definition, seed_rows(columns)) %}
-    {% do store_result('agate_table', response='OK', agate_table=run_query("from " ~ this)) %}
+{# A seed is a model that holds the rows of a CSV file that people keep. Its query is the check: it
+   reads `file_rows()`, and returns a row for each row that is wrong (`bad_row`, `problem`). Only
+   when it returns none do the rows land, in one transaction: of a file with a wrong row nothing
+   does, and what was there stays.
+
+   Files are read from the folder that sql/build/seeds.py gathers, $GRADELAKE_SEEDS (without it the
+   packaged ones), as they are written there: nothing about quotes is guessed. Their place is no
+   setting of the project, so that dbt need not parse everything anew for each lake. Columns are
+   those of seeds.yml, in the file's order. #}
+{% materialization seed_file, adapter='duckdb' %}
+    {%- set wrong = run_query(sql) -%}
+    {% if wrong.rows %}
+        {%- set lines = ['its rows do not land:'] -%}
+        {%- for row in wrong.rows -%}
+            {%- do lines.append(row['bad_row'] ~ ': ' ~ row['problem']) -%}
+        {%- endfor -%}
+        {% do exceptions.raise_compiler_error(lines | join('\n')) %}
+    {% endif %}
+    {%- set definition = 'definition ' ~ local_md5(file_columns()) -%}
+    {% if is_whole(definition) or run_query(differing_rows()).rows %}
+        {% do replace_rows(definition, 'select * from ' ~ file_rows()) %}
+    {% else %}
+        {% call noop_statement('main', 'unchanged', 'OK', '') %}{% endcall %}
+    {% endif %}
     {{ return({'relations': [this.incorporate(type='table')]}) }}
 {% endmaterialization %}
 
-{% macro seed_rows(columns) -%}
-    {%- set folder = env_var('GRADELAKE_SEEDS', '') or (model.root_path ~ '/seeds') -%}
-    {%- set file = folder ~ '/' ~ this.identifier ~ '.csv' -%}
-    select *
-    from
+{% macro file_rows() -%}
+    {%- if execute -%}
+        {%- set packaged = flags.PROJECT_DIR ~ '/seeds' -%}
+        {%- set folder = env_var('GRADELAKE_SEEDS', '') or packaged -%}
         read_csv(
-            '{{ file | replace("'", "''") }}',
+            '{{ (folder ~ "/" ~ model.name ~ ".csv") | replace("'", "''") }}',
             header = true,
             auto_detect = false,
+            parallel = false,
             delim = ',',
             quote = '"',
             escape = '"',
             nullstr = '',
-            columns = {{ types(columns) }}
+            columns = {{ file_columns() }}
         )
+    {%- endif -%}
 {%- endmacro %}
 
 {# As DuckDB writes a struct: {'column': 'type', ...} #}
-{% macro types(columns) -%}
+{% macro file_columns() -%}
     {%- set pairs = [] -%}
-    {%- for column, type in columns.items() -%}
-        {%- do pairs.append("'" ~ column ~ "': '" ~ type ~ "'") -%}
+    {%- for column in model.columns.values() -%}
+        {%- do pairs.append("'" ~ column.name ~ "': '" ~ (column.data_type or 'varchar') ~ "'") -%}
     {%- endfor -%}
     {{ return('{' ~ pairs | join(', ') ~ '}') }}
+{%- endmacro %}
+
+{% macro differing_rows() -%}
+    (from {{ file_rows() }} except all from {{ this }})
+    union all
+    (from {{ this }} except all from {{ file_rows() }})
+    limit 1
 {%- endmacro %}

@@ -312,7 +312,7 @@ def ensure_views(project: Project, lake: Lake, tell, views: tuple[str, ...] = VI
         for view in views:
             lake.connection.execute(f"select * from lake.{view} limit 0")
         reason = "bringing the rubric up to date with its edits (dbt)"
-        current = seeds.edits_are_applied(lake, seeds.gather(project))
+        current = seeds.edits_are_in(lake, seeds.gather(project))
     except duckdb.Error:
         reason, current = "making the lake's views (dbt)", False
     if not current:

@@ -47,7 +47,7 @@ def _holds(lake: Lake, project: Project) -> bool:
             lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
     except duckdb.Error:  # no build yet
         return False
-    return seeds.edits_are_applied(lake, seeds.gather(project))
+    return seeds.edits_are_in(lake, seeds.gather(project))
 
 
 def _fetch(lake: Lake) -> None:

@@ -16,7 +16,7 @@ from gradelake.sql.lake.connection import require_lake
 from gradelake.sql.lake.lake import Lake
 
 # what has a page of its own; tests are shown beside the columns they check
-_PAGES = ("model", "seed", "snapshot", "source")
+_PAGES = ("model", "snapshot", "source")
 # What dbt's page asks for beyond itself, and what becomes of it:
 _MENDED = {
     # an icon whose address was never filled in when the page was made

@@ -1,4 +1,4 @@
-"""What a build need not run again: views and seeds that are as the last build left them."""
+"""What a build need not run again: what is as the last build left it."""
 
 import hashlib
 import json
@@ -6,8 +6,6 @@ from pathlib import Path
 
 from gradelake.sql.lake.lake import Lake
 
-# what is made of one seed alone, and takes dbt long though nothing changed
-_MADE_OF = {"rubric_edits": ("rubric_history",)}
 _FOLDERS = ("macros", "models", "snapshots", "tests")
 # keys of views follow from the keys of the tables below them: `make test` runs these, not a build
 TESTS_OF_VIEWS = "config.materialized:view+1,test_type:generic"
@@ -16,7 +14,7 @@ TESTS_OF_VIEWS = "config.materialized:view+1,test_type:generic"
 def fingerprint(dbt_project: Path, seeds: Path) -> dict[str, str]:
     """Hashes of what a build is made from: every definition together, and each seed."""
     definitions = hashlib.sha256()
-    files = [dbt_project / "dbt_project.yml", dbt_project / "seeds" / "seeds.yml"]
+    files = [dbt_project / "dbt_project.yml"]
     for folder in _FOLDERS:
         files += sorted(file for file in (dbt_project / folder).rglob("*") if file.is_file())
     for file in files:
@@ -56,9 +54,8 @@ def nodes(lake: Lake, now: dict[str, str]) -> list[str]:
     if changed_since(lake, snapshot) or before.get("definitions") != now["definitions"]:
         return []
     unchanged = ["config.materialized:view"]
-    for seed in now:
-        if seed != "definitions" and before.get(seed) == now[seed]:
-            unchanged += [seed, *_MADE_OF.get(seed, ())]
+    if before.get("rubric_edits") == now.get("rubric_edits"):
+        unchanged.append("rubric_history")  # a snapshot takes dbt long though nothing changed
     return unchanged
 
 

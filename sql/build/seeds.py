@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
+_DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
 
 def seeds_folder(project: Project) -> Path:
@@ -67,9 +68,9 @@ def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
     return edited
 
 
-def are_in(lake: "Lake", gathered: Path, name: str) -> bool:
-    """Whether the lake's copy of a seed of texts has the rows of its gathered file."""
-    file, table = gathered / f"{name}.csv", f"lake.intermediate.{name}"
+def edits_are_in(lake: "Lake", gathered: Path) -> bool:
+    """Whether the lake has the rubric edits of the gathered file, no more and no fewer."""
+    file, table = gathered / "rubric_edits.csv", "lake.intermediate.rubric_edits"
     of_file = (
         "select * from read_csv($file, header = true, all_varchar = true, auto_detect = false, "
         "delim = ',', quote = '\"', escape = '\"', nullstr = '', columns = $columns)"
@@ -84,53 +85,6 @@ def are_in(lake: "Lake", gathered: Path, name: str) -> bool:
         )
     except duckdb.CatalogException:
         return False  # no build yet
-
-
-def edits_are_applied(lake: "Lake", gathered: Path) -> bool:
-    """Whether the lake's views hold the rubric edits of the gathered file, no more and no fewer.
-
-    The seed alone does not tell: a build that was killed, or that refused a row, may have brought
-    the file in and left the model of accepted edits as it was.
-    """
-    if not are_in(lake, gathered, "rubric_edits"):
-        return False
-    columns = (
-        "rubric_version, collection, bank, case when action != 'add' then item_id end, action, "
-        "query_id, kind, item_text, nullif(gold_answers, []), weight, editor, reason"
-    )
-    stated = f"select {columns} from lake.staging.stg_rubric_edits"
-    accepted = f"select {columns} from lake.intermediate.int_accepted_edits"
-    try:
-        return not lake.rows(
-            f"(({stated}) except all ({accepted})) union all (({accepted}) except all ({stated})) "
-            "limit 1"
-        )
-    except duckdb.CatalogException:
-        return False  # killed before the model's first build
-
-
-def restore(lake: "Lake", snapshot: int) -> None:
-    """Make the lake's seeds what they were in a snapshot: nothing of a refused file stays."""
-    kept = []
-    for file in sorted(PACKAGED.glob("*.csv")):
-        try:
-            # read first: inside the transaction that deletes them, the old rows are gone too
-            lake.connection.execute(
-                f"create or replace temp table kept_{file.stem} as "
-                f"select * from lake.intermediate.{file.stem} "
-                f"at (version => {snapshot}) order by rowid"
-            )
-        except duckdb.Error:
-            continue  # the seed is new
-        kept.append(file.stem)
-    if kept:
-        with lake.transaction("build") as transaction:
-            for seed in kept:
-                transaction.run(f"delete from {{lake}}.intermediate.{seed}")
-                transaction.run(
-                    f"insert into {{lake}}.intermediate.{seed} by name from kept_{seed}"
-                )
-            transaction.say(seeds_put_back=len(kept))
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -149,12 +103,12 @@ def _whole_numbers() -> dict[str, set[str]]:
     """The columns of each seed that hold whole numbers, as seeds.yml says."""
     import yaml
 
-    described = yaml.safe_load((PACKAGED / "seeds.yml").read_text(encoding="utf-8"))
+    described = yaml.safe_load(_DESCRIBED.read_text(encoding="utf-8"))
     return {
         f"{seed['name']}.csv": {
-            column for column, kind in seed["config"]["column_types"].items() if kind == "integer"
+            column["name"] for column in seed["columns"] if column.get("data_type") == "integer"
         }
-        for seed in described["seeds"]
+        for seed in described["models"]
     }
 
 

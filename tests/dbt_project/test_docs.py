@@ -92,7 +92,7 @@ def test_it_stands_beside_the_configuration_and_tells_of_models_not_yet_built(fo
 def test_every_column_of_the_lake_is_described(folder, manifest):
     described = {}
     for node in (manifest.nodes | manifest.sources).values():
-        if node.resource_type in ("model", "seed", "snapshot", "source"):
+        if node.resource_type in ("model", "snapshot", "source"):
             assert node.description.strip(), node.unique_id
             name = node.identifier if node.resource_type == "source" else node.alias
             described[node.schema, name] = {

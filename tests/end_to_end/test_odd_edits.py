@@ -176,7 +176,6 @@ def test_an_edit_that_was_saved_but_not_built_is_planned(graded_demo, tmp_path):
     write_edits(
         folder, edit_row(1, "add", query_id=BIRDS, kind="question", text="Why do birds fly?")
     )
-    gradelake(folder, "build", "--select", "rubric_edits")  # as if killed right after the seed
     done = gradelake(folder, "plan", "demo", "--grader", "lexical", "--json")
     assert "bringing the rubric up to date" in done.stderr
     n_passages = ask(

@@ -209,7 +209,7 @@ def test_help_has_examples_and_unknown_commands_are_usage_errors(folder):
 def test_a_build_of_a_part_or_of_one_kind_is_not_published(folder):
     with Lake.published(Project.find(folder)) as lake:
         release = lake.release
-    for arguments in (["--select", "missing_labels"], ["--", "--resource-type", "seed"]):
+    for arguments in (["--select", "missing_labels"], ["--", "--resource-type", "snapshot"]):
         assert "not published" in gradelake(folder, "build", *arguments).stdout
     with Lake.published(Project.find(folder)) as lake:
         assert lake.release == release

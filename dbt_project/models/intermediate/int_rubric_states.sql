@@ -8,7 +8,7 @@ ingested_items as (
 ),
 
 edits as (
-    select * from {{ ref('int_accepted_edits') }}
+    select * from {{ ref('stg_rubric_edits') }}
 ),
 
 states as (

@@ -3,7 +3,7 @@
 with
 
 edits as (
-    select * from {{ ref('int_accepted_edits') }}
+    select * from {{ ref('stg_rubric_edits') }}
 ),
 
 versions as (

@@ -1,7 +1,21 @@
-{{ config(tags=['seed']) }}
-
 -- Every row of seeds/rubric_edits.csv that cannot be applied, and why.
 with recursive
+
+numbered as (
+    select
+        *,
+        row_number() over () as row_number
+    from {{ file_rows() }}
+),
+
+read_edits as (
+    select
+        row_number,
+        rubric_version as stated_version,
+        weight as stated_weight,
+        {{ cells_of_an_edit() }}
+    from numbered
+),
 
 edits as (
     select
@@ -10,7 +24,7 @@ edits as (
             when action = 'add' then {{ item_id('query_id', "''", 'item_text') }}
             else item_id
         end as edited_item_id
-    from {{ ref('stg_rubric_edits') }}
+    from read_edits
 ),
 
 ingested_items as (
@@ -224,7 +238,7 @@ checked as (
                 then 'its text is empty'
             when
                 edits.action not in ('reword', 'add')
-                and (edits.item_text is not null or len(edits.gold_answers) > 0)
+                and (edits.item_text is not null or edits.gold_answers is not null)
                 then 'text and gold_answer belong to reword and add, not to ' || edits.action
             when edits.action = 'add' and edits.query_id is null then 'an add needs a query_id'
             when edits.query_id is not null and queries.query_id is null
@@ -265,7 +279,6 @@ checked as (
 )
 
 select
-    'rubric_edits.csv' as seed,
     'row ' || row_number
     || coalesce(' (' || action || coalesce(' ' || edited_item_id, '') || ')', '') as bad_row,
     problem

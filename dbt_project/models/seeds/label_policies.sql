@@ -1,10 +1,8 @@
-{{ config(tags=['seed']) }}
-
 -- Every row of seeds/label_policies.csv that cannot be applied, and why.
 with
 
 policies as (
-    select * from {{ ref('label_policies') }}
+    select * from {{ file_rows() }}
 ),
 
 checked as (
@@ -36,7 +34,6 @@ checked as (
 )
 
 select
-    'label_policies.csv' as seed,
     coalesce(policy, '(no name)') as bad_row,
     problem
 from checked

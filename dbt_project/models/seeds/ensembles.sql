@@ -1,10 +1,8 @@
-{{ config(tags=['seed']) }}
-
 -- Every row of seeds/ensembles.csv that cannot be applied, and why.
 with
 
 ensembles as (
-    select * from {{ ref('ensembles') }}
+    select * from {{ file_rows() }}
 ),
 
 graders as (
@@ -46,7 +44,6 @@ checked as (
 )
 
 select
-    'ensembles.csv' as seed,
     coalesce(ensemble, '(no name)') || ', ' || coalesce(grader, '(no grader)') as bad_row,
     problem
 from checked
