@@ -4,7 +4,7 @@
     {%- set tables = [] -%}
     {%- set nodes = graph.nodes | dictsort + graph.sources | dictsort if execute else [] -%}
     {%- for _, node in nodes -%}
-        {%- if node.resource_type in ('source', 'seed')
+        {%- if node.resource_type == 'source' or node.config.materialized == 'seed_file'
             or (node.resource_type == 'model' and node.schema == 'marts') -%}
             {%- do tables.append((node.schema, node.identifier or node.alias, node)) -%}
             {%- if node.version and node.version == node.latest_version -%}
@@ -39,8 +39,7 @@
     {%- endif -%}
     {%- for schema, table, node in described_tables() -%}
         {%- for column in node.columns.values() -%}
-            {%- set declared = column.data_type or (node.config.column_types or {})[column.name] -%}
-            {%- set type = declared | upper or raw_types.get(table ~ '.' ~ column.name, '') -%}
+            {%- set type = column.data_type | upper or raw_types.get(table ~ '.' ~ column.name, '') -%}
             {%- do rows.append(
                 text_row(schema, table, column.name, loop.index, type, column.description)
             ) -%}

@@ -47,7 +47,7 @@
 {% macro file_columns() -%}
     {%- set pairs = [] -%}
     {%- for column in model.columns.values() -%}
-        {%- do pairs.append("'" ~ column.name ~ "': '" ~ (column.data_type or 'varchar') ~ "'") -%}
+        {%- do pairs.append("'" ~ column.name ~ "': '" ~ column.data_type ~ "'") -%}
     {%- endfor -%}
     {{ return('{' ~ pairs | join(', ') ~ '}') }}
 {%- endmacro %}

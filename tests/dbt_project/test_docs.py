@@ -128,7 +128,9 @@ def test_the_lake_itself_says_what_its_tables_and_columns_mean(folder, manifest)
     public = {each for each in there if each[0] != "intermediate"}
     public = {each for each in public if each[0] == "marts" or each[:2] not in OF_NO_MODEL}
     assert {each[:5] for each in said if each[0] != "intermediate"} == public
-    seeds = {node.name for node in manifest.nodes.values() if node.resource_type == "seed"}
+    seeds = {
+        node.name for node in manifest.nodes.values() if node.config.materialized == "seed_file"
+    }
     assert {each[:5] for each in said if each[0] == "intermediate"} == {
         each for each in there if each[0] == "intermediate" and each[1] in seeds
     }
