@@ -39,7 +39,8 @@
     {%- endif -%}
     {%- for schema, table, node in described_tables() -%}
         {%- for column in node.columns.values() -%}
-            {%- set type = column.data_type | upper or raw_types.get(table ~ '.' ~ column.name, '') -%}
+            {%- set raw_type = raw_types.get(table ~ '.' ~ column.name, '') -%}
+            {%- set type = column.data_type | upper or raw_type -%}
             {%- do rows.append(
                 text_row(schema, table, column.name, loop.index, type, column.description)
             ) -%}

@@ -40,6 +40,8 @@
             nullstr = '',
             columns = {{ file_columns() }}
         )
+    {%- else -%}
+        the_file
     {%- endif -%}
 {%- endmacro %}
 
