@@ -71,13 +71,13 @@ def export_qrels(
     if (label_set is None) == (folder is None):
         raise BadInput("give either --label-set NAME or --all DIR")
     if folder is not None and not to_stdout:
-        raise BadInput("--all DIR and --output FILE exclude each other")
+        raise BadInput("--all DIR and --output FILE cannot be used together")
     if folder is None and to_stdout and as_json:
         raise BadInput(
             "--json and the labels would both go to standard output", "Add --output FILE."
         )
     if folder is not None and fill:
-        raise BadInput("--all DIR and --fill-holes NAME exclude each other")
+        raise BadInput("--all DIR and --fill-holes NAME cannot be used together")
     if mapping is not None and not fill:
         raise BadInput("--map is for the labels of --fill-holes NAME")
     project = project()

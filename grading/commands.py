@@ -112,8 +112,8 @@ def grade(
 ):
     """Grade what a COLLECTION's pool lacks of a grader, and commit it chunk by chunk.
 
-    It can be stopped at any moment (Ctrl-C), or killed: the same command goes on where it was.
-    Exit code 3 means that some pairs failed; they are listed in marts.failed_grades.
+    Stop it at any moment (Ctrl-C), or kill it: the same command continues where it stopped. Exit
+    code 3 means that some pairs failed; they are listed in marts.failed_grades.
 
     \b
     Examples:

@@ -94,7 +94,7 @@ def correlation(
     from gradelake.analyses.stats.correlation import agreement
 
     if leaderboard and reference:
-        raise BadInput("--leaderboard and --reference exclude each other")
+        raise BadInput("--leaderboard and --reference cannot be used together")
     found = []
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         if not label_sets:

@@ -207,7 +207,7 @@ def correlation(
     from gradelake.analyses.tables.correlation import correlation_table
 
     if leaderboard and reference:
-        raise BadInput("--leaderboard and --reference exclude each other")
+        raise BadInput("--leaderboard and --reference cannot be used together")
     with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
         table = correlation_table(
             lake, collection, label_sets, levels, measures, leaderboard, reference

@@ -213,7 +213,7 @@ def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
     if outcome.rubric_id is None:
         console.warn(
             f"stopped; nothing was stored. {outcome.explained + outcome.kept:,} explanations are "
-            "kept: the same command goes on with them"
+            "kept: the same command continues with them"
         )
         return
     lines = [
@@ -230,7 +230,7 @@ def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
             "not read; more --iterations read less at a time"
         )
     if not outcome.is_new:
-        console.say(f"{request.name}@{outcome.rubric_id} is in the lake already, word by word")
+        console.say(f"{request.name}@{outcome.rubric_id} is in the lake already, word for word")
         return
     console.say(
         f"{request.name}@{outcome.rubric_id}: rubrics of {counted(len(outcome.rubrics), 'labels')} "

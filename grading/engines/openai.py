@@ -104,7 +104,9 @@ class Engine(Base):
             )
         parts = urlsplit(settings["base_url"])
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadInput(f"{where}: base_url is no address", 'E.g. "http://127.0.0.1:8000/v1"')
+            raise BadInput(
+                f"{where}: base_url is not an address", 'E.g. "http://127.0.0.1:8000/v1"'
+            )
         if parts.username or parts.password or parts.query:
             raise BadInput(
                 f"{where}: base_url holds more than an address",

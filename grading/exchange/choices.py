@@ -69,7 +69,7 @@ def _graders(shown: str, choices: Choices) -> JudgePerCriterion | OneGrader:
         raise BadInput(
             f"{shown} does not say which model graded"
             if not choices.name
-            else "--grader and --name exclude each other",
+            else "--grader and --name cannot be used together",
             "Either --grader NAME: one grader, whose rubric are the criteria. Or --name NAME: a "
             "judge per criterion, called NAME.CRITERION.",
         )

@@ -152,7 +152,7 @@ def sample(project, collection, assessor, per_label, seed, stated, output):
     except ValueError as error:
         raise BadInput(f"--scale: {error}", "Write 0-3, or No/Yes.") from None
     if output and output.exists():
-        raise BadInput(f"{output}: is there already", "Name another file, or remove it first.")
+        raise BadInput(f"{output}: already exists", "Name another file, or remove it first.")
     with Lake.live(project()) as lake:
         examples = draw(lake, collection, assessor, scale, per_label, seed)
     lines = "".join(f"{json.dumps(example, ensure_ascii=False)}\n" for example in examples)

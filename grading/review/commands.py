@@ -61,9 +61,9 @@ def review(
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
-    q quit. Each answer is in the lake at once, and the same command goes on where it was. No grade
-    is changed. High grades come more often than low ones. Without a terminal, each line of standard
-    input is a key, or the text of a note.
+    q quit. Each answer is in the lake at once, and the same command continues where it stopped. No
+    grade is changed. High grades come more often than low ones. Without a terminal, each line of
+    standard input is a key, or the text of a note.
 
     \b
     Examples:

@@ -101,7 +101,7 @@ def print_run(request: Request, run: Run) -> None:
     name, counts = request.grader.name, run.counts
     if not run.planned:
         done = f" ({counted(run.totals.graded, 'pairs')} graded)" if run.totals.graded else ""
-        console.say(f"{request.collection}: nothing is missing of {name}{done}")
+        console.say(f"{request.collection}: nothing is missing for {name}{done}")
         return
     what = ", ".join(
         f"{counts[status]:,} {status}"
@@ -125,11 +125,11 @@ def print_run(request: Request, run: Run) -> None:
         )
     if run.left:
         console.warn(
-            f"{counted(run.left, 'pairs', 'are')} left; the same command goes on with them"
+            f"{counted(run.left, 'pairs', 'are')} left; the same command continues with them"
         )
     elif not run.left and request.limit and run.totals.missing > run.planned:
         left = run.totals.missing - run.planned
         beyond = f"{counted(left, 'pairs', 'are')} left beyond --limit"
-        console.say(f"{beyond}; the same command goes on with them")
+        console.say(f"{beyond}; the same command continues with them")
     else:
         console.hint("next: `gradelake build` brings the grades into the marts")

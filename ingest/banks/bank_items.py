@@ -86,11 +86,11 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
     if query_id == "":
         return leave_out("query", "it names no query")
     if query_id is None:
-        return leave_out("query", f"query id {_shown(draft.query_id)} is no id")
+        return leave_out("query", f"query id {_shown(draft.query_id)} is not an id")
     if facet_id is None:
-        return leave_out("facet", f"facet id {_shown(draft.facet_id)} is no id")
+        return leave_out("facet", f"facet id {_shown(draft.facet_id)} is not an id")
     if stated_id is None:
-        return leave_out("id", f"item id {_shown(draft.item_id)} is no id")
+        return leave_out("id", f"item id {_shown(draft.item_id)} is not an id")
     if not isinstance(draft.text, str):
         return leave_out("text", f"its text is {_shown(draft.text)}, not text")
     if not (text := draft.text.strip()):
@@ -104,7 +104,7 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
     answers = _answers(draft.gold_answers)
     if answers is None:
         return leave_out(
-            "answers", f"gold answers {_shown(draft.gold_answers)} are no list of texts"
+            "answers", f"gold answers {_shown(draft.gold_answers)} are not a list of texts"
         )
     if "\0" in "".join([query_id, facet_id, stated_id, text, *answers]):
         return leave_out("text", "it holds a null character, which no file of text may")

@@ -48,7 +48,7 @@ def write_starter(folder: Path) -> Path:
     """Write `gradelake.toml` into a folder. Raises `BadInput` when there is one already."""
     file = folder / CONFIG_NAME
     if file.exists():
-        raise BadInput(f"{file} exists already", "Edit it, or choose another folder.")
+        raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(STARTER, encoding="utf-8")
     return file
@@ -58,7 +58,7 @@ def copy_demo(folder: Path) -> Path:
     """Copy the demo collection, with its configuration, into a folder of its own."""
     file = folder / CONFIG_NAME
     if file.exists():
-        raise BadInput(f"{file} exists already", "Remove that folder, or choose another.")
+        raise BadInput(f"{file} already exists", "Remove that folder, or choose another.")
     source = resources.files("gradelake.ingest.demo")
     with resources.as_file(source) as path:
         shutil.copytree(

@@ -90,7 +90,7 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
     from gradelake.ingest.rubric.save import Session
 
     if source and print_sheet:
-        raise BadInput("--from and --print exclude each other")
+        raise BadInput("--from and --print cannot be used together")
     if not queries and not source:
         raise BadInput("name the queries to edit", "For example: gradelake rubric edit QUERY")
     if not (source or print_sheet):

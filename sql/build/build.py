@@ -72,7 +72,7 @@ def build(
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
         name = name or releases.next_name(lake.connection)
         if name in [release.name for release in releases.listed(lake.connection)]:
-            raise BadInput(f"there is a release {name!r} already", "Choose another --name.")
+            raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         partial = not _WHOLE.issuperset(dbt_arguments)
         gathered = seeds.gather(project)
         made_from = nodes_to_skip.fingerprint(DBT_PROJECT, gathered)

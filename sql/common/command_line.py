@@ -15,7 +15,7 @@ def _wish(context: click.Context, option: click.Option, value: bool) -> None:
     if value or context.parent is None:
         setattr(console.wishes, option.name, value)
     if console.wishes.quiet and console.wishes.verbose:
-        raise click.UsageError("--quiet and --verbose exclude each other.", context)
+        raise click.UsageError("--quiet and --verbose cannot be used together.", context)
 
 
 def whatever_the_locale() -> None:

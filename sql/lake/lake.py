@@ -99,7 +99,7 @@ class Lake:
         Raises `BadInput` when both are asked for, or there is nothing to read.
         """
         if live and release:
-            raise BadInput("--live and --release exclude each other")
+            raise BadInput("--live and --release cannot be used together")
         return cls.live(project) if live else cls.published(project, release)
 
     def rows(self, query: str, *parameters: Any, **named: Any) -> list[tuple]:

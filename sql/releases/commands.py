@@ -92,7 +92,7 @@ def keep(project, undo, name):
     with Lake.writer(project()) as lake:
         if undo:
             done = keeping.let_go(lake, name)
-            console.say(f"{name} is kept no longer" if done else f"{name} was not kept")
+            console.say(f"{name} is no longer kept" if done else f"{name} was not kept")
         else:
             done = keeping.keep(lake, name)
             console.say(

@@ -176,7 +176,7 @@ def test_one_json_object_says_what_was_written_where(graded):
         (("small", "--label-set", "assessor:me", "--output", "no/x"), "there is no folder no"),
         (
             ("small", "--label-set", "assessor:me", "--live", "--release", "r1"),
-            "exclude each other",
+            "cannot be used together",
         ),
     ],
 )

@@ -216,7 +216,7 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
                 "--reference",
                 "assessor:human",
             ],
-            "--leaderboard and --reference exclude each other",
+            "--leaderboard and --reference cannot be used together",
         ),
         (["alpha", "demo", "--label-set", "judge:overlap"], "'judge:overlap' alone cannot agree"),
         (["alpha", "demo", "--live", "--release", "r1"], "--live and --release exclude each oth"),

@@ -310,7 +310,10 @@ def test_the_best_is_bold_as_printed_ties_too():
         (("agreement", "small", "--judgment-cut", "2"), "--judgment-cut goes with --cut"),
         (("leaderboard", "small", "--label-set", "judge:five"), "no level 2"),
         (("correlation", "small"), "'small' has no official ranks here"),
-        (("correlation", "small", "--leaderboard", "a", "--reference", "b"), "exclude each other"),
+        (
+            ("correlation", "small", "--leaderboard", "a", "--reference", "b"),
+            "cannot be used together",
+        ),
         (("agreement", "small", "--format", "csv", "--standalone"), "--standalone is for LaTeX"),
         (("agreement", "small", "-o", "no/x.tex"), "there is no folder no"),
     ],

@@ -178,7 +178,7 @@ def test_a_grade_off_the_scale_is_refused_naming_its_key(ingested, grade, scale,
 @pytest.mark.parametrize(
     ("choices", "wrong"),
     [
-        ({"grader": "m", "name": "m"}, "--grader and --name exclude each other"),
+        ({"grader": "m", "name": "m"}, "--grader and --name cannot be used together"),
         ({"name": "m", "kind": "nugget"}, "--kind and --scale are of a grader with a rubric"),
         ({"grader": "m", "scale": "3"}, "--scale 3: not a scale"),
         ({"grader": "m", "scale": "3-0"}, "--scale 3-0: not a scale"),

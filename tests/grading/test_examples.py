@@ -110,7 +110,7 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
     assert file.read_text(encoding="utf-8") == printed
     assert [e.label for e in read_examples(file, "few.jsonl", YN)] == ["Yes", "No", "Yes", "No"]
     again = gradelake(judged, *arguments, "--output", "few.jsonl", code=2)
-    assert "few.jsonl: is there already" in again.stderr
+    assert "few.jsonl: already exists" in again.stderr
     wrong = gradelake(judged, *arguments, "--scale", "good", code=2)
     assert "--scale: 'good' is no scale" in wrong.stderr
 

@@ -166,7 +166,7 @@ def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
         ({"engine": "vllm", "model": "m", "revision": "r", "max_model_len": "x"}, "whole number"),
         ({"engine": "transformers", "model": "./nothing"}, "no such folder"),
         ({"engine": "transformers", "model": "m", "revision": "r", "dtype": "int8"}, "float32"),
-        ({"engine": "openai", "model": "m", "base_url": "ftp://x"}, "base_url is no address"),
+        ({"engine": "openai", "model": "m", "base_url": "ftp://x"}, "base_url is not an address"),
         ({"engine": "openai", "model": "m", "constrain": "no"}, "choice, json_schema, none"),
         ({"engine": "openai", "model": "m", "concurrency": 0}, "at least 1"),
     ],

@@ -467,7 +467,7 @@ def test_a_key_that_cannot_be_sent_is_named_by_its_variable_only(engine, monkeyp
     ("settings", "why"),
     [
         ({"constrain": "regex"}, "constrain must be one of choice, json_schema, none"),
-        ({"base_url": "localhost:8000"}, "base_url is no address"),
+        ({"base_url": "localhost:8000"}, "base_url is not an address"),
         ({"base_url": "https://me:secret@there/v1"}, "base_url holds more than an address"),
         ({"base_url": "https://there/v1?key=secret"}, "base_url holds more than an address"),
         ({"concurrency": 0}, "concurrency must be at least 1"),

@@ -125,10 +125,10 @@ def test_objects_of_a_document_are_reported_on_their_own_lines(read):
         ({"weight": "much"}, "item 2 is left out: weight 'much' is no number"),
         ({"weight": float("nan")}, "item 2 is left out: weight nan is no number"),
         ({"weight": True}, "item 2 is left out: weight True is no number"),
-        ({"question_id": ["x"]}, "item 2 is left out: item id ['x'] is no id"),
+        ({"question_id": ["x"]}, "item 2 is left out: item id ['x'] is not an id"),
         (
             {"gold_answers": {"a": 1}},
-            "item 2 is left out: gold answers {'a': 1} are no list of texts",
+            "item 2 is left out: gold answers {'a': 1} are not a list of texts",
         ),
         (
             {"question_text": "B\0?"},
@@ -239,7 +239,7 @@ def test_an_item_without_a_query_is_left_out(read):
     assert found.texts == ["A?"]
     assert found.left_out == [
         "bank.jsonl:2: item 1 is left out: it names no query",
-        "bank.jsonl:3: item 1 is left out: query id 1.5 is no id",
+        "bank.jsonl:3: item 1 is left out: query id 1.5 is not an id",
     ]
 
 

@@ -370,4 +370,4 @@ def test_the_export_command_writes_and_answers(tiny):
         "output": str(output),
     }
     assert "nothing is published yet" in str(run().exception)
-    assert "exclude each other" in str(run("--live", "--release", "r1").exception)
+    assert "cannot be used together" in str(run("--live", "--release", "r1").exception)

@@ -48,7 +48,7 @@ def test_every_setting_the_starter_shows_is_a_known_one(tmp_path):
 @pytest.mark.parametrize("make", [starter.write_starter, starter.copy_demo])
 def test_a_configuration_that_exists_is_not_overwritten(tmp_path, make):
     (tmp_path / "gradelake.toml").write_text("mine")
-    with pytest.raises(BadInput, match=r"gradelake\.toml exists already"):
+    with pytest.raises(BadInput, match=r"gradelake\.toml already exists"):
         make(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["gradelake.toml"]
     assert (tmp_path / "gradelake.toml").read_text() == "mine"

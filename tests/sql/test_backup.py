@@ -227,7 +227,7 @@ def test_what_is_no_backup_is_refused(project, tmp_path):
     for place in ("things", "things.tar"):
         with pytest.raises(BadInput):
             backup(project, tmp_path / place)
-    with pytest.raises(BadInput, match="lies in the lake itself"):
+    with pytest.raises(BadInput, match="is inside the lake itself"):
         backup(project, project.lake_path / "data" / "backup")
     assert files_below(tmp_path / "things") == {"photo.jpg": b""}
     assert (tmp_path / "things.tar").read_bytes() == b"no tar"

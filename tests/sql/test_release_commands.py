@@ -89,7 +89,7 @@ def test_before_the_first_build_the_list_says_what_to_do(tmp_path):
 def test_keeping_and_undoing_say_what_they_did(project):
     assert run(project, "release", "keep", "r1") == "r1 is kept until it is dropped\n"
     assert run(project, "release", "keep", "r1") == "r1 is kept already\n"
-    assert run(project, "release", "keep", "r1", "--undo") == "r1 is kept no longer\n"
+    assert run(project, "release", "keep", "r1", "--undo") == "r1 is no longer kept\n"
     assert run(project, "release", "keep", "r1", "--undo") == "r1 was not kept\n"
     for undo in ([], ["--undo"]):
         with pytest.raises(BadInput, match="there is no release 'r0'"):

@@ -33,7 +33,7 @@ def show_alerts(sent: list[dict[str, Any]]) -> None:
     """Say whom the summary could not be sent to."""
     for each in sent:
         if not each["ok"]:
-            console.warn(f"the {each['alert']} that should tell of it failed: {each['reason']}")
+            console.warn(f"the {each['alert']} that should report it failed: {each['reason']}")
 
 
 def _show_came_in(came_in: list[dict[str, Any]]) -> None:

@@ -29,7 +29,7 @@ class Schedule:
         for a path that neither systemd nor cron could be told."""
         found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", time)
         if not found:
-            raise BadInput(f"--at {time!r} is no time of the day", "Write it as 02:30.")
+            raise BadInput(f"--at {time!r} is not a time of day", "Write it as 02:30.")
         if any(argument.startswith("--webhook") for argument in arguments):
             raise BadInput(
                 "the webhook's address is a secret, and units and crontabs are no place for one",

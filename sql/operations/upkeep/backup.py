@@ -88,7 +88,7 @@ def backup(
     people, warnings = people_files(project)
     lake = lake_id(project)
     if place.resolve().is_relative_to(project.lake_path.resolve()):
-        raise BadInput(f"{place}: lies in the lake itself", "Name a place outside of it.")
+        raise BadInput(f"{place}: is inside the lake itself", "Name a place outside it.")
     _require_place(place, lake)
     busy = "this folder is being written by"
     try:
@@ -253,7 +253,7 @@ def _wanted(catalogs: list[Catalog], storage: Storage) -> dict[str, int]:
         )
     outside = [path for path in wanted if os.path.isabs(path) or "://" in path]
     if outside:
-        raise WorkFailed(f"{outside[0]}: lies outside of the lake's data ({storage.root})")
+        raise WorkFailed(f"{outside[0]}: is outside the lake's data ({storage.root})")
     return wanted
 
 

@@ -222,7 +222,7 @@ def copy(project, to, as_json):
         "the same"
     )
     if done.chunks:
-        console.say(f"{done.chunks:,} graded chunks that wait to be committed came along")
+        console.say(f"{done.chunks:,} graded chunks that wait to be committed were copied too")
     if done.seeds:
         console.say(f"seeds copied: {', '.join(done.seeds)}")
     if done.later_commits:

@@ -269,5 +269,5 @@ def _warn_of_settings(source: Project, target: Project, done: Copied) -> None:
         if missing:
             done.warnings.append(
                 f"{target.file}: [{kind}] has not, or otherwise: {', '.join(missing)}. Nightly "
-                f"work goes on where it was with the settings of {source.file}."
+                f"work continues where it stopped, with the settings of {source.file}."
             )

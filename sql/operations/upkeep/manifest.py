@@ -71,7 +71,7 @@ def _manifest(backup: Path, stream: Callable[[str], BinaryIO]) -> Manifest:
     for entry in entries:
         for path in (PurePosixPath(entry.path), PurePosixPath(entry.stored)):
             if path.is_absolute() or ".." in path.parts:
-                raise BadInput(f"{backup}: {MANIFEST} names a place outside of it: {path}")
+                raise BadInput(f"{backup}: {MANIFEST} names a place outside it: {path}")
     return manifest
 
 
@@ -85,7 +85,7 @@ def opened(backup: Path) -> Iterator[Callable[[str], BinaryIO]]:
             with tarfile.open(backup, "r:") as tar:
                 yield lambda stored: tar.extractfile(stored)
         except tarfile.TarError as error:
-            raise BadInput(f"{backup}: is no tar archive: {error}") from error
+            raise BadInput(f"{backup}: is not a tar archive: {error}") from error
     else:
         raise BadInput(f"{backup}: no such file or folder", "Name a backup.")
 

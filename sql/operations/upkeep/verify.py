@@ -121,9 +121,9 @@ def _require_sound(file: Path) -> None:
         with open_catalog(file) as catalog:
             (said,) = catalog.execute("pragma integrity_check(1)").fetchone()
     except sqlite3.Error as error:
-        raise WorkFailed(f"{file}: is no sound SQLite file: {error}") from None
+        raise WorkFailed(f"{file}: is not a sound SQLite file: {error}") from None
     if said != "ok":
-        raise WorkFailed(f"{file}: is no sound SQLite file: {said}")
+        raise WorkFailed(f"{file}: is not a sound SQLite file: {said}")
 
 
 def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:

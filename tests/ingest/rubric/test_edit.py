@@ -128,7 +128,7 @@ def test_a_sheet_of_other_queries_than_those_named_is_refused(tiny):
         (["edit", "q3", "--print"], "tiny has no query 'q3'\n  Known: q1, q2."),
         (["edit", "q1", "--print", "--bank", "mines"], "no bank 'mines'\n  Did you mean 'mine'?"),
         (["edit", "q1", "--print", "--collection", "tinny"], "Did you mean 'tiny'?"),
-        (["edit", "q1", "--print", "--from", "x"], "--from and --print exclude each other"),
+        (["edit", "q1", "--print", "--from", "x"], "--from and --print cannot be used together"),
         (["edit", "--from", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["show", "q3"], "tiny has no query 'q3'"),
         (["show", "q1", "--version", "1"], "no rubric version 1\n  Known: 0."),
