@@ -219,7 +219,7 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
             "--leaderboard and --reference cannot be used together",
         ),
         (["alpha", "demo", "--label-set", "judge:overlap"], "'judge:overlap' alone cannot agree"),
-        (["alpha", "demo", "--live", "--release", "r1"], "--live and --release exclude each oth"),
+        (["alpha", "demo", "--live", "--release", "r1"], "--live and --release cannot be used t"),
     ],
 )
 def test_what_is_not_there_is_refused_with_a_hint(demo, arguments, wrong):
