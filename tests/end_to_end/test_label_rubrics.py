@@ -13,7 +13,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import command_line
 from tests.conftest import gradelake
-from tests.grading.smollm import missing
+from tests.grading.smollm import missing, model_folder
 from tests.places import REPOSITORY
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
@@ -36,11 +36,14 @@ decoding = {{ max_tokens = 60 }}
 
 
 @pytest.fixture(scope="module")
-def judged(demo, served, tmp_path_factory):
+def judged(demo, tmp_path_factory):
     """The demo, with a rubric of its labels, judged a little by two graders; published."""
     folder = tmp_path_factory.mktemp("label_rubrics") / "demo"
     shutil.copytree(demo, folder)
-    common = f'engine = "openai"\nmodel = "smol"\nbase_url = "{served}"\n'
+    common = (
+        f'engine = "vllm"\nmodel = {json.dumps(str(model_folder()))}\nactors = 1\n'
+        "max_model_len = 2048\nkv_cache_mib = 192\n"
+    )
     with (folder / "gradelake.toml").open("a", encoding="utf-8") as config:
         config.write(GRADERS.format(common=common))
     gradelake(

@@ -1,4 +1,4 @@
-"""UMBRELA and TRUE through vLLM's server, with a real model that is far too small for either.
+"""UMBRELA through vLLM's server and TRUE in vLLM, with a real model that is too small for either.
 
 SmolLM2-135M proves the machinery: what it explains, distils and grades means nothing.
 """
@@ -16,15 +16,12 @@ from gradelake.grading.prompts.distil_reply import FEATURES, LONGEST_REASON, LON
 from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.run import run as runs
 from tests.grading.project import copy_of
-from tests.grading.smollm import missing
+from tests.grading.smollm import missing, model_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
 
 
-@pytest.fixture(scope="module")
-def smol(served) -> dict:
-    """Settings of a grader that asks the server."""
-    return {"engine": "openai", "model": "smol", "base_url": served}
+SMOL = {"engine": "vllm", "max_model_len": 2048, "kv_cache_mib": 192, "actors": 1}
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +54,9 @@ def is_graded_or_says_why(row: tuple, highest: int) -> bool:
 
 
 @pytest.mark.parametrize("prompt", ["umbrela", "umbrela_few"])
-def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judged, smol, prompt):
-    found = grades_of(judged, prompt, smol | {"prompt": prompt})
+def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judged, served, prompt):
+    asking = {"engine": "openai", "model": "smol", "base_url": served}
+    found = grades_of(judged, prompt, asking | {"prompt": prompt})
     assert all(is_graded_or_says_why(row, 3) for row in found), found
     # the grade is what stands at the end of the reply, and nothing from before
     for _, grade, status, response, _ in found:
@@ -66,7 +64,8 @@ def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judg
             assert response.rstrip("*.` \n").endswith(str(grade)) or "final score" in response
 
 
-def test_true_explains_distils_and_judges(judged, smol):
+def test_true_explains_distils_and_judges(judged):
+    smol = SMOL | {"model": str(model_folder())}
     judged.graders["explainer"] = smol | {
         "prompt": "true_explain",
         # greedy, or without a penalty, a model this small repeats itself for ever
