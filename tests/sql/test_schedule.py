@@ -114,7 +114,7 @@ def test_the_line_of_the_crontab_runs_in_a_shell_as_cron_would_run_it(project, t
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--cron", "--at", "25:00"], "no time of the day"),
+        (["--cron", "--at", "25:00"], "is not a time of day"),
         (["--at", "02:30"], "--systemd or --cron"),
         (["--cron", "--", "--webhook", "https://hooks.example/SECRET"], "is a secret"),
         (["--cron", "--into", "units"], "--into is for --systemd"),
