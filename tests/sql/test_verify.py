@@ -145,7 +145,7 @@ def test_a_catalog_that_is_no_sqlite_file_is_told_and_the_others_are_checked(pro
     file_of(project, "grades").unlink()
     first, second = verify(project).faults
     assert first.file == str(release)
-    assert "no sound SQLite file" in first.what
+    assert "not a sound SQLite file" in first.what
     assert (second.what, second.hits) == ("is missing", ["live", "published"])
 
 
