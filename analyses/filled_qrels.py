@@ -113,7 +113,8 @@ def _check_scales(
         "select label_set, max_label from lake.intermediate.int_label_sets where collection = ?",
         collection,
     )
-    top, top_of_fill = (dict(rows).get(name) for name in (label_set, fill))
+    tops: dict[str, int] = dict(rows)
+    top, top_of_fill = tops[label_set], tops[fill]
     if mapping is None and top != top_of_fill:
         raise BadInput(
             f"the scales differ: {label_set} is 0-{top}, {fill} is 0-{top_of_fill}",

@@ -73,8 +73,8 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
                 )
     if errors and not plans and not as_json and len({str(error) for error in errors}) == 1:
         raise errors[0]  # of no grader, but of what was asked
-    for refusal, error in zip(refused, errors, strict=True):
-        console.warn(f"{refusal['grader']}: {error}")
+    for refusal, why in zip(refused, errors, strict=True):
+        console.warn(f"{refusal['grader']}: {why}")
     if as_json:
         console.print_json(
             {

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
@@ -22,10 +23,11 @@ def place_labels(
     `lines`, in data coordinates, are kept free where it can be had. Returns the place of each
     name, in pixels; a name for which there is no room is left out.
     """
-    figure = axes.figure
-    figure.draw_without_rendering()  # settles where the axes are
-    renderer = figure.canvas.get_renderer()
-    scale = figure.dpi / 72
+    canvas = axes.figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)  # of `style.figure`
+    canvas.figure.draw_without_rendering()  # settles where the axes are
+    renderer = canvas.get_renderer()
+    scale = canvas.figure.dpi / 72
     points = axes.transData.transform(np.column_stack([x, y]))
     radius = _RADIUS * scale
     dots = [Bbox.from_extents(*(p - radius), *(p + radius)) for p in points]
@@ -93,7 +95,7 @@ def _place(
 
 
 def _contains(frame: Bbox, box: Bbox) -> bool:
-    return bool((frame.min <= box.min).all() and (box.max <= frame.max).all())
+    return bool(np.all(frame.min <= box.min) and np.all(box.max <= frame.max))
 
 
 def _write(axes: Axes, name: str, box: Bbox, leader: Path | None) -> None:
@@ -101,9 +103,10 @@ def _write(axes: Axes, name: str, box: Bbox, leader: Path | None) -> None:
     if leader is not None:
         ends = to_data(leader.vertices)
         axes.plot(*ends.T, color="#666666", linewidth=0.5, zorder=1.5, scalex=False, scaley=False)
-    centre = to_data((box.min + box.max) / 2)
+    centre = to_data(np.add(box.min, box.max) / 2)
     written = axes.text(
-        *centre,
+        centre[0],
+        centre[1],
         name,
         fontsize=FONT_SIZE,
         ha="center",

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,10 +13,13 @@ from matplotlib.figure import Figure
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
 
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
+
 FORMATS = ("svg", "png", "pdf")
 # Okabe and Ito's colours, which colour-blind readers tell apart, in print without colour too
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#666666"
-STYLE = {
+STYLE: "dict[RcKeyType, Any]" = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9,
     "axes.titlesize": 10,

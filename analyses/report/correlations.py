@@ -73,7 +73,7 @@ def correlate(
     for name, measure in progress([pair for pair in pairs if ranks or pair[0] != reference]):
         try:
             if measure not in theirs:
-                theirs[measure] = ranks or read_board(lake, collection, reference, measure)
+                theirs[measure] = ranks or read_board(lake, collection, str(reference), measure)
             board = read_board(lake, collection, name, measure)
             one = agreement(board, theirs[measure], n_replicates=REPLICATES, seed=SEED)
         except BadInput as error:

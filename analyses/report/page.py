@@ -163,7 +163,7 @@ def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
     if wanted is None:
         of_people = [row for row in shown if row["kind"] == "assessor"]
         most = min(of_people, key=lambda row: (-row["n_labels"], row["label_set"]), default=None)
-        return most and most["label_set"]
+        return most["label_set"] if most else None
     if wanted not in names:
         raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names))
     if not wanted.startswith("assessor:"):

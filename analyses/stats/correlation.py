@@ -109,7 +109,7 @@ def agreement(
         by_query = resampled(generator, n, len(queries))
         by_system = resampled(generator, n, len(systems))
         drawn_official = signs(official_means(by_query)) if official_means else official_signs
-        found = {}
+        found: dict[tuple, np.ndarray] = {}
         for which, (mean, printed) in enumerate(zip(means, printed_signs, strict=True)):
             drawn = signs(mean(by_query))
             kinds = {
@@ -135,8 +135,8 @@ def agreement(
         correlations=[
             Correlation(
                 statistic,
-                _number(points[0][statistic]),
-                _p_value(points[0][statistic], drawn["permuted", statistic]),
+                _number(float(points[0][statistic])),
+                _p_value(float(points[0][statistic]), drawn["permuted", statistic]),
                 {kind: Spread.of(drawn[0, kind, statistic], confidence) for kind in RESAMPLED},
             )
             for statistic in STATISTICS

@@ -87,15 +87,15 @@ def read_judged_sample(
             "Draw one with `gradelake export sample`, have it judged, bring it in with "
             "`gradelake import judgments`, and run `gradelake build`.",
         )
-    known = ", ".join(samples)
+    names = ", ".join(samples)
     if name is None and len(samples) > 1:
         raise BadInput(
             f"assessor {assessor!r} has judged {counted(len(samples), 'samples')}",
-            f"Choose one with --sample: {known}.",
+            f"Choose one with --sample: {names}.",
         )
     name = name or next(iter(samples))
     if name not in samples:
-        raise BadInput(f"assessor {assessor!r} has no sample {name!r}", f"Known: {known}.")
+        raise BadInput(f"assessor {assessor!r} has no sample {name!r}", f"Known: {names}.")
     rows = lake.rows(ROWS, collection, assessor, name)
     label_set, unit, depth = samples[name]
     return JudgedSample(

@@ -92,11 +92,11 @@ def randomisation_test(
     if 2**n_queries <= EXACT:
         patterns = ((np.arange(2**n_queries)[:, None] >> np.arange(n_queries)) & 1) * 2.0 - 1.0
         size = max(1, ELEMENTS // n_comparisons)
-        counts = (
+        extreme = (
             _as_extreme(patterns[start : start + size] @ differences, observed)
             for start in range(0, len(patterns), size)
         )
-        return sum(counts) / len(patterns), True
+        return sum(extreme, np.zeros(n_comparisons)) / len(patterns), True
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         flips = generator.integers(0, 2, size=(n, n_queries)) * 2.0 - 1.0

@@ -5,7 +5,7 @@ judgment; in each row the judgment that the label stands for is boxed, and the r
 of the boxed label and judgment, each against the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -48,10 +48,10 @@ def agreement_table(
     names = choosing.compared_with(lake, collection, reference, label_sets)
     highest = choosing.highest_labels(lake, collection)
     relevant = choosing.min_relevant(lake, collection)
+    reference_cut = relevant if reference_cut is None else reference_cut
     if cut is None:
         columns = [Rows.of(j, j) for j in range(highest[reference], -1, -1)]
     else:
-        reference_cut = reference_cut if reference_cut is not None else relevant
         columns = _two(reference_cut, highest[reference], "--judgment-cut")
     blocks = []
     for name in names:
@@ -120,7 +120,7 @@ def boxed_judgment(label: int, highest: int, highest_judgment: int, relevant: in
 def _graded(
     counts: Counts, kappas: Mapping, columns: list[Rows], highest: int, relevant: int
 ) -> list[list[Cell]]:
-    labels = range(highest, -1, -1)
+    labels: Sequence[int] = range(highest, -1, -1)
     if len(labels) > ROWS_AT_MOST:
         labels = sorted({label for label, _ in counts}, reverse=True)
     rows = [Rows.of(label, label) for label in labels]

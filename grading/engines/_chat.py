@@ -41,7 +41,7 @@ def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
     constrain = settings["constrain"] if on_scale else "none"
     writes = grader.prompt.target in WRITING and settings["constrain"] != "none"
     options: dict[str, Any] = {"model": grader.model, **grader.decoding}
-    words = tuple(grader.prompt.scale.words) if on_scale else ()
+    words = tuple(grader.prompt.grade_scale.words) if on_scale else ()
     longest = max(map(len, words), default=0)
     if constrain == "choice":
         options["extra_body"] = {"structured_outputs": {"choice": words}}
@@ -144,15 +144,15 @@ def _usage(completion) -> tuple[int | None, int | None, int | None]:
     """(prompt, cached, completion) tokens; None for what is missing or cannot be."""
     usage = getattr(completion, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
-    counts = (
-        getattr(usage, "prompt_tokens", None),
-        getattr(details, "cached_tokens", None),
-        getattr(usage, "completion_tokens", None),
+    return (
+        _count(getattr(usage, "prompt_tokens", None)),
+        _count(getattr(details, "cached_tokens", None)),
+        _count(getattr(usage, "completion_tokens", None)),
     )
-    return tuple(
-        n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
-        for n in counts
-    )
+
+
+def _count(n: Any) -> int | None:
+    return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
 
 
 def retry_after(headers) -> float | None:

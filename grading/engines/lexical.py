@@ -49,7 +49,9 @@ class Engine(Base):
         self._weights = lru_cache(maxsize=20_000)(self._weigh)
         self._holds = lru_cache(maxsize=20_000)(self._stems)
         self._asks = "query" if grader.prompt.target == "direct" else "item"
-        self._word_of = {grade: word for word, grade in reversed(self.scale.words.items())}
+        words = grader.prompt.grade_scale.words
+        self._replies = list(words)
+        self._word_of = {grade: word for word, grade in reversed(words.items())}
         self._grades = sorted(self._word_of)
 
     def _stems(self, text: str) -> frozenset[str]:
@@ -88,7 +90,7 @@ class Engine(Base):
         probability = {self._word_of[lower]: 1 - share, self._word_of[upper]: share}
         return Response(
             self._word_of[upper if share >= 0.5 else lower],
-            probabilities=[probability.get(word, 0.0) for word in self.scale.words],
+            probabilities=[probability.get(word, 0.0) for word in self._replies],
         )
 
     @classmethod

@@ -249,7 +249,7 @@ class Engine(Base):
             )
             return response
 
-    async def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Response:
+    async def _sent(self, messages: list[Any], options: dict[str, Any]) -> Response:
         async with asyncio.timeout(self.grader.settings["timeout"]):
             completion = await self.client.chat.completions.create(messages=messages, **options)
         response = response_of(completion, self.reading)

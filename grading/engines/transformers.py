@@ -111,9 +111,9 @@ class Engine(Base):
 
     def _word_tokens(self) -> list[list[int]]:
         """Tokens of each word; with the end mark where a longer word begins with them all."""
-        unknown = self.tokenizer.unk_token_id
-        found = [self.tokenizer.encode(word, add_special_tokens=False) for word in self.scale.words]
-        for word, tokens in zip(self.scale.words, found, strict=True):
+        unknown, words = self.tokenizer.unk_token_id, self.grader.prompt.grade_scale.words
+        found = [self.tokenizer.encode(word, add_special_tokens=False) for word in words]
+        for word, tokens in zip(words, found, strict=True):
             if not tokens or unknown in tokens or found.count(tokens) > 1:
                 raise EngineUnusable(
                     f"this model's tokenizer cannot write {word!r}",
@@ -176,7 +176,7 @@ class Engine(Base):
                 total = total + steps[before][:, token]
             by_word.append(total)
         probabilities = torch.stack(by_word, dim=1).exp().tolist()
-        words = list(self.scale.words)
+        words = list(self.grader.prompt.grade_scale.words)
         best = (max(range(len(words)), key=row.__getitem__) for row in probabilities)
         return [
             (words[n], row, len(self.words[n])) for n, row in zip(best, probabilities, strict=True)

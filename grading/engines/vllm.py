@@ -72,7 +72,7 @@ class Engine(Base):
     def _word_tokens(self, tokenizer) -> list[int]:
         """The token of each word of the scale, as it would be written at the reply's start."""
         tokens = []
-        for word in self.scale.words:
+        for word in self.grader.prompt.grade_scale.words:
             forms = [word, f" {word}"] if self.chat else [f" {word}", word]
             single = [
                 ids[0]

@@ -81,4 +81,5 @@ def _graders(shown: str, choices: Choices) -> JudgePerCriterion | OneGrader:
             "--kind and --scale are of a grader with a rubric",
             "Say --grader NAME instead of --name.",
         )
+    assert choices.name  # then the judges have one: it was checked above
     return JudgePerCriterion(choices.name, choices.model)

@@ -47,7 +47,7 @@ def read_criteria(
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
                 raise Fault(f"what {key} has is {short(criteria)}, not an object")
-            grades = [
+            given = [
                 (text_of(name, f"a criterion of {key}"), _grade(value, name, key, graders.scale))
                 for name, value in criteria
             ]
@@ -59,8 +59,8 @@ def read_criteria(
             continue
         query_ids[query_id] = None
         counts["pairs"] += 1
-        counts["pairs_without_criterion"] += not grades
-        for name, grade in grades:
+        counts["pairs_without_criterion"] += not given
+        for name, grade in given:
             grader_id, item_id = graders.place(name, query_id)
             row = (grader_id, query_id, passage_id, item_id)
             if row in rows:

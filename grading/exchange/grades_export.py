@@ -125,7 +125,7 @@ def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, G
     entries = {row["grader_id"]: GraderEntry(row) for row in rows}
     if not names:
         return entries
-    wanted = {}
+    wanted: dict[str, GraderEntry] = {}
     for name in names:
         found = {i: e for i, e in entries.items() if name in (i, e.grader["name"])}
         if not found:

@@ -160,7 +160,7 @@ class Import(FileImport):
                 grader["name"] += f"-{grader_id[:6]}"  # another prompt or setting of that name
             fresh.append(grader)
         if fresh:
-            schema = {"prompt_text": pl.String, "created_at": pl.Datetime("us")}
+            schema: dict[str, Any] = {"prompt_text": pl.String, "created_at": pl.Datetime("us")}
             self.transaction.insert("graders", pl.DataFrame(fresh, schema_overrides=schema))
             self.count("graders", len(fresh))
 

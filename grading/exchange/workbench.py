@@ -37,7 +37,7 @@ GRADER_COLUMNS = (
     "created_at",
 )
 # columns of raw.grades that a file can bring; collection and batch_id belong to the lake
-GRADES = {
+GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "grader_id": pl.String,
     "query_id": pl.String,
     "passage_id": pl.String,

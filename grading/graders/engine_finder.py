@@ -55,6 +55,8 @@ def load(name: str, file: str | None) -> type[Engine]:
         return importlib.import_module(f"gradelake.grading.engines.{name}").Engine
     module_name = f"gradelake_engine_{name}"
     spec = importlib.util.spec_from_file_location(module_name, file)
+    assert spec is not None  # there is one, with a loader, for every file in .py
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:

@@ -33,13 +33,15 @@ def prompt_of(
             f"{where}: the prompt {prompt.name!r} has no place for label_rubrics",
             "Prompts that do: true_direct, true_reasoning, and yours with {label_rubrics} in them.",
         )
-    if takes_rubric and rubric is None:
+    if not takes_rubric:
+        return prompt
+    if rubric is None:
         raise BadInput(
             f"{where}: the prompt {prompt.name!r} needs the rubrics of the labels, which?",
             'Name them: label_rubrics = "NAME". They are made with: '
             "gradelake distil COLLECTION --assessor NAME --grader NAME --name NAME",
         )
-    return _with_rubric(prompt, rubric, where) if takes_rubric else prompt
+    return _with_rubric(prompt, rubric, where)
 
 
 def _with_examples(project: Project, prompt: Prompt, stated: str, where: str) -> Prompt:
@@ -53,9 +55,9 @@ def _with_examples(project: Project, prompt: Prompt, stated: str, where: str) ->
         raise BadInput(
             f"{where}: examples: no such file: {path}",
             "Draw some: gradelake prompts sample COLLECTION --assessor NAME --per-label N "
-            f"--seed S --scale {_scale_option(prompt.scale)} --output {stated}",
+            f"--seed S --scale {_scale_option(prompt.grade_scale)} --output {stated}",
         )
-    return replace(prompt, examples=tuple(read_examples(path, stated, prompt.scale)))
+    return replace(prompt, examples=tuple(read_examples(path, stated, prompt.grade_scale)))
 
 
 def _scale_option(scale: Scale) -> str:
@@ -64,7 +66,7 @@ def _scale_option(scale: Scale) -> str:
 
 def _with_rubric(prompt: Prompt, rubric: "LabelRubric", where: str) -> Prompt:
     """The labels of the rubric become the scale: 0 to the collection's highest."""
-    if not prompt.scale.is_numeric:
+    if not prompt.grade_scale.is_numeric:
         raise BadInput(
             f"{where}: the prompt {prompt.name!r} answers in words, its rubrics are of numbers",
             f"Give the prompt the scale {min(rubric.texts)}-{max(rubric.texts)}.",
@@ -82,7 +84,9 @@ def parser_of(table: GraderSettings, prompt: Prompt, where: str) -> str:
         return "json"
     parser = prompt.parser if table.parser is None else table.parser
     if parser not in PARSERS:
-        raise BadInput(f"{where}: there is no parser {parser!r}", did_you_mean(parser, PARSERS))
+        raise BadInput(
+            f"{where}: there is no parser {parser!r}", did_you_mean(str(parser), PARSERS)
+        )
     if prompt.target not in PARSERS[parser].targets:
         fitting = [name for name, known in PARSERS.items() if prompt.target in known.targets]
         raise BadInput(

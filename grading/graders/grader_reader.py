@@ -57,11 +57,12 @@ def read_grader(
     if engine.needs_model and not table.model:
         raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
     folder = project.folder / Path(table.model).expanduser() if table.model else None
-    is_folder = bool(folder) and folder.is_dir()
-    path = str(folder.resolve()) if is_folder else table.model
+    if folder is not None and not folder.is_dir():
+        folder = None  # a model of the hub
+    path = str(folder.resolve()) if folder else table.model
     engine.check(settings, where)
     if not project.grading.get("ray_address"):  # else it is the cluster that must have it
-        engine_finder.require_installed(engine, engine_name)
+        engine_finder.require_installed(engine, table.engine)
     if prompt.target == "verify" and table.answers_from is None:
         raise BadInput(
             f"{where}: the prompt {prompt.name!r} verifies answers, whose?",
@@ -77,9 +78,9 @@ def read_grader(
         revision = model_revision(path, where) if table.model else ""
     return Grader(
         name=name,
-        engine=engine_name,
+        engine=table.engine,
         engine_file=engine_file,
-        model=folder.resolve().name if is_folder else table.model,
+        model=folder.resolve().name if folder else table.model,
         model_path=path,
         revision=revision,
         prompt=prompt,

@@ -39,17 +39,14 @@ def read_settings(
 
     Raises `BadInput` with all that are wrong, and where they are.
     """
-    model = create_model(
-        "GraderSettings",
-        __base__=GraderSettings,
-        **{
-            f"{_OF_ENGINE}{key}": (
-                setting.kind,
-                Field(setting.default, alias=key, description=setting.meaning),
-            )
-            for key, setting in engine.settings.items()
-        },
-    )
+    fields: dict[str, Any] = {
+        f"{_OF_ENGINE}{key}": (
+            setting.kind,
+            Field(setting.default, alias=key, description=setting.meaning),
+        )
+        for key, setting in engine.settings.items()
+    }
+    model = create_model("GraderSettings", __base__=GraderSettings, **fields)
     settings, stated = checked.table(model, project, "graders", name), project.graders[name]
     own = {key: getattr(settings, f"{_OF_ENGINE}{key}") for key in engine.settings}
     for key, setting in engine.settings.items():

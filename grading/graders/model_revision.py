@@ -66,7 +66,9 @@ def _hub_commit(model: str, where: str) -> str:
     if cached.is_file():
         return cached.read_text(encoding="utf-8").strip()
     try:
-        return HfApi().model_info(model, timeout=20).sha
+        if revision := HfApi().model_info(model, timeout=20).sha:
+            return revision
+        raise LookupError(model)
     except Exception as error:
         raise BadInput(
             f"{where}: the revision of {model!r} cannot be found out ({type(error).__name__})",

@@ -59,11 +59,11 @@ class Parser:
     def read(
         self, text: str | None, scale: Scale, gold_answers: Iterable[str] | None = None
     ) -> Reading:
+        if text is None:
+            return failed("there is no reply")
         grade = scale.lookup.get(text) if self.reads_words else None
         if grade is not None:
             return graded(grade)
-        if text is None:
-            return failed("there is no reply")
         final = final_output(text)
         if final is None:
             return failed("the reply ends inside its reasoning; allow more tokens")

@@ -82,6 +82,12 @@ class Prompt:
     example: str = EXAMPLE
     label_rubrics: str | None = None
 
+    @property
+    def grade_scale(self) -> Scale:
+        """The scale of a prompt that asks for grades; one that asks for texts has none."""
+        assert self.scale is not None, f"{self.name} asks for texts"
+        return self.scale
+
     @cached_property
     def sha256(self) -> str:
         """Hash of everything that changes what the model reads, or may answer."""
@@ -110,9 +116,9 @@ class Prompt:
     @cached_property
     def text(self) -> str:
         """What the model reads, with slots still in the places of a pair's texts."""
-        filled = {"examples": self.examples_text, **self._fixed, None: ""}
+        filled = {"examples": self.examples_text, **self._fixed}
         template = "".join(
-            literal + filled.get(slot, f"{{{slot}}}")
+            literal + (filled.get(slot, f"{{{slot}}}") if slot else "")
             for literal, slot in split_template(self.template)
         )
         return f"{self.system}\n\n{template}" if self.system else template
@@ -155,7 +161,9 @@ class Prompt:
     @cached_property
     def _plan(self) -> tuple[str, tuple[str, ...], str | None, str, tuple[str, ...]]:
         """The template around its long slot, as two printf formats and the slots of each."""
-        formats, slots, side, long = ["", ""], ([], []), 0, None
+        formats, side = ["", ""], 0
+        slots: tuple[list[str], list[str]] = ([], [])
+        long: str | None = None
         for literal, slot in split_template(self.template):
             formats[side] += literal.replace("%", "%%")
             if slot in LONG and long is None:

@@ -155,8 +155,10 @@ def read_prompt(file: Path, shown: str) -> Prompt:
     yaml.problems.raise_if_any()
     values = dict(stated) | {"decoding": stated.decoding.stated, "examples": ()}
     if stated.examples:
+        scale = stated.scale
+        assert scale is not None  # only prompts that grade show examples
         shown_examples = str(Path(shown).parent / stated.examples)
-        values["examples"] = tuple(read_examples(examples, shown_examples, stated.scale))
+        values["examples"] = tuple(read_examples(examples, shown_examples, scale))
     if stated.target in ITEMS:
         values["items"] = stated.target
     return Prompt(**values, file=file)
@@ -204,7 +206,7 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
     def wrong(key: str, message: str) -> None:
         yaml.add((key,), f"{key}: {message}")
 
-    slots, target = SLOT.findall(content["template"]), content.get("target")
+    slots, target = SLOT.findall(content["template"]), content.get("target", "")
     required, optional = SLOTS.get(target, ((), ()))
     allowed = (*required, *optional) or {slot for pair in SLOTS.values() for slot in sum(pair, ())}
     of = f" of a prompt with target {target}" if target in SLOTS else ""

@@ -67,7 +67,8 @@ def _read(text: str, shown: str, hint: str) -> tuple[yaml.MappingNode, dict[str,
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:  # composing it could exhaust the stack
-                raise reject(shown, event.start_mark.line + 1, "nested too deeply", hint)
+                line = event.start_mark.line + 1 if event.start_mark else None
+                raise reject(shown, line, "nested too deeply", hint)
         loader = _LOADER(text)
         root = loader.get_single_node()
         content = loader.construct_document(root) if root else None
@@ -79,6 +80,6 @@ def _read(text: str, shown: str, hint: str) -> tuple[yaml.MappingNode, dict[str,
     except yaml.YAMLError as error:
         what = " ".join(str(error).split())
         raise reject(shown, None, f"not YAML: {what}", hint) from None
-    if not isinstance(content, dict):
+    if not (isinstance(root, yaml.MappingNode) and isinstance(content, dict)):
         raise reject(shown, 1, "not a list of `key: value` lines", hint)
     return root, content

@@ -128,7 +128,8 @@ def _in_json(text: str, scale: Scale) -> Reading | None:
 
 def _objects(text: str) -> list[dict]:
     """The JSON objects in a text, last first; those inside others are left to them."""
-    decoder, found, start = json.JSONDecoder(), [], -1
+    found: list[dict] = []
+    decoder, start = json.JSONDecoder(), -1
     for _ in range(_MAX_OBJECTS):
         start = text.find("{", start + 1)
         if start < 0:

@@ -202,7 +202,7 @@ def deal(lake: Lake, wish: Wish) -> Deck:
             f"rubric of {wish.collection}, with item and passage in the lake",
             f"`gradelake plan {wish.collection}` says what is graded.",
         )
-    cards = [Card(*row[:9], before=Reviewed(*row[9:12]) if row[9] else None) for row in rows]
+    cards = [Card(*[*row[:9], Reviewed(*row[9:12]) if row[9] else None]) for row in rows]
     return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))
 
 

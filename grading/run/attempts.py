@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
@@ -44,7 +44,7 @@ def _verify(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading,
     for number, (values, gold) in enumerate(zip(chunk.prompts, chunk.gold_answers, strict=True)):
         if not values["answer"]:
             nothing = Response(prompt_tokens=0, cached_tokens=0, completion_tokens=0)
-            best[number] = (Reading(grader.prompt.scale.min, "unanswerable"), nothing)
+            best[number] = (Reading(grader.prompt.grade_scale.min, "unanswerable"), nothing)
             continue
         for answer in gold or []:
             owners.append(number)
@@ -64,14 +64,14 @@ def _verify(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading,
 
 def _how_right(grader: Grader, reading: Reading, response: Response) -> tuple[float, float]:
     """Right, then not known because the engine failed, then less right."""
-    scale = grader.prompt.scale
+    scale = grader.prompt.grade_scale
     if reading.grade is None:
         return scale.max - 0.5, 0
     expected, _ = expectation(response.probabilities, list(scale.words.values()))
     return reading.grade, expected or 0
 
 
-def _tokens_of_both(one: Response, other: Response) -> dict[str, int | None]:
+def _tokens_of_both(one: Response, other: Response) -> dict[str, Any]:
     """The sums of two responses' tokens; None where neither was counted."""
     names = ("prompt_tokens", "cached_tokens", "completion_tokens")
     counts = {name: (getattr(one, name), getattr(other, name)) for name in names}
@@ -84,7 +84,7 @@ def _tokens_of_both(one: Response, other: Response) -> dict[str, int | None]:
 def _read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     if response.error is not None:
         return failed(response.error)
-    return PARSERS[grader.parser].read(response.text, grader.prompt.scale, gold)
+    return PARSERS[grader.parser].read(response.text, grader.prompt.grade_scale, gold)
 
 
 def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Response]:
@@ -94,7 +94,7 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
     fails alone. Raises `EngineBroken` when it then raises for all of them, or for a lone one three
     times: perhaps no prompt is to blame. `EngineUnusable` goes through.
     """
-    responses: list[Response | None] = [None] * len(prompts)
+    responses: dict[int, Response] = {}
     pending, one_by_one = list(range(len(prompts))), False
     for attempt in range(TRIES):
         groups = [[n] for n in pending] if one_by_one else [pending]
@@ -118,7 +118,7 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
         pending = [n for n in pending if responses[n].error is not None]
         if not pending:
             break
-    return responses
+    return [responses[n] for n in range(len(prompts))]
 
 
 def expectation(

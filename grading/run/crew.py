@@ -39,7 +39,7 @@ class _Actor:
 class Crew:
     """The workers of one run. Use as a context manager: leaving it ends the actors."""
 
-    def __init__(self, source: Any, ray_address: str | None = None, worker: type = Worker):
+    def __init__(self, source: Any, ray_address: str | None = None, worker: Any = Worker):
         """`source` has the `grader` and all else that a worker is started with; `worker` is a
         class like `gradelake.grading.run.worker.Worker`."""
         self.grader: Grader = source.grader
@@ -88,8 +88,10 @@ class Crew:
 
     # --- the loop ---------------------------------------------------------------------------------
 
-    def run(self, chunks: Iterator[Chunk], stop: Callable[[], bool]) -> Iterator[Graded | None]:
+    def run(self, chunks: Iterator[Any], stop: Callable[[], bool]) -> Iterator[Any]:
         """Yield the account of every chunk as it finishes, and None several times a second.
+
+        What a chunk and its account are is up to the worker: `Chunk` and `Graded`, or the like.
 
         Once `stop()` is true no chunk is begun; those at work are finished. Raises `WorkFailed`
         when the engine cannot work.
@@ -262,7 +264,7 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: type, *arguments) -> tuple[str, str] | None:
+        def start(self, worker: Any, *arguments) -> tuple[str, str] | None:
             """Load the engine; message and hint when that cannot be done."""
             try:
                 self.worker = worker.start(*arguments)

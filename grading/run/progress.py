@@ -2,7 +2,7 @@
 
 import time
 
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from gradelake.grading.run.run import Run
@@ -17,8 +17,8 @@ class Progress:
 
     def __init__(self, every: float = EVERY):
         self.every = every
-        self.bar = None
-        self.task = None
+        self.bar: Bar | None = None
+        self.task: TaskID | None = None
         self.told = time.monotonic()
 
     def __enter__(self) -> "Progress":

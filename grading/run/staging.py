@@ -148,6 +148,7 @@ class Committer:
         """A chunk is finished: it is committed now, or soon together with others."""
         if graded.content is not None:  # from a machine that does not share the staging folder
             graded.file = write_staged(self.staging, graded.chunk_id, graded.content)
+        assert graded.file is not None  # an account has its rows here or there
         self._waiting.append(Path(graded.file))
         self._add(graded.counts)
         self.commit_if_due()

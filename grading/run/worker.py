@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from gradelake.grading.engines import EngineUnusable, Response
+from gradelake.grading.engines import Engine, EngineUnusable, Response
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
@@ -28,7 +28,7 @@ class Worker:
     collection: str
     staging: Path
     batch_id: str
-    engine: object
+    engine: Engine | None  # None where there is nothing left to ask
 
     @classmethod
     def start(cls, grader: Grader, collection: str, staging: Path, batch_id: str) -> "Worker":
@@ -51,6 +51,7 @@ class Worker:
         """Grade a chunk and write its rows to the staging folder, whole or not at all."""
         started = time.perf_counter()
         try:
+            assert self.engine is not None
             answered = ask(self.grader, self.engine.score, chunk)
         except EngineUnusable as error:
             return Graded(chunk.id, unusable=(error.message, error.hint))
@@ -72,7 +73,7 @@ class Worker:
         return graded
 
     def _rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
-        words = list(self.grader.prompt.scale.words.values())
+        words = list(self.grader.prompt.grade_scale.words.values())
         columns: dict[str, list] = {name: [] for name in _OF_A_PROMPT}
         for reading, response in answered:
             expected, mass = expectation(response.probabilities, words)

@@ -102,7 +102,7 @@ def note_unusual_topics(items: list[Item], findings: Findings) -> None:
     middle = sorted(counts.values())[len(counts) // 2]
     limit = max(UNUSUAL * middle, MANY)
     usual = sorted(n for n in counts.values() if n < limit)
-    first = {}
+    first: dict[tuple[str, str], Item] = {}
     for item in items:
         first.setdefault((item.query_id, item.facet_id), item)
     for (query_id, facet_id), n in counts.items():

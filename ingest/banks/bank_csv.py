@@ -69,8 +69,9 @@ def write(items: Iterable[Item], stream: TextIO) -> None:
     items = list(items)
     # the writer itself does not see that a lone carriage return ends a line for the reader
     quoted = any("\r" in text for item in items for text in (item.text, *(item.gold_answers or [])))
-    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
-    writer = csv.writer(stream, lineterminator="\n", quoting=quoting)
+    writer = csv.writer(
+        stream, lineterminator="\n", quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    )
     writer.writerow(COLUMNS)
     for item in items:
         answers = join_answers(item.gold_answers or [])

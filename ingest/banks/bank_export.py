@@ -91,9 +91,9 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
             hint += " With --live, what was imported since the last build is read too."
         raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)
     if format_ == "csv":
-        stream = io.StringIO(newline="")
-        bank_csv.write(items, stream)
-        text = stream.getvalue()
+        csv_text = io.StringIO(newline="")
+        bank_csv.write(items, csv_text)
+        text = csv_text.getvalue()
     else:
         queries = lake.rows(
             "select query_id, text from lake.raw.queries where collection = ?", collection

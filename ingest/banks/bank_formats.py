@@ -83,7 +83,8 @@ def argue(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
     passages answer a question is what grading finds out. An id that is the bare md5 of the text
     becomes the published scheme's.
     """
-    metadata = bank.get("metadata") if isinstance(bank.get("metadata"), dict) else {}
+    stated = bank.get("metadata")
+    metadata = stated if isinstance(stated, dict) else {}
     query_id = _first(bank.get("query_id"), metadata.get("topic_id"), metadata.get("query_id"))
     for key, kind, text_key in (
         ("nugget_bank", "question", "question"),

@@ -77,8 +77,9 @@ class Findings:
 def settle(draft: Draft, findings: Findings) -> Item | None:
     """The item a draft stands for, or None (and said why) when that is not clear."""
 
-    def leave_out(kind: str, message: str) -> None:
+    def leave_out(kind: str, message: str) -> Item | None:
         findings.leave_out(kind, draft.line, f"{draft.place} is left out: {message}")
+        return None
 
     query_id = _id(draft.query_id, "query id", draft, findings)
     facet_id = _id(draft.facet_id, "facet id", draft, findings)

@@ -6,10 +6,12 @@ import json.scanner
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import reject
+
+Line = TypeVar("Line", int, int | None)
 
 
 class Located(dict):
@@ -26,20 +28,22 @@ class LineDecoder(json.JSONDecoder):
         self._newlines: list[int] = []
         self.parse_object = self._located
         # the scanner in C does not call parse_object
-        self.scan_once = json.scanner.py_make_scanner(self)
+        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # not in its stub
 
     def decode(self, text: str, *arguments: Any) -> Any:
         self._newlines = [match.start() for match in re.finditer("\n", text)]
         return super().decode(text, *arguments)
 
     def _located(self, text_and_end: tuple[str, int], *arguments: Any) -> tuple[Located, int]:
-        value, end = json.decoder.JSONObject(text_and_end, *arguments)
+        value, end = json.decoder.JSONObject(  # type: ignore[attr-defined]  # not in its stub
+            text_and_end, *arguments
+        )
         found = Located(value)
         found.line = bisect_left(self._newlines, text_and_end[1] - 1) + 1
         return found, end
 
 
-def line_of(value: dict, line: int | None) -> int | None:
+def line_of(value: Any, line: Line) -> Line:
     """The line an object begins on; `line` where it does not know."""
     return getattr(value, "line", line)
 
@@ -61,10 +65,9 @@ def read_objects(data: bytes, shown: str) -> Iterator[tuple[int, Any]]:
     try:
         document = files.parse_json(data.decode().rstrip(), cls=LineDecoder)
     except ValueError as error:
-        line = getattr(error, "lineno", None)
         raise reject(
             shown,
-            line,
+            getattr(error, "lineno", None),
             f"not JSON that can be read: {getattr(error, 'msg', error)}",
             "A bank is one JSON document, or JSON lines with an object on each. Was it cut off?",
         ) from error

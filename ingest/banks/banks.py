@@ -139,8 +139,8 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
         what = f"this is no {format_} bank" if format_ else "this is no rubric bank"
         raise reject(shown, None, what, f"It looks like --format {found}." if found else _NO_BANK)
     drafts: list[Draft] = []
-    for (line, bank), found in zip(banks, formats, strict=True):
-        if found == format_:
+    for (line, bank), name in zip(banks, formats, strict=True):
+        if name == format_:
             drafts.extend(bank_formats.READERS[format_](line, bank, findings))
         else:
             findings.leave_out("bank", line, f"left out: this is no {format_} bank", n=0)

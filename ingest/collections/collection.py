@@ -19,7 +19,8 @@ DEFAULT_POOL_DEPTH = 20
 ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
 
 
-_INT32 = {"ge": -(1 << 31), "le": (1 << 31) - 1}
+_LARGEST = (1 << 31) - 1
+_Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
 
 
 def _as_tuple(value: Any) -> Any:
@@ -58,9 +59,9 @@ class Settings(Checked):
     )
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
-    min_relevant: int = Field(1, **_INT32)
-    max_relevance: int | None = Field(None, **_INT32)
-    default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_INT32["le"])
+    min_relevant: _Int32 = 1
+    max_relevance: _Int32 | None = None
+    default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_LARGEST)
     inbox: Text | None = None
 
 
@@ -95,7 +96,7 @@ class Collection(Settings):
                 f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
             )
         if collection.inbox is not None:
-            _check_inbox(collection, project, where)
+            _check_inbox(collection, collection.inbox, project, where)
         return collection
 
     def path(self, shown: str) -> Path:
@@ -151,10 +152,10 @@ def _relative(file: Path, folder: Path) -> str:
     return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
 
 
-def _check_inbox(collection: Collection, project: Project, where: str) -> None:
+def _check_inbox(collection: Collection, stated: str, project: Project, where: str) -> None:
     """Every file of an inbox is moved: nothing else that is needed may be in there, and no file may
     be in two inboxes."""
-    inbox = collection.path(collection.inbox).resolve()
+    inbox = collection.path(stated).resolve()
     lake = project.lake_path.resolve()
     own = [project.file, lake, seeds_folder(project).resolve()]
     own += [

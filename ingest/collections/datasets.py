@@ -6,6 +6,7 @@ A local collection is registered with ir_datasets as `gradelake/COLLECTION` (and
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.collections import dataset_home  # noqa: F401  (comes before ir_datasets)
@@ -24,12 +25,11 @@ from gradelake.sql.common.problems import Rejected, reject
 class LocalQueries(BaseQueries):
     """Topics of a local file."""
 
-    def __init__(self, collection: Collection):
-        self._collection = collection
+    def __init__(self, file: Path, shown: str):
+        self._file, self._shown = file, shown
 
     def queries_iter(self) -> Iterator[texts.Query]:
-        shown = self._collection.queries
-        yield from texts.read_queries(self._collection.path(shown), shown)
+        yield from texts.read_queries(self._file, self._shown)
 
     def queries_cls(self) -> type:
         return texts.Query
@@ -44,12 +44,11 @@ class LocalQueries(BaseQueries):
 class LocalDocs(BaseDocs):
     """Passages of a local file."""
 
-    def __init__(self, collection: Collection):
-        self._collection = collection
+    def __init__(self, file: Path, shown: str):
+        self._file, self._shown = file, shown
 
     def docs_iter(self) -> Iterator[texts.Passage]:
-        shown = self._collection.passages
-        yield from texts.read_passages(self._collection.path(shown), shown)
+        yield from texts.read_passages(self._file, self._shown)
 
     def docs_cls(self) -> type:
         return texts.Passage
@@ -110,8 +109,9 @@ def register(collection: Collection) -> str:
 
 def _local_texts(collection: Collection) -> list[Any]:
     """Handlers of the topics and passages that are local files."""
-    queries = [LocalQueries(collection)] if collection.queries else []
-    docs = [LocalDocs(collection)] if collection.passages else []
+    path, topics, passages = collection.path, collection.queries, collection.passages
+    queries = [LocalQueries(path(topics), topics)] if topics else []
+    docs = [LocalDocs(path(passages), passages)] if passages else []
     return queries + docs
 
 
@@ -161,6 +161,6 @@ def query_text(query: Any) -> texts.Query:
 
 
 def _innermost(error: BaseException) -> str:
-    while error.__cause__ or error.__context__:
-        error = error.__cause__ or error.__context__
+    while inner := error.__cause__ or error.__context__:
+        error = inner
     return f"{type(error).__name__}: {error}".splitlines()[0]

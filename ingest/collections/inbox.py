@@ -62,15 +62,16 @@ def look(collection: Collection, settled: float = SETTLED) -> Inbox:
     """
     if collection.inbox is None:
         return Inbox()
-    inbox = Inbox(collection.path(collection.inbox))
-    for path in sorted(_files(inbox.folder)):
+    folder = collection.path(collection.inbox)
+    inbox = Inbox(folder)
+    for path in sorted(_files(folder)):
         try:
             found = path.lstat()
         except FileNotFoundError:
             continue  # taken back meanwhile
-        shown = os.path.join(collection.inbox, path.relative_to(inbox.folder))
+        shown = os.path.join(collection.inbox, path.relative_to(folder))
         state = (found.st_ino, found.st_size, found.st_mtime_ns)
-        arrival = Arrival(shown, path, _kind(path, inbox.folder, found.st_mode), state)
+        arrival = Arrival(shown, path, _kind(path, folder, found.st_mode), state)
         if abs(time.time() - found.st_mtime) >= settled or _is_marked(arrival):
             inbox.ready.append(arrival)
         else:
@@ -158,6 +159,9 @@ def put_away(inbox: Inbox, rejected: Iterable[Rejected]) -> None:
     A file that changed while it was read stays, and is read again the next time. Killed in
     between, the next ingest finds the file unchanged in the lake and moves it.
     """
+    folder = inbox.folder
+    if folder is None:
+        return
     reasons = {refusal.file: refusal for refusal in rejected}
     for arrival in inbox.ready:
         try:
@@ -171,7 +175,7 @@ def put_away(inbox: Inbox, rejected: Iterable[Rejected]) -> None:
         if not refusal and not inbox.was_read:
             inbox.waiting.append(arrival.shown)
             continue
-        place = _free_place(inbox.folder / (QUARANTINE if refusal else ACCEPTED), arrival.path.name)
+        place = _free_place(folder / (QUARANTINE if refusal else ACCEPTED), arrival.path.name)
         if refusal:
             with whole_file(place.with_name(place.name + REASON)) as file:
                 file.write((str(refusal) + "\n").encode(errors="backslashreplace"))

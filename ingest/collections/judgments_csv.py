@@ -156,7 +156,7 @@ def _require_one_design(frame: pl.DataFrame, shown: str) -> None:
     problems = Problems(shown, f"{_KEEP} Import each sample as a file of its own.")
     expected: dict[tuple, Any] = {}
     for row in frame.iter_rows(named=True):
-        keys = [((name,), "") for name in _SAME_IN_SAMPLE]
+        keys: list[tuple[tuple, str]] = [((name,), "") for name in _SAME_IN_SAMPLE]
         keys += [((name, row["stratum"]), " of its stratum") for name in _SAME_IN_STRATUM]
         for key, of in keys:
             value, name = row[key[0]], key[0]

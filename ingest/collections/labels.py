@@ -3,6 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -59,12 +60,14 @@ def import_labels(
 
 def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: str) -> int:
     grader_id, now = judge_id(judge), utc_now()
-    label = frame["relevance"]
     transaction.delete("grades", collection=collection, grader_id=grader_id)
     elsewhere = transaction.lake.rows(
         "select scale_min, scale_max from lake.raw.graders where grader_id = ?", grader_id
     )
-    scale_min, scale_max = min(0, label.min()), label.max()
+    label = frame["relevance"]
+    lowest: Any = label.min()
+    highest: Any = label.max()
+    scale_min, scale_max = min(0, lowest), highest
     for other_min, other_max in elsewhere:
         scale_min, scale_max = min(scale_min, other_min), max(scale_max, other_max)
     transaction.delete("graders", grader_id=grader_id)

@@ -111,7 +111,7 @@ def _replace(into: Targets, found: list[Any]) -> int:
     blank = frame["text"].fill_null("").str.strip_chars() == ""
     if blank.any():
         into.outcome.warnings.append(
-            f"{counted(blank.sum(), 'passages', 'have')} an empty text; left out"
+            f"{counted(int(blank.sum()), 'passages', 'have')} an empty text; left out"
         )
         frame = frame.filter(~blank)
     if frame.is_empty():

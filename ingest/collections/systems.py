@@ -1,8 +1,10 @@
 """Systems: rankings from TREC runs or scoreddocs, and generated responses."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -85,7 +87,7 @@ class Systems:
                         system,
                         claims[0],
                         self.into.file_hash(claims[0]),
-                        lambda path=path, shown=claims[0]: trec.read_run(path, shown),
+                        partial(trec.read_run, path, claims[0]),
                     )
             except Rejected as rejected:
                 self.into.outcome.rejected.append(rejected)
@@ -307,10 +309,9 @@ def _refuse_shared_name(system: str, claims: list[str]) -> None:
 def _read_ahead(readers: ThreadPoolExecutor, sources: list[RunSource]) -> Iterator[tuple]:
     """(source, function that returns its frame or raises), a few files ahead of the consumer."""
     ahead = READERS + 1
-    futures = [readers.submit(source.read) for source in sources[:ahead]]
+    futures = deque(readers.submit(source.read) for source in sources[:ahead])
     for number, source in enumerate(sources):
-        yield source, futures[number].result
-        futures[number] = None
+        yield source, futures.popleft().result
         if (following := number + ahead) < len(sources):
             futures.append(readers.submit(sources[following].read))
 

@@ -158,16 +158,16 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
             elif line > 1 or cells[:2] != ["system", "rank"]:
                 rows.append((line, cells[0], cells[1], cells[2] if len(cells) == 3 else None))
     ranks: dict[str, tuple[float, float | None]] = {}
-    for line, system, rank, score in rows:
+    for at, system, rank, score in rows:
         number, points = _number(rank), _number(score)
         if not system:
-            problems.add(line, "a system without a name")
+            problems.add(at, "a system without a name")
         elif system in ranks:
-            problems.add(line, f"system {system!r} is listed twice")
+            problems.add(at, f"system {system!r} is listed twice")
         elif number is None or not number >= 1:
-            problems.add(line, f"system {system!r}: rank {rank!r} is not a number from 1 up")
+            problems.add(at, f"system {system!r}: rank {rank!r} is not a number from 1 up")
         elif score is not None and points is None:
-            problems.add(line, f"system {system!r}: score {score!r} is not a number")
+            problems.add(at, f"system {system!r}: score {score!r} is not a number")
         else:
             ranks[system] = (number, points)
     problems.raise_if_any()

@@ -21,7 +21,9 @@ class Difference:
 
     @property
     def item(self) -> RubricItem:
-        return self.new or self.old  # one of the two is there
+        found = self.new or self.old
+        assert found is not None  # one of the two is there
+        return found
 
     def as_object(self) -> dict:
         """What `--json` prints."""

@@ -144,7 +144,12 @@ def _written(rows: Sequence[dict[str, str]], end: str) -> bytes:
     stream = io.StringIO(newline="")
     # the writer itself does not see that a lone carriage return ends a line for a reader
     quoted = any("\r" in cell for row in rows for cell in row.values())
-    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
-    writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator=end, quoting=quoting)
+    writer = csv.DictWriter(
+        stream,
+        COLUMNS,
+        restval="",
+        lineterminator=end,
+        quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL,
+    )
     writer.writerows(rows)
     return stream.getvalue().encode()

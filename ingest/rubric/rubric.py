@@ -37,15 +37,8 @@ class AppliedEdit:
     @classmethod
     def of_row(cls, row: tuple) -> "AppliedEdit":
         *first, text, answers, weight, new_item_id, editor, reason = row
-        return cls(
-            *first,
-            text or "",
-            cleaned(answers or ()),
-            weight,
-            new_item_id,
-            editor or "",
-            reason or "",
-        )
+        last = [text or "", cleaned(answers or ()), weight, new_item_id, editor or "", reason or ""]
+        return cls(*[*first, *last])
 
 
 class Rubric:
@@ -101,11 +94,8 @@ class Rubric:
         }
         self._items: dict[int, list[RubricItem]] = {version: [] for version in sorted(all_versions)}
         for version, *first, text, answers, weight, origin, origin_item_id in rows:
-            self._items[version].append(
-                RubricItem(
-                    *first, text or "", cleaned(answers or ()), weight, origin, origin_item_id
-                )
-            )
+            last = [text or "", cleaned(answers or ()), weight, origin, origin_item_id]
+            self._items[version].append(RubricItem(*[*first, *last]))
 
     @property
     def newest(self) -> int:

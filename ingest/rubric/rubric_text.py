@@ -133,15 +133,16 @@ def print_edits(edits: Sequence[Edit]) -> None:
         for edit in group:
             old = edit.item
             weight = (old.weight if old else 1.0, edit.weight)
-            text = edit.text or old.text or old.item_id
-            if old and edit.text:
-                text = marked(old.text, edit.text)
+            if old:
+                text = marked(old.text, edit.text) if edit.text else old.text or old.item_id
+            else:
+                text = edit.text
             console.say(f"  {_DONE[edit.action]:<11} {text}{_weights(*weight)}")
     console.say(counts(_DONE[edit.action] for edit in edits))
 
 
 def _weights(old: float, new: float | None) -> str:
-    return f" (weight {number(old)} -> {number(new)})" if new not in (None, old) else ""
+    return f" (weight {number(old)} -> {number(new)})" if new is not None and new != old else ""
 
 
 def counts(kinds) -> str:

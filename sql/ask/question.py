@@ -55,7 +55,8 @@ def is_nothing(text: str) -> bool:
 
 def beginning(text: str, place: int) -> int:
     """Where, from a place of a text on, its first word stands, after spaces and comments."""
-    return _NOTHING.match(text, place).end()
+    found = _NOTHING.match(text, place)
+    return found.end() if found else place
 
 
 def one_statement(text: str) -> str:
@@ -144,7 +145,7 @@ def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> None:
         raise cannot_be_written(output, error) from None
 
 
-def cannot_be_written(output: Path, error: OSError) -> BadInput:
+def cannot_be_written(output: Path | None, error: OSError) -> BadInput:
     return BadInput(f"{output}: cannot be written: {error.strerror or error}")
 
 

@@ -20,6 +20,7 @@ class Plugin(BasePlugin):
 
     def initialize(self, plugin_config: dict) -> None:
         self.project = Project.find(plugin_config.get("config"))
+        assert self.creds is not None  # dbt-duckdb gives every plug-in the profile's
         self.creds.attach = None  # declared in the profile for dbt's eyes; opened below
 
     def update_connection_config(self, creds, config: dict) -> None:

@@ -102,6 +102,7 @@ def _newest_release(project: Project) -> str:
     require_lake(project)
     try:
         with Lake.published(project) as lake:
+            assert lake.release is not None  # what is published is a release
             return lake.release
     except BadInput as error:
         unbuilt = "--live" in (error.hint or "")  # the way out of other commands

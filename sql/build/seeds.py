@@ -122,7 +122,7 @@ def _checked(file: Path, header: list[str]) -> bytes:
     problems = Problems(shown, "Fix these rows and build again; nothing was changed.")
     numbers = _whole_numbers()[file.name]
     reader = csv.reader(io.StringIO(files.read(file, shown).decode(), newline=""), strict=True)
-    rows = []
+    rows: list[list[str]] = []
     try:
         for cells in reader:
             if not rows and cells != header:

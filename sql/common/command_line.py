@@ -57,7 +57,7 @@ class Sections(click.Group):
     ) -> None:
         super().add_command(command, name)
         _add_loudness(command)
-        self.sections.setdefault(section, []).append(name or command.name)
+        self.sections.setdefault(section, []).append(str(name or command.name))
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         wide = max(map(len, self.commands))  # the same column in every section

@@ -26,16 +26,11 @@ from rich.text import Text
 from gradelake.sql.common.amounts import duration as duration
 from gradelake.sql.common.amounts import size as size
 from gradelake.sql.common.interrupts import after_imports
-from gradelake.sql.common.table_text import (
-    cell,
-    one_line,
-    printable,
-    reads_better_as_lines,
-    table_lines,
-)
+from gradelake.sql.common.table_text import cell, one_line, reads_better_as_lines, table_lines
+from gradelake.sql.common.table_text import printable as printable
 
 # texts are shown as they are: no markup, no emoji codes
-_PLAIN = {"highlight": False, "markup": False, "emoji": False}
+_PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 out = Console(soft_wrap=True, **_PLAIN)
 err = Console(stderr=True, soft_wrap=True, **_PLAIN)
 _C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
@@ -211,7 +206,7 @@ def print_table(
     for line in lines:
         print(line)
     for note in notes:
-        print(textwrap.fill(f"({note})", max(width, 1)))
+        print(textwrap.fill(f"({note})", width or 1))
     if not rows:
         print("(no rows)")
 

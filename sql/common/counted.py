@@ -19,7 +19,7 @@ def counted(n: int, what: str, verb: str = "") -> str:
     `counted(1, "run entries of bm25", "are")` is `1 run entry of bm25 is`.
     """
     if n == 1:
-        what, rest = re.fullmatch(r"(.*?)((?: (?:of|to) .*)?)", what).groups()
+        what, *rest = re.split(r"(?= (?:of|to) )", what, maxsplit=1)
         what = f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("s")
-        what, verb = what + rest, _OF_ONE[verb] if verb else ""
+        what, verb = what + "".join(rest), _OF_ONE[verb] if verb else ""
     return f"{n:,} {what}{' ' if verb else ''}{verb}"

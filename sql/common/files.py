@@ -3,11 +3,12 @@
 import csv
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import polars as pl
 
@@ -100,7 +101,7 @@ def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path) -> io.BufferedIOBase:
     if path.name.endswith(".gz"):
         return gzip.open(path, "rb")
     return path.open("rb")

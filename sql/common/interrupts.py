@@ -99,7 +99,9 @@ def _send_later(number: int) -> None:
 
     def send() -> None:
         _put_off.discard(number)
-        signal.pthread_kill(threading.main_thread().ident, number)
+        main = threading.main_thread().ident
+        assert main is not None  # only a thread that has not begun has none
+        signal.pthread_kill(main, number)
 
     again = threading.Timer(_LATER, send)
     again.daemon = True

@@ -40,7 +40,7 @@ class Project:
     text: str = field(default="", repr=False)
 
     @classmethod
-    def find(cls, path: str | Path | None = None) -> "Project":
+    def find(cls, path: str | os.PathLike[str] | None = None) -> "Project":
         """Read the given file, else `$GRADELAKE_CONFIG`, else the nearest one at or above here.
 
         Raises `BadInput` when there is none, or when it cannot be read.
@@ -70,8 +70,8 @@ class Project:
             content = tomllib.loads(text)
             _check_values(content, str(file))
         except tomllib.TOMLDecodeError as error:
-            line = re.search(r"line (\d+)", str(error))
-            where = f"{file}:{line[1]}" if line else str(file)
+            found = re.search(r"line (\d+)", str(error))
+            where = f"{file}:{found[1]}" if found else str(file)
             raise BadInput(f"{where}: {error}", "Fix the TOML and run again.") from error
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
@@ -184,14 +184,15 @@ def _check_tables(content: dict[str, Any], file: Path, text: str) -> None:
 
 def _line_of(text: str, *path: str) -> int | None:
     """The line that leads farthest on a path of keys, the first of these."""
-    found, table, farthest = None, (), 0
+    found, farthest = None, 0
+    table: tuple[str, ...] = ()
     for number, line in enumerate(text.split("\n"), start=1):
         is_table = line.lstrip().startswith("[")
         try:
             content: Any = tomllib.loads(line if is_table else f"{line.partition('=')[0]}=0")
         except tomllib.TOMLDecodeError:
             continue
-        keys = () if is_table else table
+        keys: tuple[str, ...] = () if is_table else table
         while isinstance(content, dict) and content:
             key, content = content.popitem()
             keys = (*keys, key)

@@ -50,8 +50,8 @@ def table_lines(
         room = Room(headers, cells, right, width)
         room.make()
         kept, notes = room.kept, room.notes()
-        if cut := [headers[i] for i in cut if i in kept or headers[i] in " ".join(notes)]:
-            notes.append(f"of {', '.join(cut)}: how the hash begins")
+        if of := [headers[i] for i in cut if i in kept or headers[i] in " ".join(notes)]:
+            notes.append(f"of {', '.join(of)}: how the hash begins")
     widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
     if width is not None:
         widths = _fitted(widths, room.least, kept, width)

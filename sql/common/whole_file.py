@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from gradelake.sql.common.errors import BadInput
 
@@ -24,7 +24,7 @@ def whole_file(output: Path) -> Iterator[BinaryIO]:
         with unfinished.open("wb") as raw:
             if output.name.endswith(".gz"):
                 with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
-                    yield stream
+                    yield cast(BinaryIO, stream)  # has all of it, and is not declared so
             else:
                 yield raw
         os.replace(unfinished, output)

@@ -4,6 +4,8 @@ A check's `error` text is what a person reads when a row breaks it. Keys are nam
 checked here within a frame; importers replace whole targets, so nothing else can hold the key.
 """
 
+from typing import Any
+
 import pandera.polars as pa
 import polars as pl
 
@@ -61,11 +63,11 @@ _FINITE_FLOAT32 = pa.Check(
 )
 
 
-def _text(**options: object) -> pa.Column:
+def _text(**options: Any) -> pa.Column:
     return pa.Column(pl.String, _FILLED, **options)
 
 
-def _optional(dtype: type) -> pa.Column:
+def _optional(dtype: pl.DataType | type[pl.DataType]) -> pa.Column:
     return pa.Column(dtype, nullable=True)
 
 

@@ -47,7 +47,7 @@ def advisory_lock(
         yield
         return
     with connect(project) as session:
-        if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchone()[0]:
+        if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchall()[0][0]:
             if not wait:
                 raise Busy(f"{busy} another process", "Try again later.")
             session.execute("select pg_advisory_lock(%s)", [key])

@@ -71,7 +71,7 @@ class Storage:
         try:
             content = self.connection.execute(
                 "select content from read_blob(?)", [self.path(relative)]
-            ).fetchone()[0]
+            ).fetchall()[0][0]
         except duckdb.Error as error:
             raise WorkFailed(
                 f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
@@ -89,7 +89,7 @@ class Storage:
         try:
             return self.connection.execute(
                 "select sha256(content) from read_blob(?)", [self.path(relative)]
-            ).fetchone()[0]
+            ).fetchall()[0][0]
         except duckdb.Error as error:
             raise WorkFailed(
                 f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"

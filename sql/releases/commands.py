@@ -1,5 +1,7 @@
 """Commands for releases: list, keep, drop, diff."""
 
+from typing import Any
+
 import click
 
 from gradelake.sql.common import console
@@ -45,7 +47,7 @@ def list_(project, as_json):
         kept = keeping.kept(lake)
         default = releases.read_by_default(project, lake.connection)
         alone = keeping.bytes_alone(lake, found)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "release": each.name,
             "snapshot": each.snapshot,

@@ -96,7 +96,7 @@ def hold(connection: duckdb.DuckDBPyConnection, files: Iterable[str], now: datet
     late = sorted(set(files) & waiting)
     _date(connection, late, now)
     if unknown:
-        highest = connection.execute(f"select max(data_file_id) from {_SCHEDULED}").fetchone()[0]
+        highest = connection.execute(f"select max(data_file_id) from {_SCHEDULED}").fetchall()[0][0]
         first = max(highest or 0, _UNKNOWN_FROM) + 1
         places = ", ".join(f"({first + n}, ?, ?, ?)" for n in range(len(unknown)))
         values = [v for path in unknown for v in (path, not _is_absolute(path), _text(now))]

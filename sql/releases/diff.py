@@ -90,8 +90,8 @@ def compare(
         return Difference(
             before,
             after,
-            connection.execute("select count(*) from label_sets").fetchone()[0],
-            connection.execute("select count(*) from boards").fetchone()[0],
+            connection.execute("select count(*) from label_sets").fetchall()[0][0],
+            connection.execute("select count(*) from boards").fetchall()[0][0],
             _label_moves(connection),
             _board_moves(connection),
         )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from gradelake.sql.ask import book, question
+from gradelake.sql.ask import question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
 
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
@@ -42,7 +43,7 @@ class Answers:
                 'Give the query with it: gradelake sql --format parquet --output FILE "select ..."',
             )
         if name not in console.FORMATS:
-            raise BadInput(f"no format {name!r}", book.did_you_mean(name, console.FORMATS))
+            raise BadInput(f"no format {name!r}", did_you_mean(name, console.FORMATS))
         self.format = name
 
     def set_output(self, path: Path | None) -> None:

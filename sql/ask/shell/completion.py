@@ -54,7 +54,8 @@ class ShellCompleter(Completer):
     # --- statements ---------------------------------------------------------------------------
 
     def _of_statement(self, begun: str, statement: str) -> Iterator[Completion]:
-        word = _WORD.search(begun)[0]
+        last = _WORD.search(begun)
+        word = last[0] if last else ""
         known = tables(self._lake)
         named = _named(statement, known)
         qualifier, dot, part = word.rpartition(".")

@@ -115,7 +115,7 @@ class _Doing:
             self._go_through("grade", self._grade)
         night = self.work.night
         built = self._run("build", "--name", night.name, name="build")
-        if built.landed:
+        if built.landed and built.result:
             self.work.release = built.result["release"]
             if night.compare_with:
                 self.work.moved = self._run(
@@ -159,7 +159,7 @@ class _Doing:
                 self._leave_out(f"plan {collection}", "the lake does not have it")
                 continue
             planned = self._run("plan", collection)
-            if not planned.landed:
+            if not (planned.landed and planned.result):
                 continue
             for plan in planned.result["plans"]:
                 missing, failed = plan["missing_pairs"], plan["failed_pairs"]

@@ -201,7 +201,7 @@ def _judge(step: Step, words: list[str], was_stopped: bool) -> None:
         step.state, step.reason = FAILED, _reason(code, words, step.result)
 
 
-def _reason(code: int, words: list[str], result: dict[str, Any] | None) -> str:
+def _reason(code: int | None, words: list[str], result: dict[str, Any] | None) -> str:
     """A command's own error message, or its last lines."""
     if result and result.get("rejected"):
         return refusal(result["rejected"][0])
@@ -210,7 +210,7 @@ def _reason(code: int, words: list[str], result: dict[str, Any] | None) -> str:
     errors = [n for n, line in enumerate(words) if line.startswith("error: ")]
     said = words[errors[-1] :] if errors else words[-3:]
     text = "\n".join(said).removeprefix("error: ").strip()
-    if code < 0:
+    if code is not None and code < 0:
         killed = f"it was killed by {signal.Signals(-code).name}"
         hint = " (was there too little memory?)" if code == -signal.SIGKILL else ""
         text = f"{killed}{hint}\n{text}".strip()

@@ -93,7 +93,7 @@ def fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int,
     named = ", ".join(f'"{column}"' for column in columns)
     return connection.execute(
         f"select count(*), coalesce(sum(hash({named})::hugeint), 0)::hugeint from {table}"
-    ).fetchone()
+    ).fetchall()[0]
 
 
 # --- before ---------------------------------------------------------------------------------------
@@ -150,7 +150,9 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
     """Attach the source, pinned; returns its newest snapshot."""
     connection = lake.connection
     attach(connection, source, read_only=True, name=ORIGIN)
-    (newest,) = connection.execute(f"select max(snapshot_id) from {ORIGIN}.snapshots()").fetchone()
+    newest = connection.execute(f"select max(snapshot_id) from {ORIGIN}.snapshots()").fetchall()[0][
+        0
+    ]
     kept = {
         row[0]
         for row in connection.execute(f"select snapshot_id from {ORIGIN}.snapshots()").fetchall()
@@ -162,9 +164,9 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
             "Begin again with an empty lake.",
         )
     attach(connection, source, read_only=True, name=ORIGIN, snapshot=snapshot or newest)
-    (have,) = connection.execute(
-        f"select max(number) from {ORIGIN}.raw.schema_migrations"
-    ).fetchone()
+    have = connection.execute(f"select max(number) from {ORIGIN}.raw.schema_migrations").fetchall()[
+        0
+    ][0]
     if have != migrations()[-1][0] or applied(lake) != have:
         raise BadInput(
             f"the source has raw schema {have}, this Gradelake {migrations()[-1][0]}",

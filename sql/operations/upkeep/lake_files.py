@@ -135,7 +135,7 @@ def lake_id(project: Project) -> str:
 
         with connect(project) as session:
             _require_lake_in(session)
-            return str(session.execute(query).fetchone()[0])
+            return str(session.execute(query).fetchall()[0][0])
     with sqlite_rows(next(iter(catalog_files(project).values()))) as rows:
         return rows(query)[0][0]
 

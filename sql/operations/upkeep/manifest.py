@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.lake.storage import copied, sha256_of
@@ -53,7 +53,7 @@ def read_manifest(backup: Path) -> Manifest:
         return _manifest(backup, stream)
 
 
-def _manifest(backup: Path, stream: Callable[[str], BinaryIO]) -> Manifest:
+def _manifest(backup: Path, stream: Callable[[str], IO[bytes]]) -> Manifest:
     try:
         with stream(MANIFEST) as file:
             content = json.load(file)
@@ -76,14 +76,21 @@ def _manifest(backup: Path, stream: Callable[[str], BinaryIO]) -> Manifest:
 
 
 @contextmanager
-def opened(backup: Path) -> Iterator[Callable[[str], BinaryIO]]:
+def opened(backup: Path) -> Iterator[Callable[[str], io.BufferedReader]]:
     """Yields a function that opens what is stored under a name, to read."""
     if backup.is_dir():
         yield lambda stored: (backup / stored).open("rb")
     elif backup.is_file():
         try:
             with tarfile.open(backup, "r:") as tar:
-                yield lambda stored: tar.extractfile(stored)
+
+                def member(stored: str) -> io.BufferedReader:
+                    file = tar.extractfile(stored)
+                    if not isinstance(file, io.BufferedReader):
+                        raise KeyError(stored)  # a folder: not a file that was stored
+                    return file
+
+                yield member
         except tarfile.TarError as error:
             raise BadInput(f"{backup}: is not a tar archive: {error}") from error
     else:

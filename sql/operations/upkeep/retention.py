@@ -81,7 +81,9 @@ def maintain(
 def _expire(lake: Lake, older_than: datetime) -> int:
     """Forget the snapshots that nobody asks for."""
     names = {r.name for r in releases.available(lake.project, lake.connection)}
-    staying = {r.snapshot for r in releases.listed(lake.connection) if r.name in names}
+    staying: set[int | None] = {
+        r.snapshot for r in releases.listed(lake.connection) if r.name in names
+    }
     staying.add(lake.newest_snapshot())
     if built := nodes_to_skip.last_build(lake):
         # the next build asks for that one, and whether dbt wrote after it
@@ -119,7 +121,8 @@ def _clean(lake: Lake, grace: timedelta, done: Maintained) -> int | None:
         deleted.append(len(going))
     done.orphans_deleted, done.files_deleted = deleted
     done.files_waiting = len(waiting.keys() - doomed - needed)
-    return None if None in sizes else sum(sizes)
+    known = [each for each in sizes if each is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def _size(path: str) -> int | None:

@@ -71,11 +71,14 @@ def verify(
     found += [_rows_fault(each, storage, rows) for each in whole]
     if deep or hashes:
         for each in progress("reading", whole, len(whole)):
-            found.append(_bytes_fault(each, storage, hashes) or (deep and _read(each, storage)))
+            fault = _bytes_fault(each, storage, hashes)
+            found.append(fault or (_read(each, storage) if deep else None))
     faults = [fault for fault in found if fault]
     if faults:  # a release that was dropped meanwhile took its files along
         still = _by_path(_catalogs(project, Verified()))
-        faults = [fault for fault in faults if fault.file[len(storage.root) :] in still]
+        faults = [
+            fault for fault in faults if fault.file and fault.file[len(storage.root) :] in still
+        ]
     done.faults += faults
     if any(catalog.name == LIVE for catalog in catalogs):
         _check_rows(project, catalogs[0].snapshot, done)

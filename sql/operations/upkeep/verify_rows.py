@@ -148,6 +148,7 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
     reader = lake.connection.execute(f"select * from lake.raw.{table}").to_arrow_reader(_ROWS)
     for batch in reader:
         rows = pl.from_arrow(batch)
+        assert isinstance(rows, pl.DataFrame)  # of an array it would be a series
         done.tables[table] += rows.height
         try:
             without_key.validate(
