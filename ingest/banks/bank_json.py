@@ -1,11 +1,11 @@
 """Banks in JSON: a line per object, or one document, in which each object knows its line."""
 
 import json
-import json.decoder
-import json.scanner
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from json.decoder import JSONObject  # type: ignore[attr-defined]  # not in its stub
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # nor in this
 from typing import Any, TypeVar
 
 from gradelake.sql.common import files
@@ -28,16 +28,14 @@ class LineDecoder(json.JSONDecoder):
         self._newlines: list[int] = []
         self.parse_object = self._located
         # the scanner in C does not call parse_object
-        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # not in its stub
+        self.scan_once = py_make_scanner(self)
 
     def decode(self, text: str, *arguments: Any) -> Any:
         self._newlines = [match.start() for match in re.finditer("\n", text)]
         return super().decode(text, *arguments)
 
     def _located(self, text_and_end: tuple[str, int], *arguments: Any) -> tuple[Located, int]:
-        value, end = json.decoder.JSONObject(  # type: ignore[attr-defined]  # not in its stub
-            text_and_end, *arguments
-        )
+        value, end = JSONObject(text_and_end, *arguments)
         found = Located(value)
         found.line = bisect_left(self._newlines, text_and_end[1] - 1) + 1
         return found, end

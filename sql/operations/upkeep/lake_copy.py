@@ -150,9 +150,7 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
     """Attach the source, pinned; returns its newest snapshot."""
     connection = lake.connection
     attach(connection, source, read_only=True, name=ORIGIN)
-    newest = connection.execute(f"select max(snapshot_id) from {ORIGIN}.snapshots()").fetchall()[0][
-        0
-    ]
+    newest = lake.value(f"select max(snapshot_id) from {ORIGIN}.snapshots()")
     kept = {
         row[0]
         for row in connection.execute(f"select snapshot_id from {ORIGIN}.snapshots()").fetchall()
@@ -164,9 +162,7 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
             "Begin again with an empty lake.",
         )
     attach(connection, source, read_only=True, name=ORIGIN, snapshot=snapshot or newest)
-    have = connection.execute(f"select max(number) from {ORIGIN}.raw.schema_migrations").fetchall()[
-        0
-    ][0]
+    have = lake.value(f"select max(number) from {ORIGIN}.raw.schema_migrations")
     if have != migrations()[-1][0] or applied(lake) != have:
         raise BadInput(
             f"the source has raw schema {have}, this Gradelake {migrations()[-1][0]}",

@@ -76,9 +76,8 @@ def verify(
     faults = [fault for fault in found if fault]
     if faults:  # a release that was dropped meanwhile took its files along
         still = _by_path(_catalogs(project, Verified()))
-        faults = [
-            fault for fault in faults if fault.file and fault.file[len(storage.root) :] in still
-        ]
+        start = len(storage.root)
+        faults = [each for each in faults if each.file is None or each.file[start:] in still]
     done.faults += faults
     if any(catalog.name == LIVE for catalog in catalogs):
         _check_rows(project, catalogs[0].snapshot, done)
