@@ -111,12 +111,12 @@ def _pool_depth(lake: Lake, collection: str) -> int:
 
 
 def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:
-    rows = lake.frame(
+    frame = lake.frame(
         "select * from lake.raw.graders "
         "where grader_id in (select grader_id from lake.raw.grades where collection = ?)",
         collection,
     )
-    rows = rows.rename({"decoding": "settings"}, strict=False).to_dicts()  # before raw schema 8
+    rows = frame.rename({"decoding": "settings"}, strict=False).to_dicts()  # before raw schema 8
     if not rows:
         raise BadInput(
             f"collection {collection!r} has no grades here",
