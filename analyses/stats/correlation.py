@@ -1,5 +1,6 @@
 """How surely a leaderboard agrees with a reference: intervals, a test, and a comparison of two."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -168,7 +169,7 @@ def _shared_systems(boards: list[Board], reference: Reference) -> list[str]:
     return [system for system in boards[0].systems if system in shared]
 
 
-def _means(board: Board, queries: list[str]):
+def _means(board: Board, queries: list[str]) -> Callable[[np.ndarray], np.ndarray]:
     """How often each query counts -> scores of the systems, in units of 0.0001, rounded."""
     values, own = board.on(queries)
 

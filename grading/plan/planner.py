@@ -1,7 +1,7 @@
 """What a grader has still to do: an anti-join in SQL, then chunks of work in order."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -301,7 +301,9 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
         )
 
 
-def ensure_views(project: Project, lake: Lake, tell, views: tuple[str, ...] = VIEWS) -> None:
+def ensure_views(
+    project: Project, lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS
+) -> None:
     """Make dbt's views of what is wanted where they are missing, or know not all edits yet.
 
     Raises `BadInput` naming the rows when the file of rubric edits has wrong ones.

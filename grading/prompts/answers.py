@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import snowballstemmer
 from rapidfuzz.distance import Levenshtein
@@ -29,7 +30,7 @@ def stopwords() -> frozenset[str]:
 
 
 @cache
-def _stemmer():
+def _stemmer() -> Any:
     return snowballstemmer.stemmer("porter")
 
 

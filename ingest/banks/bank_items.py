@@ -124,7 +124,7 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
     )
 
 
-def _note_other_id(draft, stated: str, expected: str, text: str, findings: Findings) -> None:
+def _note_other_id(draft: Draft, stated: str, expected: str, text: str, findings: Findings) -> None:
     """Stated ids are kept: the grades that others made name them."""
     if stated.endswith(expected.rsplit("/", 1)[1]):
         why = f"is not written as query_id[/facet_id]/md5 ({expected!r})"

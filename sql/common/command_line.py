@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -47,7 +48,7 @@ LOUDNESS = [
 class Sections(click.Group):
     """A group whose help lists its commands in sections, and whose commands all have `LOUDNESS`."""
 
-    def __init__(self, *arguments, **settings):
+    def __init__(self, *arguments: Any, **settings: Any):
         super().__init__(*arguments, **settings)
         self.params += LOUDNESS
         self.sections: dict[str, list[str]] = {}

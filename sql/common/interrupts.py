@@ -27,7 +27,7 @@ def heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, after_imports(_interrupt))
     others = sys.unraisablehook
 
-    def dropped(unraisable) -> None:
+    def dropped(unraisable: "sys.UnraisableHookArgs") -> None:
         if unraisable.exc_type is KeyboardInterrupt:
             _send_later(signal.SIGINT)
         else:

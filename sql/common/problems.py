@@ -21,7 +21,7 @@ class Problem:
     line: int | None
     message: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if len(self.message) > MAX_MESSAGE:
             half = MAX_MESSAGE // 2
             shorter = f"{self.message[:half]} ... {self.message[-half:]}"

@@ -13,6 +13,8 @@ from gradelake.sql.lake.connection import NAME
 if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
     import polars as pl
 
+    from gradelake.sql.lake.lake import Lake
+
 
 NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
 # what a commit does, in its extra_info; one without a kind was written by an older Gradelake, and
@@ -51,7 +53,7 @@ def author() -> str:
 class Transaction:
     """What one command writes to an open `Lake`. Handed out by `Lake.transaction`."""
 
-    def __init__(self, lake, kind: Kind, what: str):
+    def __init__(self, lake: "Lake", kind: Kind, what: str):
         self.lake = lake
         self.kind = kind
         self.command = f"{kind} {what}".rstrip()
@@ -157,7 +159,9 @@ class Transaction:
         for what, n in counts.items():
             self.counts[what] = self.counts.get(what, 0) + n
 
-    def finish_run(self, arguments: list[str], state: str = "done", error: str | None = None):
+    def finish_run(
+        self, arguments: list[str], state: str = "done", error: str | None = None
+    ) -> None:
         """Add this command's row to `raw.pipeline_runs`; with a build's counts is its release."""
         counts = self.counts | {key: self.extra[key] for key in ("release",) if key in self.extra}
         self.run(

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -123,7 +123,7 @@ class ShellCompleter(Completer):
             yield from _starting(word, COMMANDS[name].choices, "")
 
 
-def _starting(word: str, names, meta: str) -> Iterator[Completion]:
+def _starting(word: str, names: Iterable[str], meta: str) -> Iterator[Completion]:
     for name in names:
         if name.lower().startswith(word.lower()):
             yield Completion(name, start_position=-len(word), display_meta=meta)

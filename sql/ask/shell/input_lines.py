@@ -14,7 +14,7 @@ class Reader:
     """Takes lines and gives what is finished: a statement at its semicolon, without it, and a line
     that begins with `@` or `.` where no statement is begun."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.pending = ""  # a statement without its end yet
         self.line = 1  # where what was given last begins, or what is pending
         self._n_lines = 0
