@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
@@ -71,7 +71,7 @@ def _candidates() -> Iterator[tuple[int, int, np.ndarray]]:
                 yield strictness, distance, distance * np.array([np.cos(angle), np.sin(angle)])
 
 
-def _size(axes: Axes, name: str, renderer) -> np.ndarray:
+def _size(axes: Axes, name: str, renderer: RendererAgg) -> np.ndarray:
     """Width and height in pixels."""
     written = axes.text(0, 0, name, fontsize=FONT_SIZE)
     box = written.get_window_extent(renderer)

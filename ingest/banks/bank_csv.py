@@ -4,11 +4,14 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import reject
+
+if TYPE_CHECKING:
+    import _csv
 
 REQUIRED = ("query_id", "kind", "text")
 COLUMNS = ("query_id", "facet_id", "item_id", "kind", "text", "gold_answer", "weight")
@@ -119,7 +122,7 @@ def column_names(header: Sequence[str]) -> list[str]:
     return [name.strip().lower() for name in header]
 
 
-def numbered_rows(reader, shown: str) -> Iterator[tuple[int, list[str]]]:
+def numbered_rows(reader: "_csv.Reader", shown: str) -> Iterator[tuple[int, list[str]]]:
     """(first line, cells) of every row that is not blank. Raises `Rejected` when all are, and for
     quotes that do not match."""
     found = False

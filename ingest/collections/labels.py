@@ -13,7 +13,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name, did_you_mean
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.lake.transaction import Transaction, utc_now
 
 
 def judge_id(name: str) -> str:
@@ -58,7 +58,9 @@ def import_labels(
     return n_rows, lake.newest_snapshot(), warnings
 
 
-def _write(transaction, collection: str, judge: str, frame: pl.DataFrame, file: str) -> int:
+def _write(
+    transaction: Transaction, collection: str, judge: str, frame: pl.DataFrame, file: str
+) -> int:
     grader_id, now = judge_id(judge), utc_now()
     transaction.delete("grades", collection=collection, grader_id=grader_id)
     elsewhere = transaction.lake.rows(

@@ -11,6 +11,7 @@ import polars as pl
 from pandera.errors import SchemaErrors
 
 from gradelake.ingest.collections import passages, responses, trec
+from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common.problems import Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.contracts import CONTRACTS, KEYS
@@ -36,8 +37,8 @@ class ResponseFile:
 
     shown: str
     sha256: str
-    found: list[responses.Response]
-    by_system: dict[str, list[responses.Response]]
+    found: list[Response]
+    by_system: dict[str, list[Response]]
 
 
 class Systems:
@@ -249,7 +250,7 @@ class Systems:
 
     def _read_responses(self, shown: str, sha256: str) -> ResponseFile:
         found = responses.read_responses(self.into.collection.path(shown), shown)
-        by_system: dict[str, list[responses.Response]] = {}
+        by_system: dict[str, list[Response]] = {}
         for response in found:
             by_system.setdefault(response.system, []).append(response)
         self._check_responses(found, by_system, shown)
@@ -283,7 +284,9 @@ class Systems:
             )
         passages.add_generated(self.into, file.found)
 
-    def _check_responses(self, found, by_system, shown) -> None:
+    def _check_responses(
+        self, found: list[Response], by_system: dict[str, list[Response]], shown: str
+    ) -> None:
         problems = Problems(shown, "Fix these lines and ingest again.")
         first_line = {system: given[0].line for system, given in by_system.items()}
         for system, line in first_line.items():
@@ -316,7 +319,7 @@ def _read_ahead(readers: ThreadPoolExecutor, sources: list[RunSource]) -> Iterat
             futures.append(readers.submit(sources[following].read))
 
 
-def _entries(given: list[responses.Response]) -> pl.DataFrame:
+def _entries(given: list[Response]) -> pl.DataFrame:
     """A generated system's passages as a ranking: by position, score = -position."""
     rows = [
         (response.query_id, passage_id, position, -float(position))
@@ -327,7 +330,7 @@ def _entries(given: list[responses.Response]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _citations(given: list[responses.Response]) -> pl.DataFrame:
+def _citations(given: list[Response]) -> pl.DataFrame:
     rows = [
         (
             response.query_id,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from gradelake.ingest.rubric.items import RubricItem, Section, tail_of, tail_of_text
 from gradelake.ingest.rubric.line import Fields, read_fields, take_token
@@ -81,7 +82,7 @@ class _Comparison:
         self._refuse_repeats(found)
         return found
 
-    def _make(self, action: str, item: RubricItem | None, line: int, **values) -> Edit:
+    def _make(self, action: str, item: RubricItem | None, line: int, **values: Any) -> Edit:
         return Edit(action, self.section.query_id, self.section.bank, item, line, **values)
 
     def _edit(self, line_number: int, line: str) -> Edit | None:

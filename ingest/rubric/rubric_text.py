@@ -1,7 +1,7 @@
 """What people read of a rubric and its edits."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from gradelake.ingest.rubric.changes import Edit
@@ -145,7 +145,7 @@ def _weights(old: float, new: float | None) -> str:
     return f" (weight {number(old)} -> {number(new)})" if new is not None and new != old else ""
 
 
-def counts(kinds) -> str:
+def counts(kinds: Iterable[str]) -> str:
     """`2 dropped, 1 added`."""
     n = Counter(kinds)
     return ", ".join(f"{n[kind]:,} {kind}" for kind in KINDS if n[kind])

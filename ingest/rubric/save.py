@@ -7,7 +7,7 @@ from gradelake.ingest.banks.bank_csv import join_answers
 from gradelake.ingest.rubric import changes, edits_file, sheet
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.edits_file import Row
-from gradelake.ingest.rubric.items import number, tail_of, tail_of_text
+from gradelake.ingest.rubric.items import Section, number, tail_of, tail_of_text
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.sheet import Part
 from gradelake.sql.common.errors import BadInput
@@ -82,7 +82,7 @@ class Session:
             copied = edits_file.append(self.project, new)
         return Saved(edits, version, copied, untouched)
 
-    def _section(self, version: int, part: Part):
+    def _section(self, version: int, part: Part) -> Section | None:
         if self.queries and part.query_id not in self.queries:
             return None
         if part.query_id not in self.rubric.query_texts or part.bank not in self.rubric.banks:
@@ -91,7 +91,9 @@ class Session:
             return None
         return self.rubric.section(version, part.query_id, part.bank)
 
-    def _refuse_conflicts(self, edits, rows: list[Row], version: int, shown: str) -> None:
+    def _refuse_conflicts(
+        self, edits: Sequence[Edit], rows: list[Row], version: int, shown: str
+    ) -> None:
         """Edits that others saved since the sheet was written must be about other items."""
         before = [row.cells for row in self.rows]
         if [row.cells for row in rows[: len(before)]] != before:
@@ -128,7 +130,7 @@ class Session:
         self._refuse_touched(edits, of_version, shown, why)
         return newest
 
-    def _refuse_touched(self, edits, rows: list[Row], shown: str, why: str) -> None:
+    def _refuse_touched(self, edits: Sequence[Edit], rows: list[Row], shown: str, why: str) -> None:
         problems = Problems(
             shown,
             "Nothing was written. Make a new sheet from the rubric as it is now (rubric edit "

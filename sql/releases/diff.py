@@ -1,6 +1,8 @@
 """What moved between two releases: labels, scores and ranks, compared in SQL side by side."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 
@@ -221,7 +223,7 @@ _BOARDS = """
 """
 
 
-def _check(connection: duckdb.DuckDBPyConnection, column: str, names) -> None:
+def _check(connection: duckdb.DuckDBPyConnection, column: str, names: Iterable[Any]) -> None:
     known = {n for (n,) in connection.execute(f"select distinct {column} from keys").fetchall()}
     for name in names:
         if name not in known:
