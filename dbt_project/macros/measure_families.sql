@@ -53,18 +53,18 @@
     from (
         values
         {% call(name, suffix, kind, formula, place) each_measure_family() -%}
-            {{ "," if place > 1 }} ('{{ name }}', '{{ kind }}', '{{ suffix }}', {{ place }})
-        {%- endcall %}
+        {{ "," if place > 1 }} ('{{ name }}', '{{ kind }}', '{{ suffix }}', {{ place }})
+    {%- endcall %}
     ) as listed (family, kind, suffix, place)
 {%- endmacro %}
 
 {# The value of a measure for one ranking, by its family. #}
 {% macro measure_value(kinds) -%}
     case family
-        {%- call(name, suffix, kind, formula, place) each_measure_family() %}
+    {%- call(name, suffix, kind, formula, place) each_measure_family() %}
         {%- if kind in kinds %}
         when '{{ name }}' then {{ formula }}
         {%- endif %}
-        {%- endcall %}
+    {%- endcall %}
     end
 {%- endmacro %}

@@ -3,10 +3,10 @@
    when it returns none do the rows land, in one transaction: of a file with a wrong row nothing
    does, and what was there stays.
 
-   Files are read from the folder that sql/build/seeds.py gathers, $GRADELAKE_SEEDS (without it the
-   packaged ones), as they are written there: nothing about quotes is guessed. Their place is no
-   setting of the project, so that dbt need not parse everything anew for each lake. Columns are
-   those of seeds.yml, in the file's order. #}
+   Files are read from the folder that the plug-in gathers (sql/build/seeds.py), people's own over the
+   packaged ones, as they are written there: nothing about quotes is guessed. The folder is a variable
+   of the connection and not a setting of the project, so that dbt need not parse everything again for
+   each lake. Columns are those of seeds.yml, in the file's order. #}
 {% materialization seed_file, adapter='duckdb' %}
     {%- set wrong = run_query(sql) -%}
     {% if wrong.rows %}
@@ -27,10 +27,8 @@
 
 {% macro file_rows() -%}
     {%- if execute -%}
-        {%- set packaged = flags.PROJECT_DIR ~ '/seeds' -%}
-        {%- set folder = env_var('GRADELAKE_SEEDS', '') or packaged -%}
         read_csv(
-            '{{ (folder ~ "/" ~ model.name ~ ".csv") | replace("'", "''") }}',
+            getvariable('seeds_folder') || '/{{ model.name }}.csv',
             header = true,
             auto_detect = false,
             parallel = false,

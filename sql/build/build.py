@@ -91,7 +91,7 @@ def build(
                 "empty",
             ]
         shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
-        with environment(project, GRADELAKE_SEEDS=str(gathered)):
+        with environment(project):
             target = Path(os.environ["DBT_TARGET_PATH"])
             shared.lend(target)
             _run_dbt(lake, dbt_arguments, built, on_node, verbose)

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 from dbt.adapters.duckdb.plugins import BasePlugin
 
+from gradelake.sql.build import seeds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import connection, extensions
 from gradelake.sql.releases import releases
@@ -16,12 +17,14 @@ atexit.register(_open.close)
 
 
 class Plugin(BasePlugin):
-    """Attaches the project's lake for writing, under the writer's lock; or a release of it."""
+    """Attaches the project's lake for writing, under the writer's lock, and gathers the seeds that hold
+    for it; or attaches a release."""
 
     def initialize(self, plugin_config: dict) -> None:
         self.project = Project.find(plugin_config.get("config"))
         assert self.creds is not None  # dbt-duckdb gives every plug-in the profile's
         self.creds.attach = None  # declared in the profile for dbt's eyes; opened below
+        self.seeds_folder: str | None = None  # of what reads a release, nothing is built
 
     def update_connection_config(self, creds, config: dict) -> None:
         config.update(connection.CONNECTION_SETTINGS)
@@ -35,9 +38,12 @@ class Plugin(BasePlugin):
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
+        self.seeds_folder = str(seeds.gather(self.project))
 
     def configure_cursor(self, cursor) -> None:
         connection.draw_no_bars(cursor)
+        if self.seeds_folder:
+            cursor.execute("set variable seeds_folder = ?", [self.seeds_folder])
 
 
 def release() -> None:

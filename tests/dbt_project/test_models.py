@@ -17,7 +17,7 @@ OF_THE_WHOLE_LAKE = {"columns", "nights", "tables"}
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 
 
-def dbt(folder: Path, *arguments: str, project: Path = DBT_PROJECT) -> subprocess.CompletedProcess:
+def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """The dbt command as a developer of models runs it, on a lake of their own."""
     target = folder / "dbt"
     return subprocess.run(
@@ -25,9 +25,9 @@ def dbt(folder: Path, *arguments: str, project: Path = DBT_PROJECT) -> subproces
             *DBT,
             *arguments,
             "--project-dir",
-            str(project),
+            str(DBT_PROJECT),
             "--profiles-dir",
-            str(project),
+            str(DBT_PROJECT),
             "--target-path",
             str(target),
         ],
@@ -89,17 +89,15 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested(lake):
         ("evaluation_levels", "0", "a level is 1 or more"),
     ],
 )
-def test_a_wrong_row_in_a_seed_is_named_by_dbt_and_nothing_lands(
-    lake, tmp_path, seed, row, problem
-):
-    project = tmp_path / "dbt_project"
-    shutil.copytree(DBT_PROJECT, project)
-    with (project / "seeds" / f"{seed}.csv").open("a") as file:
-        file.write(row + "\n")
+def test_a_wrong_row_in_a_seed_is_named_by_dbt_and_nothing_lands(lake, seed, row, problem):
+    own = lake / "seeds" / f"{seed}.csv"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text((DBT_PROJECT / "seeds" / own.name).read_text() + row + "\n")
     rows = f"select * from lake.intermediate.{seed}"
     with Lake.live(Project.find(lake)) as live:
         before, snapshot = live.rows(rows), live.newest_snapshot()
-    done = dbt(lake, "build", "--select", seed, project=project)
+    done = dbt(lake, "build", "--select", seed)
+    own.unlink()
     assert done.returncode == 1
     assert f"{row.split(',')[0]}: " in done.stdout
     assert problem in done.stdout
