@@ -17,8 +17,8 @@ atexit.register(_open.close)
 
 
 class Plugin(BasePlugin):
-    """Attaches the project's lake for writing, under the writer's lock, and gathers the seeds that hold
-    for it; or attaches a release."""
+    """Attaches the project's lake for writing, under the writer's lock, and gathers its seeds; or
+    attaches a release of it."""
 
     def initialize(self, plugin_config: dict) -> None:
         self.project = Project.find(plugin_config.get("config"))
