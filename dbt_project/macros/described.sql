@@ -40,7 +40,7 @@
     {%- for schema, table, node in described_tables() -%}
         {%- for column in node.columns.values() -%}
             {%- set raw_type = raw_types.get(table ~ '.' ~ column.name, '') -%}
-            {%- set type = column.data_type | upper or raw_type -%}
+            {%- set type = (column.data_type or raw_type) | upper -%}
             {%- do rows.append(
                 text_row(schema, table, column.name, loop.index, type, column.description)
             ) -%}

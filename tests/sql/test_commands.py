@@ -158,7 +158,7 @@ def test_releases_can_be_named_and_older_ones_read(folder):
     wrong = gradelake(folder, "sql", count, "--release", "with-anoter", code=2)
     assert "Did you mean 'with-another'?" in wrong.stderr
     taken = gradelake(folder, "build", "--name", "r1", code=2)
-    assert "there is a release 'r1' already" in taken.stderr
+    assert "there is already a release 'r1'" in taken.stderr
 
 
 @pytest.mark.slow
