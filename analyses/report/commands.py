@@ -19,7 +19,7 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
     "-o",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file, for one collection. Default: reports/COLLECTION.html beside gradelake.toml.",
+    help="The file, for one collection. Default: reports/COLLECTION.html next to gradelake.toml.",
 )
 @click.option(
     "--reference",

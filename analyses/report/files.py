@@ -1,4 +1,4 @@
-"""The report's files: one of each collection, by default beside gradelake.toml."""
+"""The report's files: one of each collection, by default next to gradelake.toml."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -19,7 +19,7 @@ def rubric():
     """See, edit and compare versions of a rubric.
 
     Version 0 is the banks as they were imported; edits make the versions after it, in
-    seeds/rubric_edits.csv beside gradelake.toml.
+    seeds/rubric_edits.csv next to gradelake.toml.
 
     \b
     Examples:

@@ -161,7 +161,7 @@ def _nearest(lake: "Lake", name: str, value: str, names: set[str]) -> str:
         return measure_hint(value, names, lake.rows)
     hint = did_you_mean(value, names)
     if hint.startswith("Known") and name in _SEEDS:
-        hint += f" A file seeds/{_SEEDS[name]}.csv beside gradelake.toml can add others."
+        hint += f" A file seeds/{_SEEDS[name]}.csv next to gradelake.toml can add others."
     return hint
 
 

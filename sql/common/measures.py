@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Collection
 
+import duckdb
+
 from gradelake.sql.common.project import did_you_mean
 
 
@@ -15,16 +17,19 @@ def measure_hint(
     """
     if measure.lower() in {each.lower() for each in known}:
         return did_you_mean(measure, known)
-    families = rows(
-        f"select family, spelling, pattern from {lake}.intermediate.int_measure_families "
-        "order by place"
-    )
+    try:
+        families = rows(
+            f"select family, spelling, pattern from {lake}.intermediate.int_measure_families "
+            "order by place"
+        )
+    except duckdb.CatalogException:  # a release from before the families were a list
+        return did_you_mean(measure, known)
     for family, _, pattern in families:
         if re.fullmatch(pattern, measure, re.IGNORECASE):
             spelled = family + measure[len(family) :].lower()
             return (
                 f"{spelled} is not computed here. Add the line {spelled} to the file "
-                "seeds/evaluation_grid.csv beside gradelake.toml and run `gradelake build`. "
+                "seeds/evaluation_grid.csv next to gradelake.toml and run `gradelake build`. "
                 f"If there is no such file, begin it with: measure, {', '.join(sorted(known))} "
                 "(each on a line)."
             )

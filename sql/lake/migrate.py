@@ -1,14 +1,11 @@
 """Brings the raw schema of a lake up to date: numbered SQL files, each applied once, in order."""
 
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import NAME, SCHEMAS
 from gradelake.sql.lake.transaction import utc_now
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
 
 
 def migrations() -> list[tuple[int, str, str]]:
@@ -21,7 +18,7 @@ def migrations() -> list[tuple[int, str, str]]:
     return sorted(found)
 
 
-def applied(lake: "Lake") -> int:
+def applied(lake: Any) -> int:
     """Number of the newest migration an open `Lake` has; 0 for a new one."""
     known = lake.value(
         "select count(*) from duckdb_tables() where database_name = ? and schema_name = 'raw' "
@@ -33,7 +30,7 @@ def applied(lake: "Lake") -> int:
     return lake.value(f"select max(number) from {NAME}.raw.schema_migrations") or 0
 
 
-def migrate(lake: "Lake") -> None:
+def migrate(lake: Any) -> None:
     """Apply to an open `Lake` what is missing, each migration in a transaction of its own.
 
     Raises `WorkFailed` when the lake was made by a newer Gradelake.

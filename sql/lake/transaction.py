@@ -13,8 +13,6 @@ from gradelake.sql.lake.connection import NAME
 if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
     import polars as pl
 
-    from gradelake.sql.lake.lake import Lake
-
 
 NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
 # what a commit does, in its extra_info; one without a kind was written by an older Gradelake, and
@@ -53,7 +51,8 @@ def author() -> str:
 class Transaction:
     """What one command writes to an open `Lake`. Handed out by `Lake.transaction`."""
 
-    def __init__(self, lake: "Lake", kind: Kind, what: str):
+    def __init__(self, lake: Any, kind: Kind, what: str):
+        """`lake`: an open `Lake`, whose module imports this one."""
         self.lake = lake
         self.kind = kind
         self.command = f"{kind} {what}".rstrip()

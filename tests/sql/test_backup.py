@@ -213,7 +213,7 @@ def test_a_manifest_cannot_write_outside_of_the_folder(project, tmp_path):
     manifest = json.loads(file.read_text())
     manifest["entries"][0]["path"] = "../outside"
     file.write_text(json.dumps(manifest))
-    with pytest.raises(BadInput, match="outside of it"):
+    with pytest.raises(BadInput, match="outside it"):
         restore(tmp_path / "backup", tmp_path / "new")
 
 
