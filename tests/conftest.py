@@ -3,8 +3,10 @@
 import fcntl
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +27,7 @@ DL19_JUDGES = {
 
 def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
     """Run the command line in this process; fail with what it printed unless it leaves `code`."""
-    done = command_line.run(folder, *arguments)
+    done = command_line.run(folder, *map(str, arguments))
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
 
@@ -54,7 +56,7 @@ def made_once_in(root: Path, name: str, make: Callable[[Path], None]) -> Path:
 
 
 def start_lake(folder: Path, root: Path) -> None:
-    """Give a new `folder` a lake with nothing in it but what dbt made of nothing, as release r0.
+    """Give a new `folder` a lake with nothing in it but what dbt made of nothing, and no release.
 
     The next build writes a fifth of the models. `root` is what `shared_folder` returns.
     """
@@ -65,7 +67,14 @@ def start_lake(folder: Path, root: Path) -> None:
         Lake.create(Project.find(empty)).close()
         gradelake(empty, "build", "--name", "r0")
 
-    shutil.copytree(made_once_in(root, "empty", make) / "lake", folder / "lake")
+    lake = folder / "lake"
+    shutil.copytree(made_once_in(root, "empty", make) / "lake", lake)
+    (lake / "published.sqlite").unlink()
+    (lake / "releases" / "r0.sqlite").unlink()
+    with closing(sqlite3.connect(lake / "catalog.sqlite")) as catalog, catalog:  # it has moved
+        catalog.execute(
+            "update ducklake_metadata set value = ? where key = 'data_path'", [f"{lake}/data/"]
+        )
 
 
 @pytest.fixture(scope="session")

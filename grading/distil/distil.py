@@ -239,7 +239,7 @@ def _distil(request: DistilRequest, ask: _Asking, made: Distilled) -> None:
                     raise WorkFailed(
                         f"no rubric for the label {one.query_id} in iteration {iteration}: "
                         f"{one.error}",
-                        "Nothing was stored. The same command goes on with the explanations.",
+                        "Nothing was stored. The same command continues with the explanations.",
                     )
                 texts[int(one.query_id)] = one.items
                 outcome.cut_characters += one.cut_characters

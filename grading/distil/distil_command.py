@@ -79,7 +79,7 @@ def distil(
     """Let a model explain judgments of a COLLECTION, and distil a rubric for each label.
 
     Graders with the prompts true_direct and true_reasoning judge by such a rubric. Exit code 3
-    means that some pairs could not be explained; stopped or killed, the same command goes on with
+    means that some pairs could not be explained; stopped or killed, the same command continues with
     the explanations that it has.
 
     \b

@@ -37,7 +37,7 @@ _TOO_LONG = (
     "context window",
     "prompt is too long",
 )
-_GOES_ON = "What was graded is kept; the same command goes on."
+_CONTINUES = "What was graded is kept; the same command continues."
 
 
 class _Unanswered(Exception):
@@ -202,7 +202,7 @@ class Engine(Base):
             except openai.RateLimitError as error:
                 if "insufficient_quota" in whole_text(error):
                     raise self._unusable(
-                        self._told(error), f"The account's quota is used up. {_GOES_ON}"
+                        self._told(error), f"The account's quota is used up. {_CONTINUES}"
                     ) from None
                 stated = retry_after(error.response.headers)
                 if stated is None:
@@ -211,7 +211,7 @@ class Engine(Base):
                 if now + seconds > max(started, self.answered_at) + settings["patience"]:
                     raise self._unusable(
                         f"asks for more patience ({settings['patience']:g} s): {self._told(error)}",
-                        f"Wait, or lower concurrency, or raise patience. {_GOES_ON}",
+                        f"Wait, or lower concurrency, or raise patience. {_CONTINUES}",
                     ) from None
                 await asyncio.sleep(seconds)
             except openai.AuthenticationError as error:
@@ -229,9 +229,9 @@ class Engine(Base):
                 raise _Unanswered(self._told(error), self._key_hint) from None
             except TimeoutError:
                 told = f"no reply within {settings['timeout']:g} seconds"
-                raise _Unanswered(told, f"Is it busy? Raise timeout. {_GOES_ON}") from None
+                raise _Unanswered(told, f"Is it busy? Raise timeout. {_CONTINUES}") from None
             except (openai.OpenAIError, ValueError) as error:  # 5xx; no, half or another reply
-                raise _Unanswered(self._told(error), f"Is it running? {_GOES_ON}") from None
+                raise _Unanswered(self._told(error), f"Is it running? {_CONTINUES}") from None
 
     async def _complete(self, messages: list[dict[str, str]]) -> Response:
         """One reply; without a schema where the server refuses the one for a text."""

@@ -36,7 +36,7 @@ SHOWN = 10  # lines of one kind; --json has all
 def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
     """Let a model write questions or nuggets for the queries of a COLLECTION.
 
-    Queries that have items in the bank are left alone, so the same command goes on after it was
+    Queries that have items in the bank are left alone, so the same command continues after it was
     stopped (Ctrl-C) or killed. Exit code 3 means that some queries got no items.
 
     \b
@@ -157,7 +157,7 @@ def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
     beyond = outcome.asked_for - outcome.had_items - outcome.planned
     if outcome.left or beyond:
         console.warn(
-            f"{counted(outcome.left + beyond, 'queries', 'are')} left; the same command goes on"
+            f"{counted(outcome.left + beyond, 'queries', 'are')} left; the same command continues"
         )
     elif outcome.written:
         console.hint(f"next: gradelake plan {collection}")

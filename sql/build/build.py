@@ -189,6 +189,8 @@ def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
 def _refuse_wrong_seeds(lake: Lake, results) -> None:
     """Raise `BadInput` with the rows for which seeds did not land, if there are any."""
     found = []
+    folder = str(seeds.gather(lake.project))
+    lake.connection.execute("set variable seeds_folder = ?", [folder])  # as the plug-in does
     for result in results or ():
         if result.status == "error" and result.node.config.materialized == SEED:
             with suppress(duckdb.Error):  # a model that the check reads was not built either

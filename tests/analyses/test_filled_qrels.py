@@ -133,7 +133,7 @@ def test_trec_eval_scores_a_run_as_with_a_plain_merge_of_both_files(demo, tmp_pa
     [
         (("--label-set", "assessor:me", "--fill-holes", "assessor:me"), "is the label set itself"),
         (("--label-set", "assessor:me", "--fill-holes", "judge:eagr"), "Did you mean"),
-        (("--all", "x", "--fill-holes", "judge:eager"), "--all DIR and --fill-holes NAME exclude"),
+        (("--all", "x", "--fill-holes", "judge:eager"), "--all DIR and --fill-holes NAME cannot"),
         (("--label-set", "assessor:me", "--map", "1:3"), "--map is for the labels of --fill-holes"),
         (
             ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1:4"),

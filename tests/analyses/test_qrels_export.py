@@ -171,7 +171,7 @@ def test_one_json_object_says_what_was_written_where(graded):
         (("smal", "--label-set", "assessor:me"), "Did you mean 'small'?"),
         (("small",), "either --label-set NAME or --all DIR"),
         (("small", "--label-set", "assessor:me", "--all", "x"), "either --label-set NAME or --all"),
-        (("small", "--all", "x", "--output", "y"), "--all DIR and --output FILE exclude"),
+        (("small", "--all", "x", "--output", "y"), "--all DIR and --output FILE cannot"),
         (("small", "--label-set", "assessor:me", "--json"), "Add --output FILE."),
         (("small", "--label-set", "assessor:me", "--output", "no/x"), "there is no folder no"),
         (

@@ -339,7 +339,7 @@ def test_stopped_or_killed_at_any_moment_it_goes_on_where_it_was(hundred):
         found = len(bank(hundred))
         assert before < found < 100
         assert found % generation.BATCH == 0  # whole batches, and nothing of the others
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     assert generate(hundred).planned == 100 - found
     items = hundred.rows(
         "select query_id, count(*) from lake.raw.rubric_items where bank = 'gpt' group by query_id"

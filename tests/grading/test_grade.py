@@ -333,7 +333,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
     _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "finishing the chunks at work" in err
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     kept = len(judged.grades("judge"))
     assert 0 < kept < 12
     assert judged.rows("select state from lake.raw.grading_batches") == [("stopped",)]

@@ -318,7 +318,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(server, engine, monkeypatch,
     ("reply", "what", "hint"),
     [
         (refuse(400, "unknown field structured_outputs"), "unknown field", "constrain"),
-        (refuse(402, "Insufficient Balance"), "Insufficient Balance", "goes on"),
+        (refuse(402, "Insufficient Balance"), "Insufficient Balance", "continues"),
         (refuse(403, "not in your country"), "not in your country", "OPENAI_API_KEY"),
         (refuse(500), "InternalServerError", "Is it running?"),
         (answer(delay=1.0), "no reply within 0.2 seconds", "Raise timeout"),
@@ -340,7 +340,9 @@ def test_nobody_there_stops_the_run_with_the_system_s_reason(server, engine):
     server.stop()
     with pytest.raises(EngineUnusable, match=r"does not answer: no connection: .*") as caught:
         ask(gpt, "steel", "bees", tries=3)
-    assert caught.value.hint == "Is it running? What was graded is kept; the same command goes on."
+    assert (
+        caught.value.hint == "Is it running? What was graded is kept; the same command continues."
+    )
     server.start()
     assert [response.text for response in ask(gpt, "steel", "bees")] == ["3", "3"]
 
@@ -540,7 +542,7 @@ def test_the_same_command_goes_on_when_the_endpoint_is_back(gpt, server):
     server.stop()
     with pytest.raises(WorkFailed, match="does not answer: no connection") as caught:
         gpt.grade("gpt")
-    assert "the same command goes on" in caught.value.hint
+    assert "the same command continues" in caught.value.hint
     server.start()
     server.on("", refuse(404, "The model `m` does not exist"))
     with pytest.raises(WorkFailed, match="does not exist"):

@@ -100,7 +100,7 @@ def test_the_commit_says_what_was_written_and_the_run_is_recorded(tiny):
     ((run_id, command, state, counts, error),) = tiny.rows(
         "select run_id, command, state, counts, error from lake.raw.pipeline_runs"
     )
-    assert json.loads(extra) == {"run_id": run_id}
+    assert json.loads(extra) == {"kind": "ingest", "run_id": run_id}
     assert (command, state, error) == ("ingest tiny", "done", None)
     assert json.loads(counts) == outcome.counts
 
