@@ -340,9 +340,8 @@ def test_nobody_there_stops_the_run_with_the_system_s_reason(server, engine):
     server.stop()
     with pytest.raises(EngineUnusable, match=r"does not answer: no connection: .*") as caught:
         ask(gpt, "steel", "bees", tries=3)
-    assert (
-        caught.value.hint == "Is it running? What was graded is kept; the same command continues."
-    )
+    hint = "Is it running? What was graded is kept; the same command continues."
+    assert caught.value.hint == hint
     server.start()
     assert [response.text for response in ask(gpt, "steel", "bees")] == ["3", "3"]
 
