@@ -136,10 +136,11 @@ def test_the_lake_itself_says_what_its_tables_and_columns_mean(folder, manifest)
     }
     kappa = manifest.nodes["model.gradelake.kappa"]
     assert {column: text for _, table, column, *_, text in said if table == "kappa"} == {
-        name: column.description for name, column in kappa.columns.items()
+        name: column.description.strip() for name, column in kappa.columns.items()
     }
     assert {each[:2] for each in tables} == {each[:2] for each in said}
-    assert ("raw", "grades", manifest.sources["source.gradelake.raw.grades"].description) in tables
+    grades = manifest.sources["source.gradelake.raw.grades"].description.strip()
+    assert ("raw", "grades", grades) in tables
     assert all(each[-1] for each in said + tables)
 
 
