@@ -68,7 +68,7 @@ class Targets:
         self.outcome = outcome
         self.name = collection.name
         self.dataset = datasets.load(collection)
-        self.dataset_id = collection.ir_dataset or f"gradelake/{collection.name}"
+        self.dataset_id = collection.ir_dataset or ""
         self.query_ids: set[str] = set()  # known once the topics are in
 
     def guarded(self, step: Callable[[], None]) -> None:

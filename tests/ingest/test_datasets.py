@@ -1,4 +1,4 @@
-"""Datasets of ir_datasets come in as local files do, and local collections go out as datasets."""
+"""Datasets of ir_datasets come in as local files do."""
 
 import json
 import os
@@ -23,7 +23,6 @@ from ir_datasets.formats import (
 )
 from ir_datasets.util import LocalDownload
 
-from gradelake.ingest.collections import datasets
 from gradelake.sql.common.errors import BadInput
 from tests import command_line
 from tests.ingest.conftest import said, write_file
@@ -323,45 +322,6 @@ def test_topics_and_passages_with_one_id_are_a_rejection(tiny, tmp_path):
     outcome = tiny.ingest()
     assert "passage_id 'd1' is listed twice (first on line 1)" in said(outcome)
     assert outcome.counts == {"queries": 1}
-
-
-# --- out ----------------------------------------------------------------------------------------
-
-
-def test_a_local_collection_can_be_loaded_with_ir_datasets(tiny):
-    tiny.write("crowd.qrels", ["q1 0 p1 0", "q1 0 p1 0"])
-    tiny.configure(judgments={"nist": "nist.qrels", "crowd": "crowd.qrels"})
-    tiny.ingest()
-    dataset = ir_datasets.load("gradelake/tiny")
-    assert dataset.has_queries()
-    assert dataset.has_docs()
-    assert not dataset.has_qrels()
-    assert [(q.query_id, q.text) for q in dataset.queries_iter()] == tiny.rows(
-        "select query_id, text from lake.raw.queries order by all"
-    )
-    assert [(d.doc_id, d.default_text()) for d in dataset.docs_iter()] == tiny.rows(
-        "select passage_id, text from lake.raw.passages order by all"
-    )
-    assert dataset.docs_count() == 5
-    assert dataset.docs_store().get("p3").text == "Text of passage 3."
-    assert dataset.docs.lookup(["p1", "gone"]).keys() == {"p1"}
-    for assessor in ("nist", "crowd"):
-        judged = ir_datasets.load(f"gradelake/tiny/{assessor}")
-        assert [(q.query_id, q.doc_id, q.relevance) for q in judged.qrels_iter()] == tiny.rows(
-            "select query_id, passage_id, relevance from lake.raw.judgments "
-            f"where assessor = '{assessor}' order by all"
-        )
-        assert len(list(judged.queries_iter())) == 2
-
-
-def test_a_local_collection_is_registered_anew_when_its_settings_change(tiny):
-    datasets.register(tiny.collection)
-    tiny.write("other.tsv", ["q9\tanother"])
-    tiny.configure(queries="other.tsv", passages=None)
-    datasets.register(tiny.collection)
-    dataset = ir_datasets.load("gradelake/tiny")
-    assert [query.query_id for query in dataset.queries_iter()] == ["q9"]
-    assert not dataset.has_docs()
 
 
 # --- a real one ---------------------------------------------------------------------------------
