@@ -64,13 +64,7 @@ def make_report(project: Project, lake: Lake, settings: Settings, progress: Prog
 
 def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) -> Report:
     collection = settings.collection
-    known = [
-        name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
-    ]
-    if collection not in known:
-        raise BadInput(
-            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-        )
+    lake.require_collection(collection)
     versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
     newest = versions[0]["rubric_version"] if versions else None
     shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)

@@ -72,7 +72,10 @@ def export_grades(
     when there are no grades, and when the file cannot be written.
     """
     with _one_state(lake):
-        depth = _pool_depth(lake, collection)
+        lake.require_collection(collection)
+        depth = lake.value(
+            "select default_pool_depth from lake.raw.collections where collection = ?", collection
+        )
         graders = _graders(lake, collection, names)
         queries = lake.rows(
             "select query_id, text from lake.raw.queries where collection = ? order by query_id",
@@ -99,15 +102,6 @@ def _one_state(lake: Lake) -> Iterator[None]:
         yield
     finally:
         lake.connection.execute("ROLLBACK")
-
-
-def _pool_depth(lake: Lake, collection: str) -> int:
-    depths = dict(lake.rows("select collection, default_pool_depth from lake.raw.collections"))
-    if collection not in depths:
-        raise BadInput(
-            f"the lake has no collection {collection!r}", did_you_mean(collection, depths)
-        )
-    return depths[collection]
 
 
 def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:

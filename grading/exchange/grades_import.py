@@ -13,7 +13,6 @@ from gradelake.grading.exchange.imported import Imported
 from gradelake.grading.exchange.workbench import Found
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
 
@@ -30,11 +29,7 @@ def import_grades(
     files.check_file_name(shown)
     done = Imported(collection, shown)
     with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
-        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
-        if collection not in known:
-            raise BadInput(
-                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-            )
+        lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file of grades.")
         writer = Import(transaction, collection, path, choices, done)

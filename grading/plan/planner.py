@@ -242,11 +242,7 @@ class Plan:
 
 def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None) -> None:
     """Raise `BadInput` for a collection, or a query of it, that the lake does not have."""
-    known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
-    if collection not in known:
-        raise BadInput(
-            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-        )
+    lake.require_collection(collection)
     queries = {
         row[0]
         for row in lake.rows(

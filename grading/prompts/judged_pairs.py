@@ -45,11 +45,7 @@ class Sample:
 
 def check_assessor(lake: "Lake", collection: str, assessor: str) -> None:
     """Raise `BadInput` for a collection, or an assessor of it, that the lake does not have."""
-    known = [name for (name,) in lake.rows("select collection from lake.raw.collections")]
-    if collection not in known:
-        raise BadInput(
-            f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-        )
+    lake.require_collection(collection)
     assessors = [
         name
         for (name,) in lake.rows(

@@ -78,11 +78,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
         )
     ]
     if not items:
-        known = {name for (name,) in lake.rows("select collection from lake.raw.collections")}
-        if collection not in known:
-            raise BadInput(
-                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-            )
+        lake.require_collection(collection)
         names = lake.rows(
             "select distinct bank from lake.raw.rubric_items where collection = ?", collection
         )

@@ -13,7 +13,7 @@ from gradelake.sql.common import console, files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
-from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction, utc_now
 
@@ -80,11 +80,7 @@ def import_bank(
     check_name(bank, "--name")
     shown, findings = str(path), Findings(str(path))
     with lake.transaction("import", f"bank {collection} {bank}") as transaction:
-        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
-        if collection not in known:
-            raise BadInput(
-                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-            )
+        lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file that holds a rubric bank.")
         _refuse_if_not_imported(lake, collection, bank)

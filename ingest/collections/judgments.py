@@ -11,7 +11,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
@@ -77,11 +77,7 @@ def import_judgments(
     """
     check_name(assessor, "--assessor")
     with lake.transaction("import", f"judgments {collection} {assessor}") as transaction:
-        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
-        if collection not in known:
-            raise BadInput(
-                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-            )
+        lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{path}: no such file", "Name a CSV with a judgment column.")
         _refuse_if_from_elsewhere(transaction, collection, assessor)

@@ -11,7 +11,7 @@ from gradelake.ingest.collections import trec
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction, utc_now
 
@@ -34,11 +34,7 @@ def import_labels(
     shown = str(path)
     warnings: list[str] = []
     with lake.transaction("import", f"labels {collection} {judge}") as transaction:
-        known = {row[0] for row in lake.rows("select distinct collection from lake.raw.queries")}
-        if collection not in known:
-            raise BadInput(
-                f"the lake has no collection {collection!r}", did_you_mean(collection, known)
-            )
+        lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
         target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)

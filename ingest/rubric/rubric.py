@@ -166,11 +166,10 @@ class Rubric:
 
 def choose_collection(project: Project, lake: Lake, name: str | None) -> str:
     """The collection that is named, else the only one. Raises `BadInput`."""
-    known = {name for (name,) in lake.rows("select distinct collection from lake.raw.queries")}
     if name is not None:
-        if name not in known:
-            raise BadInput(f"the lake has no collection {name!r}", did_you_mean(name, known))
+        lake.require_collection(name)
         return name
+    known = {name for (name,) in lake.rows("select distinct collection from lake.raw.queries")}
     for candidates in (set(project.collections) & known, known):
         if len(candidates) == 1:
             return candidates.pop()

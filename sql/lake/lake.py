@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project
+from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import NAME, attach, connect, require_lake, write_lock
 from gradelake.sql.lake.migrate import migrate
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
@@ -114,6 +114,12 @@ class Lake:
     def frame(self, query: str, *parameters: Any, **named: Any) -> "pl.DataFrame":
         """A query's result as a Polars frame."""
         return self.connection.execute(query, named or list(parameters) or None).pl()
+
+    def require_collection(self, name: str) -> None:
+        """Raise `BadInput` for a collection that is not there."""
+        known = [row[0] for row in self.rows("select collection from lake.raw.collections")]
+        if name not in known:
+            raise BadInput(f"the lake has no collection {name!r}", did_you_mean(name, known))
 
     def newest_snapshot(self) -> int:
         """Version number of the last commit."""
