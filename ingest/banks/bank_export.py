@@ -79,10 +79,8 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
     ]
     if not items:
         lake.require_collection(collection)
-        names = lake.rows(
-            "select distinct bank from lake.raw.rubric_items where collection = ?", collection
-        )
-        hint = did_you_mean(bank, {name for (name,) in names})
+        banks = "select distinct bank from lake.raw.rubric_items where collection = ?"
+        hint = did_you_mean(bank, lake.column(banks, collection))
         if lake.release is not None:
             hint += " With --live, what was imported since the last build is read too."
         raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)

@@ -14,6 +14,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.project import check_name
+from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction, utc_now
 
@@ -84,12 +85,7 @@ def import_bank(
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file that holds a rubric bank.")
         _refuse_if_not_imported(lake, collection, bank)
-        queries = {
-            query_id
-            for (query_id,) in lake.rows(
-                "select query_id from lake.raw.queries where collection = ?", collection
-            )
-        }
+        queries = lake.query_ids(collection)
         target, sha256 = f"{collection}/bank/{bank}", _hash(path, queries)
         if transaction.recorded(target) == sha256:
             return Imported(0, 0, None, findings)
@@ -177,15 +173,7 @@ def _write(transaction: Transaction, collection: str, bank: str, items: list[Ite
     frame = pl.DataFrame(
         [item[1:] for item in items],
         orient="row",
-        schema={
-            "query_id": pl.String,
-            "facet_id": pl.String,
-            "item_id": pl.String,
-            "kind": pl.String,
-            "text": pl.String,
-            "gold_answers": pl.List(pl.String),
-            "weight": pl.Float64,
-        },
+        schema=types_of("rubric_items", *Item._fields[1:]),
     )
     transaction.delete("rubric_items", collection=collection, bank=bank)
     return transaction.insert(

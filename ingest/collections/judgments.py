@@ -90,7 +90,8 @@ def import_judgments(
         )
         if transaction.recorded(target) == sha256:
             return done
-        _require_known(lake, collection, rows, str(path))
+        require_known_queries(rows, lake.query_ids(collection), str(path))
+        _require_known_passages(lake, collection, rows, str(path))
         _warn_of_odd_values(lake, collection, rows, done)
         _write(transaction, collection, assessor, target, rows, done)
         for other in _other_marks(transaction, collection, assessor, target):
@@ -135,10 +136,8 @@ def _refuse_if_from_elsewhere(transaction: Transaction, collection: str, assesso
         )
 
 
-def _require_known(lake: Lake, collection: str, rows: pl.DataFrame, shown: str) -> None:
-    queries = lake.rows("select query_id from lake.raw.queries where collection = ?", collection)
-    require_known_queries(rows, {query_id for (query_id,) in queries}, shown)
-    passages = {passage_id for (passage_id,) in lake.rows(KNOWN_PASSAGES, collection=collection)}
+def _require_known_passages(lake: Lake, collection: str, rows: pl.DataFrame, shown: str) -> None:
+    passages = set(lake.column(KNOWN_PASSAGES, collection=collection))
     problems = Problems(
         shown, "Fix these ids. A spreadsheet may have shortened them: read the column as text."
     )
@@ -165,16 +164,13 @@ def _files_without_a_sample(
     transaction: Transaction, collection: str, assessor: str, target: str
 ) -> bool:
     """Whether another file, of which nobody knows the rows any more, brought judgments."""
-    samples = {
-        imported_mark(collection, assessor, sample)
-        for (sample,) in transaction.lake.rows(
-            "select distinct sample from lake.raw.review_samples "
-            "where collection = ? and assessor = ?",
-            collection,
-            assessor,
-        )
-    }
-    return not samples.issuperset(_other_marks(transaction, collection, assessor, target))
+    samples = transaction.lake.column(
+        "select distinct sample from lake.raw.review_samples where collection = ? and assessor = ?",
+        collection,
+        assessor,
+    )
+    marks = {imported_mark(collection, assessor, sample) for sample in samples}
+    return not marks.issuperset(_other_marks(transaction, collection, assessor, target))
 
 
 def _write(

@@ -13,22 +13,15 @@ from gradelake.ingest.banks.bank_csv import column_names, numbered_rows, separat
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.lake.contracts import types_of
 
 REQUIRED = ("query_id", "passage_id", "judgment")
 # how the pairs were drawn: all of these columns, or none (analyses/stats/review_sample.py)
 DESIGN = ("sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth")
 SCHEMA = {
-    "query_id": pl.String,
-    "passage_id": pl.String,
-    "relevance": pl.Int64,
-    "sample": pl.String,
-    "label_set": pl.String,
-    "unit": pl.String,
-    "stratum": pl.String,
-    "stratum_size": pl.Int64,
-    "probability": pl.Float64,
-    "depth": pl.Int64,
-    "line": pl.Int64,
+    **types_of("judgments", "query_id", "passage_id", "relevance"),
+    **types_of("review_samples", *DESIGN),
+    "line": pl.Int64(),
 }
 _SAME_IN_SAMPLE = ("sample", "label_set", "unit", "depth")
 _SAME_IN_STRATUM = ("stratum_size", "probability")

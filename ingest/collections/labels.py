@@ -3,7 +3,6 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -43,10 +42,7 @@ def import_labels(
         frame, repeated = trec.read_qrels(path, shown)
         if repeated:
             warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
-        queries = lake.rows(
-            "select query_id from lake.raw.queries where collection = ?", collection
-        )
-        trec.require_known_queries(frame, {query_id for (query_id,) in queries}, shown)
+        trec.require_known_queries(frame, lake.query_ids(collection), shown)
         n_rows = _write(transaction, collection, judge, frame, path.name)
         transaction.record(target, sha256, n_rows)
         transaction.say(labels=n_rows)
@@ -62,12 +58,9 @@ def _write(
     elsewhere = transaction.lake.rows(
         "select scale_min, scale_max from lake.raw.graders where grader_id = ?", grader_id
     )
-    label = frame["relevance"]
-    lowest: Any = label.min()
-    highest: Any = label.max()
-    scale_min, scale_max = min(0, lowest), highest
-    for other_min, other_max in elsewhere:
-        scale_min, scale_max = min(scale_min, other_min), max(scale_max, other_max)
+    labels = frame["relevance"].to_list()
+    scale_min = min([0, *labels, *(lowest for lowest, _ in elsewhere)])
+    scale_max = max([*labels, *(highest for _, highest in elsewhere)])
     transaction.delete("graders", grader_id=grader_id)
     grader = {
         "grader_id": grader_id,
@@ -83,37 +76,17 @@ def _write(
         "parser": "qrels",
         "created_at": now,
         "target": "direct",
-        "prompt_text": None,
     }
-    transaction.insert(
-        "graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String})
-    )
-    missing = {
-        name: pl.lit(None, dtype=dtype)
-        for name, dtype in {
-            "answer": pl.String,
-            "response": pl.String,
-            "expected_grade": pl.Float64,
-            "prompt_tokens": pl.Int64,
-            "cached_tokens": pl.Int64,
-            "completion_tokens": pl.Int64,
-            "passage_sha256": pl.String,
-            "query_sha256": pl.String,
-            "scale_mass": pl.Float64,
-            "cut_characters": pl.Int64,
-            "error": pl.String,
-        }.items()
-    }
+    transaction.insert("graders", pl.DataFrame([grader]))
     grades = frame.select(
         pl.lit(grader_id).alias("grader_id"),
         pl.lit(collection).alias("collection"),
         "query_id",
         "passage_id",
         pl.lit("").alias("item_id"),
-        label.alias("grade"),
+        pl.col("relevance").alias("grade"),
         pl.lit("ok").alias("status"),
         pl.lit(transaction.run_id).alias("batch_id"),
         pl.lit(now).alias("graded_at"),
-        **missing,
     )
     return transaction.insert("grades", grades)

@@ -8,6 +8,7 @@ import polars as pl
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets
 from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.contracts import types_of
 
 # The passages that count for a query (the pool), over the tables of this transaction.
 # dbt derives the pool that marts use; this is its superset for looking up texts.
@@ -37,7 +38,7 @@ def add_generated(into: Targets, found: list[Response]) -> None:
     frame = pl.DataFrame(
         list(rows.values()),
         orient="row",
-        schema={"passage_id": pl.String, "text": pl.String, "position": pl.Int64},
+        schema=types_of("passages", "passage_id", "text", "position"),
     )
     into.transaction.insert("passages", into.own(_hashed(frame), origin="response"))
 
@@ -84,7 +85,7 @@ def _pooled(into: Targets) -> None:
     target = into.target("pooled_passages")
     sha256 = into.file_hash(shown) if shown else into.dataset_id
     is_new = into.changed(target, sha256)
-    wanted = into.transaction.lake.rows(
+    wanted = into.transaction.lake.column(
         f"select distinct passage_id from ({POOL}) {'' if is_new else WITHOUT_TEXT} "
         "order by passage_id",
         collection=into.name,
@@ -92,8 +93,7 @@ def _pooled(into: Targets) -> None:
     )
     if not wanted:
         return
-    ids = [passage_id for (passage_id,) in wanted]
-    found = into.from_dataset("passages", lambda: into.dataset.docs_store().get_many_iter(ids))
+    found = into.from_dataset("passages", lambda: into.dataset.docs_store().get_many_iter(wanted))
     n_rows = _replace(into, found)
     if is_new:
         into.written("passages", target, sha256, n_rows)
@@ -104,9 +104,9 @@ def _pooled(into: Targets) -> None:
 def _replace(into: Targets, found: list[Any]) -> int:
     """Insert passages, replacing those with the same id. Others in the lake stay."""
     frame = pl.DataFrame(
-        [(doc.doc_id, doc.default_text(), None) for doc in found],
+        [(doc.doc_id, doc.default_text()) for doc in found],
         orient="row",
-        schema={"passage_id": pl.String, "text": pl.String, "position": pl.Int64},
+        schema=types_of("passages", "passage_id", "text"),
     )
     blank = frame["text"].fill_null("").str.strip_chars() == ""
     if blank.any():
@@ -131,7 +131,4 @@ def _replace(into: Targets, found: list[Any]) -> int:
 
 def _hashed(passages: pl.DataFrame) -> pl.DataFrame:
     hashes = [hashlib.sha256(text.encode()).hexdigest() for text in passages["text"]]
-    return passages.with_columns(
-        pl.Series("text_sha256", hashes, dtype=pl.String),
-        pl.lit(None, dtype=pl.String).alias("doc_id"),
-    )
+    return passages.with_columns(pl.Series("text_sha256", hashes, dtype=pl.String))

@@ -20,6 +20,7 @@ from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import utc_now
 
@@ -172,7 +173,7 @@ class _Ingest:
             found = self.into.from_dataset("qrels", lambda: self.into.dataset.qrels_iter())
             frame = pl.DataFrame(
                 [(q.query_id, q.doc_id, int(q.relevance)) for q in found],
-                schema={"query_id": pl.String, "passage_id": pl.String, "relevance": pl.Int64},
+                schema=types_of("judgments", "query_id", "passage_id", "relevance"),
                 orient="row",
             ).with_row_index("line", offset=1)
             sha256 = hash_of(frame.rows())
@@ -243,25 +244,20 @@ class _Ingest:
         """Systems whose files came through the inbox, where no setting names them any more."""
         if self.into.collection.inbox is None:
             return set()
-        rows = self.into.transaction.lake.rows(
+        found = self.into.transaction.lake.column(
             "select system from lake.raw.systems "
             "where collection = ? and starts_with(source_file, ?)",
             self.into.name,
             os.path.join(self.into.collection.inbox, ""),
         )
-        return {system for (system,) in rows}
+        return set(found)
 
     def _official_ranks(self, leaderboard: str, shown: str) -> None:
-        target, sha256 = (
-            self.into.target(f"official_ranks/{leaderboard}"),
-            self.into.file_hash(shown),
-        )
+        target = self.into.target(f"official_ranks/{leaderboard}")
+        sha256 = self.into.file_hash(shown)
         if not self.into.changed(target, sha256):
             return
         ranks = texts.read_official_ranks(self.into.collection.path(shown), shown)
-        frame = pl.DataFrame(
-            ranks,
-            orient="row",
-            schema={"system": pl.String, "rank": pl.Float64, "score": pl.Float64},
-        )
+        types = types_of("official_ranks", "system", "rank", "score")
+        frame = pl.DataFrame(ranks, schema=types, orient="row")
         self.into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)

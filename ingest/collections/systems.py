@@ -14,11 +14,12 @@ from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common.problems import Problems, Rejected, from_contract, reject
-from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.lake.contracts import CONTRACTS, KEYS, types_of
 from gradelake.sql.lake.transaction import utc_now
 
 BATCH_ROWS = 2_000_000  # run entries validated and written at a time
 READERS = 2  # files unzipped and parsed side by side
+RANKING = types_of("run_entries", "query_id", "passage_id", "rank", "score")
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,18 @@ class Systems:
                 self.into.dataset_id
             )
         self.claimed = set(shown_by_system)
-        generating = self.into.transaction.lake.rows(
-            "select system from lake.raw.systems where collection = ? and kind = 'generation'",
-            self.into.name,
-        )
-        self.generation_systems = {system for (system,) in generating}
+        generating = self.into.known("systems", "system", kind="generation")
         for system, claims in shown_by_system.items():
             try:
                 trec.check_system_name(system, claims[0])
                 _refuse_shared_name(system, claims)
-                self._refuse_if_generated(system, claims[0])
+                if system in generating:
+                    raise reject(
+                        claims[0],
+                        None,
+                        f"the lake has a generation system named {system!r}",
+                        "Rename this file: a system's name is its file name without endings.",
+                    )
                 if claims == [self.into.dataset_id]:
                     yield self._scoreddocs(system)
                 else:
@@ -97,24 +100,10 @@ class Systems:
         records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
         frame = pl.DataFrame(
             [(r.query_id, r.doc_id, None, float(r.score)) for r in records],
-            schema={
-                "query_id": pl.String,
-                "passage_id": pl.String,
-                "rank": pl.Int32,
-                "score": pl.Float64,
-            },
+            schema=RANKING,
             orient="row",
         ).with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))
         return RunSource(system, self.into.dataset_id, hash_of(frame.rows()), lambda: frame)
-
-    def _refuse_if_generated(self, system: str, shown: str) -> None:
-        if system in self.generation_systems:
-            raise reject(
-                shown,
-                None,
-                f"the lake has a generation system named {system!r}",
-                "Rename this file: a system's name is its file name without endings.",
-            )
 
     def _batches(self, sources: list[RunSource]) -> Iterator[list[tuple[RunSource, pl.DataFrame]]]:
         """Read runs side by side; hand them on in batches of bounded size."""
@@ -240,13 +229,7 @@ class Systems:
             self.claimed |= self._generated_by(shown)
 
     def _generated_by(self, shown: str) -> set[str]:
-        rows = self.into.transaction.lake.rows(
-            "select system from lake.raw.systems "
-            "where collection = ? and kind = 'generation' and source_file = ?",
-            self.into.name,
-            shown,
-        )
-        return {system for (system,) in rows}
+        return self.into.known("systems", "system", kind="generation", source_file=shown)
 
     def _read_responses(self, shown: str, sha256: str) -> ResponseFile:
         found = responses.read_responses(self.into.collection.path(shown), shown)
@@ -326,8 +309,7 @@ def _entries(given: list[Response]) -> pl.DataFrame:
         for response in given
         for position, (passage_id, _) in enumerate(response.passages(), start=1)
     ]
-    schema = {"query_id": pl.String, "passage_id": pl.String, "rank": pl.Int32, "score": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=RANKING, orient="row")
 
 
 def _citations(given: list[Response]) -> pl.DataFrame:
@@ -342,11 +324,5 @@ def _citations(given: list[Response]) -> pl.DataFrame:
         for response in given
         for citation in response.citations
     ]
-    schema = {
-        "query_id": pl.String,
-        "passage_id": pl.String,
-        "sentence": pl.Int64,
-        "cited_passage_id": pl.String,
-        "confidence": pl.Float64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    columns = ("query_id", "passage_id", "sentence", "cited_passage_id", "confidence")
+    return pl.DataFrame(rows, schema=types_of("citations", *columns), orient="row")

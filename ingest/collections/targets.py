@@ -99,12 +99,12 @@ class Targets:
         if n:
             self.outcome.counts[what] = self.outcome.counts.get(what, 0) + n
 
-    def known(self, table: str, column: str) -> set[str]:
-        """The values a raw table has in a column, for this collection."""
-        rows = self.transaction.lake.rows(
-            f"select distinct {column} from lake.raw.{table} where collection = ?", self.name
-        )
-        return {value for (value,) in rows}
+    def known(self, table: str, column: str, **others: str) -> set[str]:
+        """The values a raw table has in a column, for this collection; `others`: in rows where
+        these columns have these values."""
+        where = "".join(f" and {other} = ${other}" for other in others)
+        query = f"select distinct {column} from lake.raw.{table} where collection = $collection"
+        return set(self.transaction.lake.column(query + where, collection=self.name, **others))
 
     def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
         """A frame with the collection's name, and other constants, as columns."""

@@ -169,7 +169,7 @@ def choose_collection(project: Project, lake: Lake, name: str | None) -> str:
     if name is not None:
         lake.require_collection(name)
         return name
-    known = {name for (name,) in lake.rows("select distinct collection from lake.raw.queries")}
+    known = set(lake.column("select distinct collection from lake.raw.queries"))
     for candidates in (set(project.collections) & known, known):
         if len(candidates) == 1:
             return candidates.pop()

@@ -68,7 +68,8 @@ def _text(**options: Any) -> pa.Column:
 
 
 def _optional(dtype: pl.DataType | type[pl.DataType]) -> pa.Column:
-    return pa.Column(dtype, nullable=True)
+    """A column that is null where a frame lacks it."""
+    return pa.Column(dtype, nullable=True, required=False)
 
 
 def _one_of(*values: str) -> pa.Column:
@@ -309,3 +310,9 @@ CONTRACTS: dict[str, pa.DataFrameSchema] = {
     table: pa.DataFrameSchema(columns, unique=KEYS[table] or None, strict=True, name=table)
     for table, columns in _COLUMNS.items()
 }
+
+
+def types_of(table: str, *columns: str) -> dict[str, pl.DataType]:
+    """These columns of a raw table with their types, for a frame of its rows."""
+    types = CONTRACTS[table].dtypes
+    return {column: types[column].type for column in columns}

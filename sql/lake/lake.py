@@ -106,6 +106,10 @@ class Lake:
         """All rows of a query."""
         return self.connection.execute(query, named or list(parameters) or None).fetchall()
 
+    def column(self, query: str, *parameters: Any, **named: Any) -> list[Any]:
+        """First column of all rows."""
+        return [row[0] for row in self.rows(query, *parameters, **named)]
+
     def value(self, query: str, *parameters: Any, **named: Any) -> Any:
         """First column of the first row, or None."""
         row = self.connection.execute(query, named or list(parameters) or None).fetchone()
@@ -120,6 +124,11 @@ class Lake:
         known = [row[0] for row in self.rows("select collection from lake.raw.collections")]
         if name not in known:
             raise BadInput(f"the lake has no collection {name!r}", did_you_mean(name, known))
+
+    def query_ids(self, collection: str) -> set[str]:
+        """The topics of a collection."""
+        topics = f"select query_id from {NAME}.raw.queries where collection = ?"
+        return set(self.column(topics, collection))
 
     def newest_snapshot(self) -> int:
         """Version number of the last commit."""
