@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -12,9 +11,7 @@ from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lake import Lake
 
 # parameters that are whole numbers, and the words that may stand for one
 _NUMBERS = {"k": (), "level": ("min_relevant",), "tau": (), "rubric_version": ("newest", "any")}
@@ -135,7 +132,7 @@ def parameters(words: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def known(lake: "Lake", name: str) -> set[str] | None:
+def known(lake: Lake, name: str) -> set[str] | None:
     """What a parameter may name in this lake; None for one that names nothing in it, and in a
     release from before there was such a table."""
     if name not in _KNOWN:
@@ -146,7 +143,7 @@ def known(lake: "Lake", name: str) -> set[str] | None:
         return None
 
 
-def check_names(lake: "Lake", values: dict[str, str | None]) -> None:
+def check_names(lake: Lake, values: dict[str, str | None]) -> None:
     """Raise `BadInput` for a value that names nothing in the lake."""
     for name, value in values.items():
         names = known(lake, name)
@@ -155,7 +152,7 @@ def check_names(lake: "Lake", values: dict[str, str | None]) -> None:
             raise BadInput(f"--{name} {value!r}: there is none", "\n  ".join(filter(None, hints)))
 
 
-def _nearest(lake: "Lake", name: str, value: str, names: set[str]) -> str:
+def _nearest(lake: Lake, name: str, value: str, names: set[str]) -> str:
     """The name that was meant, or those that there are and what can add to them."""
     if name == "measure":
         return measure_hint(value, names, lake.rows)
@@ -166,7 +163,7 @@ def _nearest(lake: "Lake", name: str, value: str, names: set[str]) -> str:
 
 
 def asked(
-    lake: "Lake", name: str, given: dict[str, str], also: Iterable[str] = ()
+    lake: Lake, name: str, given: dict[str, str], also: Iterable[str] = ()
 ) -> tuple[str, dict[str, str | None]]:
     """A question's SQL and the values for its parameters.
 

@@ -1,12 +1,14 @@
 """The command that asks the lake."""
 
+import contextlib
+import sys
 from pathlib import Path
 
 import click
 
 from gradelake.sql.ask import book, question
-from gradelake.sql.ask.shell import run as shell
 from gradelake.sql.ask.shell.dot_commands import print_book
+from gradelake.sql.ask.shell.session import Shell, read
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -70,7 +72,8 @@ def sql(context, format_, output, release, live, query):
     with Lake.reading(context.obj(), release, live) as lake:
         lake.connection.execute("USE lake.marts")
         if query is None:
-            shell.run(lake, format_, output, release is not None)
+            with contextlib.closing(Shell(lake, format_, output, release is not None)) as shell:
+                _until_the_input_ends(shell)
             return
         if not is_question:
             _ask(lake, question.one_statement(query), None, format_, output)
@@ -79,6 +82,15 @@ def sql(context, format_, output, release, live, query):
         with question.lake_of(lake, book.entry(query[1:]), release is not None) as asked:
             statement, values = book.asked(asked, query[1:], given, options)
             _ask(asked, statement, values, format_, output)
+
+
+def _until_the_input_ends(shell: Shell) -> None:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from gradelake.sql.ask.shell.terminal import converse
+
+        converse(shell)
+    else:
+        read(shell)
 
 
 def _ask(lake, statement, values, format_, output) -> None:

@@ -1,26 +1,20 @@
 """What readers of a release do not see yet: data and edits of seeds that came after it."""
 
-from typing import TYPE_CHECKING
-
 import duckdb
 
 from gradelake.sql.build import nodes_to_skip, seeds
 from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
 
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
 
-
-def not_built_yet(lake: "Lake") -> str | None:
+def not_built_yet(lake: Lake) -> str | None:
     """What to say when something is not found in the newest release, and the working catalog has
     commits of data after it or people's seeds were edited; None where that is not so.
 
     It also is None when the working catalog cannot be read: a reader of releases may have no right
     to it, and what was asked has been answered without it.
     """
-    from gradelake.sql.lake.lake import Lake
-
     if lake.release is None:
         return None
     try:
@@ -34,7 +28,7 @@ def not_built_yet(lake: "Lake") -> str | None:
     return f"{what}: `gradelake build` brings them in." if what else None
 
 
-def waiting(live: "Lake", newest: releases.Release) -> str | None:
+def waiting(live: Lake, newest: releases.Release) -> str | None:
     """The commits of data and edits of seeds that came after the newest release, in words."""
     built = nodes_to_skip.last_build(live)
     edited = seeds.edited_since(live.project, built[1]) if built else []

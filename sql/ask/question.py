@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import duckdb
 
@@ -16,10 +16,8 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from gradelake.sql.common.interrupts import is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.storage import bucket_error
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
 
 T = TypeVar("T")
 Values = Mapping[str, str | None] | None
@@ -68,7 +66,7 @@ def one_statement(text: str) -> str:
     return found[0]
 
 
-def relation(lake: "Lake", statement: str, values: Values = None) -> duckdb.DuckDBPyRelation | None:
+def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDBPyRelation | None:
     """A statement's result, not read yet; None for a statement without rows, which has been run.
 
     Raises `BadInput` with DuckDB's own words.
@@ -81,7 +79,7 @@ def relation(lake: "Lake", statement: str, values: Values = None) -> duckdb.Duck
         raise
 
 
-def _for_one_word(lake: "Lake", word: str) -> str | None:
+def _for_one_word(lake: Lake, word: str) -> str | None:
     """What a single word was meant for: a question of the book, a table."""
     meant = [f"`@{word}` asks the question of this name"] if word in entries() else []
     if shown_name(word) in tables(lake):
@@ -103,7 +101,7 @@ def answer(found: duckdb.DuckDBPyRelation, format_: str) -> int:
     return len(rows)
 
 
-def tell_what_is_not_built(lake: "Lake") -> None:
+def tell_what_is_not_built(lake: Lake) -> None:
     """Below an answer without rows, on standard error: data may be there that no build knows."""
     if hint := not_built_yet(lake):
         sys.stdout.flush()
@@ -111,14 +109,12 @@ def tell_what_is_not_built(lake: "Lake") -> None:
 
 
 @contextlib.contextmanager
-def lake_of(lake: "Lake", question: Entry, is_named: bool) -> Iterator["Lake"]:
+def lake_of(lake: Lake, question: Entry, is_named: bool) -> Iterator[Lake]:
     """The lake that a question reads: `lake`, or the working catalog for one that is about it.
 
     Where a release was asked for by name (`is_named`), or the working catalog cannot be read, it
     stays `lake`; the latter is told.
     """
-    from gradelake.sql.lake.lake import Lake
-
     if not question.live or is_named or lake.release is None:
         yield lake
         return

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import click
 
@@ -14,16 +14,14 @@ from gradelake.sql.ask import question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lake import Lake
 
 
 class Answers:
     """The lake that a session asks, the format of its answers, and where they go."""
 
     def __init__(
-        self, lake: "Lake", format_: str, output: Path | None = None, is_named: bool = False
+        self, lake: Lake, format_: str, output: Path | None = None, is_named: bool = False
     ):
         """`is_named`: the lake is a release that was asked for by name. Raises `BadInput` for a
         format that cannot hold several answers, and when `output` cannot be written."""

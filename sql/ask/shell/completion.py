@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -12,9 +11,7 @@ from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell.dot_commands import COMMANDS
 from gradelake.sql.ask.shell.tables import SCHEMAS, meanings, shown_name, tables
 from gradelake.sql.common.errors import BadInput
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lake import Lake
 
 _WORD = re.compile(r"[\w.]*\Z")
 _BEFORE_TABLE = re.compile(r"\b(?:from|join|describe|summarize|table)\s+(?:[\w.\s]+,\s*)*\Z", re.I)
@@ -27,7 +24,7 @@ class ShellCompleter(Completer):
     """Completes keywords, tables and columns; questions, their parameters and values; dot
     commands. Tables are looked up anew each time: a session can make temporary ones."""
 
-    def __init__(self, lake: "Lake"):
+    def __init__(self, lake: Lake):
         self._lake = lake
         self._meanings = meanings(lake)
         words = lake.rows("select keyword_name, keyword_category from duckdb_keywords()")
@@ -129,7 +126,7 @@ def _starting(word: str, names: Iterable[str], meta: str) -> Iterator[Completion
             yield Completion(name, start_position=-len(word), display_meta=meta)
 
 
-def _tables(word: str, known: dict[str, list[str]]) -> Iterator[Completion]:
+def _tables(word: str, known: Iterable[str]) -> Iterator[Completion]:
     """Tables whose names begin so, with or without their schema."""
     sought = shown_name(word)
     for name in known:
@@ -139,7 +136,7 @@ def _tables(word: str, known: dict[str, list[str]]) -> Iterator[Completion]:
             yield Completion(name, start_position=-len(word), display_meta=meta)
 
 
-def _named(statement: str, known: dict[str, list[str]]) -> dict[str, str]:
+def _named(statement: str, known: Iterable[str]) -> dict[str, str]:
     """The tables that a statement names, by their names and by their aliases in it."""
     found: dict[str, str] = {}
     statement = _TEXT.sub("''", statement)

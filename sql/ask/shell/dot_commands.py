@@ -2,18 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from gradelake.sql.ask import book
+from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, meanings, schema_of, tables
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.sql.ask.shell.answers import Answers
 
 
 class Command(NamedTuple):
@@ -21,11 +19,11 @@ class Command(NamedTuple):
 
     argument: str
     what: str
-    do: Callable[["Answers", str], bool | None]
+    do: Callable[[Answers, str], bool | None]
     choices: tuple[str, ...] = ()
 
 
-def do(shell: "Answers", line: str) -> bool:
+def do(shell: Answers, line: str) -> bool:
     """Do what a line says; False when it was to leave. Raises `BadInput` for an unknown command,
     and when what it needs is missing."""
     name, _, argument = line.partition(" ")
@@ -40,7 +38,7 @@ def do(shell: "Answers", line: str) -> bool:
     return command.do(shell, argument) is not False
 
 
-def list_book(shell: "Answers", _: str = "") -> None:
+def list_book(shell: Answers, _: str = "") -> None:
     """The questions of the book, a line each."""
     with shell.printing():
         print_book()
@@ -52,7 +50,7 @@ def print_book(command: str = "") -> None:
     console.say(f"{command}@NAME asks one; {command}@NAME --help shows its parameters.")
 
 
-def _help(shell: "Answers", _: str) -> None:
+def _help(shell: Answers, _: str) -> None:
     with shell.printing():
         console.say("select ...;                 a statement ends with ; and may have many lines")
         console.say("@NAME --parameter VALUE     a question of the query book")
@@ -63,7 +61,7 @@ def _help(shell: "Answers", _: str) -> None:
         console.say("Ctrl-C drops what is typed or stops a query; quit, \\q or Ctrl-D leaves.")
 
 
-def _tables(shell: "Answers", word: str) -> None:
+def _tables(shell: Answers, word: str) -> None:
     found = [name for name in tables(shell.lake) if word.lower() in name.lower()]
     if not found:
         raise BadInput(f"no table with {word!r} in its name", "`.tables` lists all.")
@@ -75,7 +73,7 @@ def _tables(shell: "Answers", word: str) -> None:
                 _print_columns(names)
 
 
-def _schema(shell: "Answers", name: str) -> None:
+def _schema(shell: Answers, name: str) -> None:
     columns, rows = schema_of(shell.lake, name)
     with shell.printing():
         if shell.format == "table":
@@ -87,22 +85,14 @@ def _schema(shell: "Answers", name: str) -> None:
         console.tell(f"{which} does not say what columns mean; the next `gradelake build` will.")
 
 
-def _format(shell: "Answers", name: str) -> None:
-    shell.set_format(name)
-
-
-def _output(shell: "Answers", name: str) -> None:
+def _output(shell: Answers, name: str) -> None:
     shell.set_output(None if name in ("", "stdout") else Path(name).expanduser())
 
 
-def _pager(shell: "Answers", name: str) -> None:
+def _pager(shell: Answers, name: str) -> None:
     if name not in ("on", "off"):
         raise BadInput(f".pager {name}: on or off is needed")
     shell.paged = name == "on"
-
-
-def _quit(shell: "Answers", _: str) -> bool:
-    return False
 
 
 COMMANDS = {
@@ -113,7 +103,7 @@ COMMANDS = {
     ".format": Command(
         "NAME",
         "table; line: a column per line, nothing cut; csv; json",
-        _format,
+        Answers.set_format,
         tuple(console.FORMATS),
     ),
     ".output": Command(
@@ -122,7 +112,7 @@ COMMANDS = {
     ".pager": Command(
         "on|off", "answers go through $PAGER (less), and lines are not cut", _pager, ("on", "off")
     ),
-    ".quit": Command("", "leave; so does Ctrl-D", _quit),
+    ".quit": Command("", "leave; so does Ctrl-D", lambda *_: False),
 }
 _ALSO = {".exit": ".quit"}
 

@@ -6,16 +6,13 @@ pipe it reads the same, and the first error ends it.
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
 
 from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell import dot_commands, input_lines
 from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, GradelakeError, masked
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lake import Lake
 
 PROMPT, CONTINUED = "lake> ", "...> "
 
@@ -55,7 +52,7 @@ class Shell(Answers):
                 self._ask(lake, *book.asked(lake, name[1:], book.parameters(words)))
         return True
 
-    def _ask(self, lake: "Lake", statement: str, values: question.Values = None) -> None:
+    def _ask(self, lake: Lake, statement: str, values: question.Values = None) -> None:
         found = question.relation(lake, statement, values)
         if found is None:
             return

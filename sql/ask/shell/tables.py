@@ -1,44 +1,42 @@
 """The tables that a session of `gradelake sql` can ask, under the names it asks them by."""
 
-from typing import TYPE_CHECKING
-
 import duckdb
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.lake import Lake
 
 SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
 HOME = "marts"  # its tables, and temporary ones, need no prefix
 
 
-def tables(lake: "Lake") -> dict[str, list[str]]:
-    """Names of tables and views, the most useful schema's first, each with its columns."""
-    found = lake.rows(
+def tables(lake: Lake) -> dict[str, dict[str, str]]:
+    """Names of tables and views, the most useful schema's first, each with its columns' types."""
+    columns = lake.rows(
         """
         select
             case when database_name = 'temp' or schema_name = $home
                 then table_name else schema_name || '.' || table_name
             end as shown,
-            list(column_name order by column_index) as columns
+            column_name,
+            data_type
         from duckdb_columns()
         where
             (database_name = 'lake' and list_contains($schemas, schema_name))
             or (database_name = 'temp' and not internal)
-        group by all
         order by
-            any_value(
-                case when database_name = 'temp' then 0
-                    else list_position($schemas, schema_name) end
-            ),
-            shown
+            case when database_name = 'temp' then 0
+                else list_position($schemas, schema_name) end,
+            shown,
+            column_index
         """,
         home=HOME,
         schemas=list(SCHEMAS),
     )
-    return dict(found)
+    found: dict[str, dict[str, str]] = {}
+    for table, column, type_ in columns:
+        found.setdefault(table, {}).setdefault(column, type_)
+    return found
 
 
 def shown_name(name: str) -> str:
@@ -46,7 +44,7 @@ def shown_name(name: str) -> str:
     return name.lower().removeprefix("lake.").removeprefix(f"{HOME}.")
 
 
-def meanings(lake: "Lake") -> dict[str, dict[str, str]]:
+def meanings(lake: Lake) -> dict[str, dict[str, str]]:
     """What the columns of marts, raw tables and seeds mean, by a table's shown name and a column's.
 
     Nothing in a release from before `marts.columns`.
@@ -67,7 +65,7 @@ def meanings(lake: "Lake") -> dict[str, dict[str, str]]:
     return dict(found)
 
 
-def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
+def schema_of(lake: Lake, name: str) -> tuple[list[str], list[tuple]]:
     """The columns of a table: name, type and, where the lake says it, what each means.
 
     Returns a header and its rows. Raises `BadInput` when there is no such table.
@@ -80,24 +78,8 @@ def schema_of(lake: "Lake", name: str) -> tuple[list[str], list[tuple]]:
             f"there is no table {name}",
             f"Did you mean {bare[0]!r}?" if bare else did_you_mean(table, known),
         )
-    schema, _, bare_name = table.rpartition(".")
-    rows = lake.rows(
-        """
-        select column_name, data_type
-        from duckdb_columns()
-        where
-            lower(table_name) = $table
-            and (
-                (database_name = 'lake' and schema_name = $schema)
-                or (database_name = 'temp' and $schema = $home)
-            )
-        order by column_index
-        """,
-        table=bare_name,
-        schema=schema or HOME,
-        home=HOME,
-    )
     described = meanings(lake).get(table)
     if described is None:
-        return ["column", "type"], rows
-    return ["column", "type", "meaning"], [(*row, described.get(row[0])) for row in rows]
+        return ["column", "type"], list(known[table].items())
+    rows = [(column, type_, described.get(column)) for column, type_ in known[table].items()]
+    return ["column", "type", "meaning"], rows
