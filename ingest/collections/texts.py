@@ -1,8 +1,11 @@
 """Topics, passages, official ranks and near-duplicate clusters of a local collection."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import polars as pl
 
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
@@ -37,61 +40,34 @@ PASSAGE_TEXT = ("text", "passage", "contents", "segment", "body", "doc")
 
 def read_queries(path: Path, shown: str) -> list[Query]:
     """Topics from TSV (query_id TAB text) or JSON lines. Raises `Rejected` by line."""
+    data = files.read(path, shown)
     problems = Problems(
         shown,
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    queries: dict[str, tuple[int, Query]] = {}
-    for line, query in _queries(path, shown, problems):
-        if not query.query_id or not query.text.strip():
-            problems.add(line, "a query without an id or without a text")
-        elif len(query.query_id.split()) > 1:
+    first, _, _ = data.lstrip().partition(b"\n")
+    if not _is_json(path) and first.startswith(b"<") and b"\t" not in first:  # TREC's own form
+        raise reject(shown, 1, "looks like XML, of which no topics are read", problems.hint)
+    found = []
+    for line, row in _rows(path, data, "query", QUERY_ID, QUERY_TEXT, problems):
+        query = Query(
+            _field(row, QUERY_ID),
+            _field(row, QUERY_TEXT),
+            _field(row, ("description", "problem_statement")) or None,
+            _field(row, ("narrative", "background")) or None,
+        )
+        if len(query.query_id.split()) > 1:
             problems.add(
                 line, f"query id {query.query_id!r} holds a space; TREC runs cannot name it"
             )
-        elif query.query_id in queries:
-            first = queries[query.query_id][0]
-            problems.add(line, f"query {query.query_id!r} is listed twice (first on line {first})")
-        else:
-            queries[query.query_id] = (line, query)
-    problems.raise_if_any()
-    if not queries:
+        if not _is_json(path) and (tabs := row[QUERY_TEXT[0]].count("\t")):
+            problems.add(line, f"{2 + tabs} columns instead of 2, the query's id and its text")
+        found.append((line, query))
+    _require_one_each("query", found, problems)
+    if not found:
         raise reject(shown, None, "holds no topics, only a header", problems.hint)
-    return [query for _, query in queries.values()]
-
-
-def _queries(path: Path, shown: str, problems: Problems) -> list[tuple[int, Query]]:
-    data = files.read(path, shown)
-    if _is_json(path):
-        return [
-            (
-                line,
-                Query(
-                    _field(row, QUERY_ID),
-                    _field(row, QUERY_TEXT),
-                    _field(row, ("description", "problem_statement")) or None,
-                    _field(row, ("narrative", "background")) or None,
-                ),
-            )
-            for line, row in files.json_lines(data, shown)
-        ]
-    first, _, _ = data.lstrip().partition(b"\n")
-    if first.startswith(b"<") and b"\t" not in first:  # TREC's own form
-        raise reject(shown, 1, "looks like XML, of which no topics are read", problems.hint)
-    found = []
-    for line, text in files.numbered_lines(data):
-        cells = text.split("\t")
-        if line == 1 and _is_header(cells, QUERY_ID, QUERY_TEXT):
-            continue
-        if len(cells) < 2:
-            problems.add(line, "no TAB between the query's id and its text")
-            continue
-        if len(cells) > 2:
-            problems.add(line, f"{len(cells)} columns instead of 2, the query's id and its text")
-            continue
-        found.append((line, Query(cells[0].strip(), cells[1].strip())))
-    return found
+    return [query for _, query in found]
 
 
 def read_passages(path: Path, shown: str) -> list[Passage]:
@@ -101,34 +77,50 @@ def read_passages(path: Path, shown: str) -> list[Passage]:
     """
     data = files.read(path, shown)
     problems = Problems(shown, "Each passage needs an id of its own and a text.")
-    if _is_json(path):
-        rows = [
-            (line, _field(row, PASSAGE_ID), _titled(row))
-            for line, row in files.json_lines(data, shown)
-        ]
-    else:
-        rows = []
-        for line, text in files.numbered_lines(data):
-            passage_id, tab, rest = text.partition("\t")
-            if line == 1 and _is_header([passage_id, rest], PASSAGE_ID, PASSAGE_TEXT):
-                continue
-            if not tab:
-                problems.add(line, "no TAB between the passage's id and its text")
-            else:
-                rows.append((line, passage_id.strip(), rest.strip()))
-    seen: dict[str, int] = {}
-    for line, passage_id, text in rows:
-        if not passage_id or not text.strip():
-            problems.add(line, "a passage without an id or without a text")
-        elif passage_id in seen:
-            problems.add(
-                line, f"passage {passage_id!r} is listed twice (first on line {seen[passage_id]})"
-            )
-        seen.setdefault(passage_id, line)
-    problems.raise_if_any()
-    if not rows:
+    found = []
+    for line, row in _rows(path, data, "passage", PASSAGE_ID, PASSAGE_TEXT, problems):
+        title, text = _field(row, ("title",)), _field(row, PASSAGE_TEXT)
+        text = f"{title}\n{text}" if title and text else text
+        found.append((line, Passage(_field(row, PASSAGE_ID), text)))
+    _require_one_each("passage", found, problems)
+    if not found:
         raise reject(shown, None, "holds no passages, only a header", problems.hint)
-    return [Passage(passage_id, text) for _, passage_id, text in rows]
+    return [passage for _, passage in found]
+
+
+def _rows(
+    path: Path,
+    data: bytes,
+    what: str,
+    ids: tuple[str, ...],
+    texts: tuple[str, ...],
+    problems: Problems,
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, fields) of JSON lines, or of lines with an id, a TAB and a text."""
+    if _is_json(path):
+        yield from files.json_lines(data, problems.file)
+        return
+    for line, content in files.numbered_lines(data):
+        own_id, tab, text = content.partition("\t")
+        if line == 1 and own_id.strip().lower() in ids and text.strip().lower() in texts:
+            continue  # a header
+        if tab:
+            yield line, {ids[0]: own_id, texts[0]: text}
+        else:
+            problems.add(line, f"no TAB between the {what}'s id and its text")
+
+
+def _require_one_each(
+    what: str, found: Sequence[tuple[int, Query | Passage]], problems: Problems
+) -> None:
+    """Raise `Rejected` for what has no id or no text, and for ids that are there twice."""
+    first_lines: dict[str, int] = {}
+    for line, (own_id, text, *_) in found:
+        if not own_id or not text:
+            problems.add(line, f"a {what} without an id or without a text")
+        elif (first := first_lines.setdefault(own_id, line)) != line:
+            problems.add(line, f"{what} {own_id!r} is listed twice (first on line {first})")
+    problems.raise_if_any()
 
 
 def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float | None]]:
@@ -171,13 +163,12 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
         else:
             ranks[system] = (number, points)
     problems.raise_if_any()
-    given = [rank for rank, _ in ranks.values()]
-    return [(system, _average_rank(rank, given), score) for system, (rank, score) in ranks.items()]
-
-
-def _average_rank(rank: float, given: list[float]) -> float:
-    """1-based position of `rank` among the given ones, tied ones sharing the average."""
-    return sum(other < rank for other in given) + (sum(other == rank for other in given) + 1) / 2
+    given = pl.Series([rank for rank, _ in ranks.values()], dtype=pl.Float64)
+    shared = given.rank("average")
+    return [
+        (system, rank, score)
+        for (system, (_, score)), rank in zip(ranks.items(), shared, strict=True)
+    ]
 
 
 def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
@@ -202,12 +193,6 @@ def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _is_header(cells: list[str], ids: tuple[str, ...], texts: tuple[str, ...]) -> bool:
-    """Whether the first line of a TSV names its two columns."""
-    names = [cell.strip().lower() for cell in cells]
-    return len(names) == 2 and names[0] in ids and names[1] in texts
-
-
 def _is_json(path: Path) -> bool:
     return path.name.removesuffix(".gz").endswith((".jsonl", ".json", ".ndjson"))
 
@@ -222,11 +207,6 @@ def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:
         if isinstance(value, str):
             return value.strip()
     return ""
-
-
-def _titled(row: dict[str, Any]) -> str:
-    title, text = _field(row, ("title",)), _field(row, PASSAGE_TEXT)
-    return f"{title}\n{text}" if title and text else text
 
 
 def _number(value: Any) -> float | None:
