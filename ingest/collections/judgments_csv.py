@@ -3,11 +3,11 @@
 import csv
 import io
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from gradelake.ingest.banks.bank_csv import column_names, numbered_rows, separator
 from gradelake.sql.common import files
@@ -16,8 +16,26 @@ from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.lake.contracts import types_of
 
 REQUIRED = ("query_id", "passage_id", "judgment")
-# how the pairs were drawn: all of these columns, or none (analyses/stats/review_sample.py)
-DESIGN = ("sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth")
+_Filled = Annotated[str, Field(min_length=1)]
+_Size = Annotated[int, Field(ge=1, lt=1 << 31)]
+
+
+class _Design(BaseModel):
+    """How a pair was drawn: all of these columns, or none (analyses/stats/review_sample.py)."""
+
+    sample: _Filled
+    label_set: _Filled
+    unit: Literal["query", "pair"]
+    stratum: _Filled
+    stratum_size: _Size
+    # with a comma, as spreadsheets in some languages write it
+    probability: Annotated[
+        float, Field(gt=0, le=1), BeforeValidator(lambda text: text.replace(",", "."))
+    ]
+    depth: Annotated[_Size | None, BeforeValidator(lambda text: text or None)]
+
+
+DESIGN = tuple(_Design.model_fields)
 SCHEMA = {
     **types_of("judgments", "query_id", "passage_id", "relevance"),
     **types_of("review_samples", *DESIGN),
@@ -85,51 +103,14 @@ def _judgment(row: dict[str, str], line: int, problems: Problems) -> tuple[str, 
     return row["query_id"], row["passage_id"], int(judgment) if judgment else None
 
 
-def _size(text: str) -> int:
-    if not 1 <= (size := int(text)) < 1 << 31:
-        raise ValueError
-    return size
-
-
-def _share(text: str) -> float:
-    share = float(text.replace(",", "."))  # as spreadsheets in some languages write it
-    if not 0 < share <= 1:
-        raise ValueError
-    return share
-
-
-def _name(text: str) -> str:
-    if not text:
-        raise ValueError
-    return text
-
-
-def _unit(text: str) -> str:
-    if text not in ("query", "pair"):
-        raise ValueError
-    return text
-
-
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    "sample": _name,
-    "label_set": _name,
-    "unit": _unit,
-    "stratum": _name,
-    "stratum_size": _size,
-    "probability": _share,
-    "depth": lambda text: _size(text) if text else None,
-}
-
-
 def _design(row: dict[str, str], line: int, problems: Problems) -> list[Any]:
-    cells = []
-    for name in DESIGN:
+    if DESIGN[0] in row:
         try:
-            cells.append(_PARSERS[name](row[name]) if name in row else None)
-        except ValueError:
-            problems.add(line, f"{name} {row[name]!r} is not what was exported")
-            cells.append(None)
-    return cells
+            return list(_Design.model_validate(row).model_dump().values())
+        except ValidationError as error:
+            for name in (str(each["loc"][0]) for each in error.errors()):
+                problems.add(line, f"{name} {row[name]!r} is not what was exported")
+    return [None] * len(DESIGN)
 
 
 def _require_once(frame: pl.DataFrame, shown: str) -> None:
