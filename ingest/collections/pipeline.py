@@ -38,7 +38,7 @@ def ingest(
     collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
     outcome.rejected.extend(strange)
     with lake.transaction("ingest", collection.name) as transaction:
-        _Ingest(Targets(transaction, collection, outcome), progress).run()
+        _bring_in(Targets(transaction, collection, outcome), progress)
         transaction.say(**outcome.counts)
         if transaction.dirty:
             transaction.finish_run(arguments)
@@ -64,200 +64,196 @@ def ingest_collection(
     return outcome
 
 
-class _Ingest:
+def _bring_in(into: Targets, progress: Callable[..., Any]) -> None:
     """The steps of one ingest, in an order in which each can check what it names."""
+    into.guarded(_queries, into)
+    into.query_ids = into.known("queries", "query_id")
+    if not into.query_ids:
+        return  # nothing else can be checked without topics; why is in `rejected`
+    for assessor, source in _judgment_sources(into).items():
+        into.guarded(_judgments, into, assessor, source)
+    into.guarded(_near_duplicates, into)
+    systems = Systems(into, progress)
+    systems.runs()
+    systems.responses()
+    into.outcome.inbox.was_read = True
+    for leaderboard, shown in into.collection.official_ranks.items():
+        into.guarded(_official_ranks, into, leaderboard, shown)
+    into.guarded(groups.write, into)
+    into.guarded(passages.add_corpus, into)
+    _collection_row(into)
+    _warn_of_what_is_kept(into, systems)
 
-    def __init__(self, into: Targets, progress: Callable[..., Any]):
-        self.into = into
-        self.progress = progress
 
-    def run(self) -> None:
-        into = self.into
-        into.guarded(self._queries)
-        into.query_ids = into.known("queries", "query_id")
-        if not into.query_ids:
-            return  # nothing else can be checked without topics; why is in `rejected`
-        for assessor, source in self._judgment_sources().items():
-            into.guarded(lambda: self._judgments(assessor, source))  # noqa: B023
-        into.guarded(self._near_duplicates)
-        systems = Systems(into, self.progress)
-        systems.runs()
-        systems.responses()
-        into.outcome.inbox.was_read = True
-        for leaderboard, shown in into.collection.official_ranks.items():
-            into.guarded(lambda: self._official_ranks(leaderboard, shown))  # noqa: B023
-        into.guarded(lambda: groups.write(into))
-        into.guarded(lambda: passages.add_corpus(into))
-        self._collection_row()
-        self._warn_of_what_is_kept(systems)
+def _collection_row(into: Targets) -> None:
+    """Settings that marts need; kept up to date with `gradelake.toml`."""
+    judged = into.transaction.lake.value(
+        "select max(relevance) from lake.raw.judgments where collection = ?", into.name
+    )
+    settings = into.collection
+    row = {
+        "collection": into.name,
+        "source": settings.ir_dataset or "files",
+        "min_relevant": settings.min_relevant,
+        "max_relevance": settings.max_relevance or judged or settings.min_relevant,
+        "default_pool_depth": settings.default_pool_depth,
+        "leave_out_near_duplicates": settings.leave_out_near_duplicates,
+    }
+    target, sha256 = into.target("collection"), hash_of(row)
+    if into.changed(target, sha256):
+        into.transaction.delete("collections", collection=into.name)
+        into.transaction.insert("collections", pl.DataFrame([row | {"ingested_at": utc_now()}]))
+        into.transaction.record(target, sha256, 1)
+        if not into.outcome.counts:
+            into.count("settings", 1)
+    else:
+        into.outcome.unchanged -= 1  # not an input of its own
 
-    def _collection_row(self) -> None:
-        """Settings that marts need; kept up to date with `gradelake.toml`."""
-        judged = self.into.transaction.lake.value(
-            "select max(relevance) from lake.raw.judgments where collection = ?", self.into.name
+
+def _queries(into: Targets) -> None:
+    if not into.dataset.has_queries():
+        raise reject(into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
+    if into.collection.queries:
+        into.file_hash(into.collection.queries)  # it says where it looked
+    found = into.from_dataset("topics", lambda: into.dataset.queries_iter())
+    queries = [datasets.query_text(query) for query in found]
+    target, sha256 = into.target("queries"), hash_of(queries)
+    if not into.changed(target, sha256):
+        return
+    _refuse_if_queries_in_use(into, {query.query_id for query in queries})
+    frame = pl.DataFrame(queries, schema=dict.fromkeys(texts.Query._fields, pl.String))
+    into.replace("queries", frame, into.collection.queries or into.dataset_id, target, sha256)
+
+
+def _refuse_if_queries_in_use(into: Targets, kept: set[str]) -> None:
+    """Topics that something in the lake still names cannot go."""
+    problems = Problems(
+        into.collection.queries or into.dataset_id,
+        "Keep these topics; to start over, use another collection name.",
+    )
+    for query_id in sorted(into.known("queries", "query_id") - kept):
+        for table in ("judgments", "review_samples", "run_entries", "grades", "rubric_items"):
+            n = into.transaction.lake.value(
+                f"select count(*) from lake.raw.{table} where collection = ? and query_id = ?",
+                into.name,
+                query_id,
+            )
+            if n:
+                holders = counted(n, table.replace("_", " "), "name")
+                problems.add(None, f"query {query_id!r} is gone, but {holders} it")
+    problems.raise_if_any()
+
+
+def _judgment_sources(into: Targets) -> dict[str, str | None]:
+    """assessor -> file; None means the qrels of the ir_datasets dataset."""
+    sources: dict[str, str | None] = dict(into.collection.judgments)
+    if into.collection.ir_dataset and into.dataset.has_qrels():
+        sources.setdefault(into.collection.assessor, None)
+    return sources
+
+
+def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
+    target = into.target(f"judgments/{assessor}")
+    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
+    if by_people and by_people == into.transaction.recorded(target):
+        raise reject(
+            shown or into.dataset_id,
+            None,
+            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
+            "Choose another name in gradelake.toml; nobody's judgments are replaced.",
         )
-        settings = self.into.collection
-        row = {
-            "collection": self.into.name,
-            "source": settings.ir_dataset or "files",
-            "min_relevant": settings.min_relevant,
-            "max_relevance": settings.max_relevance or judged or settings.min_relevant,
-            "default_pool_depth": settings.default_pool_depth,
-            "leave_out_near_duplicates": settings.leave_out_near_duplicates,
-        }
-        target, sha256 = self.into.target("collection"), hash_of(row)
-        if self.into.changed(target, sha256):
-            self.into.transaction.delete("collections", collection=self.into.name)
-            self.into.transaction.insert(
-                "collections", pl.DataFrame([row | {"ingested_at": utc_now()}])
-            )
-            self.into.transaction.record(target, sha256, 1)
-            if not self.into.outcome.counts:
-                self.into.count("settings", 1)
-        else:
-            self.into.outcome.unchanged -= 1  # not an input of its own
-
-    def _queries(self) -> None:
-        if not self.into.dataset.has_queries():
-            raise reject(self.into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
-        if self.into.collection.queries:
-            self.into.file_hash(self.into.collection.queries)  # it says where it looked
-        found = self.into.from_dataset("topics", lambda: self.into.dataset.queries_iter())
-        queries = [datasets.query_text(query) for query in found]
-        target, sha256 = self.into.target("queries"), hash_of(queries)
-        if not self.into.changed(target, sha256):
+    if shown is None:
+        shown = into.dataset_id
+        found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
+        frame = pl.DataFrame(
+            [(q.query_id, q.doc_id, int(q.relevance)) for q in found],
+            schema=types_of("judgments", "query_id", "passage_id", "relevance"),
+            orient="row",
+        ).with_row_index("line", offset=1)
+        sha256 = hash_of(frame.rows())
+        if not into.changed(target, sha256):
             return
-        self._refuse_if_queries_in_use({query.query_id for query in queries})
-        frame = pl.DataFrame(queries, schema=dict.fromkeys(texts.Query._fields, pl.String))
-        self.into.replace(
-            "queries", frame, self.into.collection.queries or self.into.dataset_id, target, sha256
+        frame, repeated = trec.once_per_pair(frame, shown)
+    else:
+        sha256 = into.file_hash(shown)
+        if not into.changed(target, sha256):
+            return
+        frame, repeated = trec.read_qrels(into.collection.path(shown), shown)
+    trec.require_known_queries(frame, into.query_ids, shown)
+    if repeated:
+        into.outcome.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
+    is_first = into.transaction.recorded(target) is None
+    into.replace("judgments", frame.drop("line"), shown, target, sha256, assessor=assessor)
+    if is_first and into.collection.assessor_is_unnamed and assessor == "official":
+        into.outcome.warnings.append(
+            "the judgments are known as assessor:official; name them in gradelake.toml: "
+            f'judgments = {{ NAME = "{shown}" }}'
         )
 
-    def _refuse_if_queries_in_use(self, kept: set[str]) -> None:
-        """Topics that something in the lake still names cannot go."""
-        problems = Problems(
-            self.into.collection.queries or self.into.dataset_id,
-            "Keep these topics; to start over, use another collection name.",
+
+def _near_duplicates(into: Targets) -> None:
+    shown = into.collection.near_duplicates
+    if not shown:
+        _no_near_duplicates(into)
+        return
+    target, sha256 = into.target("near_duplicates"), into.file_hash(shown)
+    if not into.changed(target, sha256):
+        return
+    pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
+    frame = pl.DataFrame(pairs, schema=["passage_id", "canonical_passage_id"], orient="row")
+    into.replace("near_duplicates", frame, shown, target, sha256)
+
+
+def _no_near_duplicates(into: Targets) -> None:
+    """The setting was taken out: the clusters go with it."""
+    target = into.target("near_duplicates")
+    if into.transaction.recorded(target):
+        into.transaction.delete("near_duplicates", collection=into.name)
+        into.transaction.forget(target)
+        into.count("settings", 1)
+
+
+def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
+    """Say which inputs the settings no longer name; what is in the lake stays."""
+    kept = []
+    imported = {
+        assessor
+        for assessor in into.known("judgments", "assessor")
+        if into.transaction.recorded(imported_mark(into.name, assessor))
+    }
+    by_inbox = {"systems": _systems_of_the_inbox(into)}
+    for table, column, named in (
+        ("judgments", "assessor", imported | set(_judgment_sources(into))),
+        ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
+        ("systems", "system", systems.claimed | systems.of_refused),
+    ):
+        if names := sorted(into.known(table, column) - named - by_inbox.get(table, set())):
+            kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")
+            kept[-1] += f" and {len(names) - 5} more" if len(names) > 5 else ""
+    if kept:
+        into.outcome.warnings.append(
+            f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
         )
-        for query_id in sorted(self.into.known("queries", "query_id") - kept):
-            for table in ("judgments", "review_samples", "run_entries", "grades", "rubric_items"):
-                n = self.into.transaction.lake.value(
-                    f"select count(*) from lake.raw.{table} where collection = ? and query_id = ?",
-                    self.into.name,
-                    query_id,
-                )
-                if n:
-                    holders = counted(n, table.replace("_", " "), "name")
-                    problems.add(None, f"query {query_id!r} is gone, but {holders} it")
-        problems.raise_if_any()
 
-    def _judgment_sources(self) -> dict[str, str | None]:
-        """assessor -> file; None means the qrels of the ir_datasets dataset."""
-        sources: dict[str, str | None] = dict(self.into.collection.judgments)
-        if self.into.collection.ir_dataset and self.into.dataset.has_qrels():
-            sources.setdefault(self.into.collection.assessor, None)
-        return sources
 
-    def _judgments(self, assessor: str, shown: str | None) -> None:
-        target = self.into.target(f"judgments/{assessor}")
-        by_people = self.into.transaction.recorded(imported_mark(self.into.name, assessor))
-        if by_people and by_people == self.into.transaction.recorded(target):
-            raise reject(
-                shown or self.into.dataset_id,
-                None,
-                f"assessor {assessor!r} has judgments from `gradelake import judgments`",
-                "Choose another name in gradelake.toml; nobody's judgments are replaced.",
-            )
-        if shown is None:
-            shown = self.into.dataset_id
-            found = self.into.from_dataset("qrels", lambda: self.into.dataset.qrels_iter())
-            frame = pl.DataFrame(
-                [(q.query_id, q.doc_id, int(q.relevance)) for q in found],
-                schema=types_of("judgments", "query_id", "passage_id", "relevance"),
-                orient="row",
-            ).with_row_index("line", offset=1)
-            sha256 = hash_of(frame.rows())
-            if not self.into.changed(target, sha256):
-                return
-            frame, repeated = trec.once_per_pair(frame, shown)
-        else:
-            sha256 = self.into.file_hash(shown)
-            if not self.into.changed(target, sha256):
-                return
-            frame, repeated = trec.read_qrels(self.into.collection.path(shown), shown)
-        trec.require_known_queries(frame, self.into.query_ids, shown)
-        if repeated:
-            self.into.outcome.warnings.append(
-                f"{shown}: {counted(repeated, 'repeated lines')}, kept once"
-            )
-        is_first = self.into.transaction.recorded(target) is None
-        self.into.replace("judgments", frame.drop("line"), shown, target, sha256, assessor=assessor)
-        if is_first and self.into.collection.assessor_is_unnamed and assessor == "official":
-            self.into.outcome.warnings.append(
-                "the judgments are known as assessor:official; name them in gradelake.toml: "
-                f'judgments = {{ NAME = "{shown}" }}'
-            )
+def _systems_of_the_inbox(into: Targets) -> set[str]:
+    """Systems whose files came through the inbox, where no setting names them any more."""
+    if into.collection.inbox is None:
+        return set()
+    found = into.transaction.lake.column(
+        "select system from lake.raw.systems where collection = ? and starts_with(source_file, ?)",
+        into.name,
+        os.path.join(into.collection.inbox, ""),
+    )
+    return set(found)
 
-    def _near_duplicates(self) -> None:
-        shown = self.into.collection.near_duplicates
-        if not shown:
-            self._no_near_duplicates()
-            return
-        target, sha256 = self.into.target("near_duplicates"), self.into.file_hash(shown)
-        if not self.into.changed(target, sha256):
-            return
-        pairs = texts.read_near_duplicates(self.into.collection.path(shown), shown)
-        frame = pl.DataFrame(pairs, schema=["passage_id", "canonical_passage_id"], orient="row")
-        self.into.replace("near_duplicates", frame, shown, target, sha256)
 
-    def _no_near_duplicates(self) -> None:
-        """The setting was taken out: the clusters go with it."""
-        target = self.into.target("near_duplicates")
-        if self.into.transaction.recorded(target):
-            self.into.transaction.delete("near_duplicates", collection=self.into.name)
-            self.into.transaction.forget(target)
-            self.into.count("settings", 1)
-
-    def _warn_of_what_is_kept(self, systems: Systems) -> None:
-        """Say which inputs the settings no longer name; what is in the lake stays."""
-        into, kept = self.into, []
-        imported = {
-            assessor
-            for assessor in into.known("judgments", "assessor")
-            if into.transaction.recorded(imported_mark(into.name, assessor))
-        }
-        by_inbox = {"systems": self._systems_of_the_inbox()}
-        for table, column, named in (
-            ("judgments", "assessor", imported | set(self._judgment_sources())),
-            ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
-            ("systems", "system", systems.claimed | systems.of_refused),
-        ):
-            if names := sorted(into.known(table, column) - named - by_inbox.get(table, set())):
-                kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")
-                kept[-1] += f" and {len(names) - 5} more" if len(names) > 5 else ""
-        if kept:
-            into.outcome.warnings.append(
-                f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
-            )
-
-    def _systems_of_the_inbox(self) -> set[str]:
-        """Systems whose files came through the inbox, where no setting names them any more."""
-        if self.into.collection.inbox is None:
-            return set()
-        found = self.into.transaction.lake.column(
-            "select system from lake.raw.systems "
-            "where collection = ? and starts_with(source_file, ?)",
-            self.into.name,
-            os.path.join(self.into.collection.inbox, ""),
-        )
-        return set(found)
-
-    def _official_ranks(self, leaderboard: str, shown: str) -> None:
-        target = self.into.target(f"official_ranks/{leaderboard}")
-        sha256 = self.into.file_hash(shown)
-        if not self.into.changed(target, sha256):
-            return
-        ranks = texts.read_official_ranks(self.into.collection.path(shown), shown)
-        types = types_of("official_ranks", "system", "rank", "score")
-        frame = pl.DataFrame(ranks, schema=types, orient="row")
-        self.into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)
+def _official_ranks(into: Targets, leaderboard: str, shown: str) -> None:
+    target = into.target(f"official_ranks/{leaderboard}")
+    sha256 = into.file_hash(shown)
+    if not into.changed(target, sha256):
+        return
+    ranks = texts.read_official_ranks(into.collection.path(shown), shown)
+    types = types_of("official_ranks", "system", "rank", "score")
+    frame = pl.DataFrame(ranks, schema=types, orient="row")
+    into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)

@@ -210,10 +210,10 @@ class Systems:
         changed: list[tuple[str, str]] = []
         named = self.into.collection.matching(self.into.collection.responses, "responses")
         for shown in named:
-            self.into.guarded(lambda: self._look_at_responses(shown, changed))  # noqa: B023
+            self.into.guarded(self._look_at_responses, shown, changed)
         good: list[ResponseFile] = []
         for shown, sha256 in changed:
-            self.into.guarded(lambda: good.append(self._read_responses(shown, sha256)))  # noqa: B023
+            self.into.guarded(self._read_responses, shown, sha256, good)
         refused = set(named) & {rejected.file for rejected in self.into.outcome.rejected}
         for shown in refused:
             self.of_refused |= self._generated_by(shown)
@@ -231,14 +231,14 @@ class Systems:
     def _generated_by(self, shown: str) -> set[str]:
         return self.into.known("systems", "system", kind="generation", source_file=shown)
 
-    def _read_responses(self, shown: str, sha256: str) -> ResponseFile:
+    def _read_responses(self, shown: str, sha256: str, good: list[ResponseFile]) -> None:
         found = responses.read_responses(self.into.collection.path(shown), shown)
         by_system: dict[str, list[Response]] = {}
         for response in found:
             by_system.setdefault(response.system, []).append(response)
         self._check_responses(found, by_system, shown)
         self.claimed |= set(by_system)
-        return ResponseFile(shown, sha256, found, by_system)
+        good.append(ResponseFile(shown, sha256, found, by_system))
 
     def _write_responses(self, file: ResponseFile, all_are_good: bool) -> None:
         target = self.into.target(f"responses/{file.shown}")

@@ -71,10 +71,10 @@ class Targets:
         self.dataset_id = collection.ir_dataset or ""
         self.query_ids: set[str] = set()  # known once the topics are in
 
-    def guarded(self, step: Callable[[], None]) -> None:
+    def guarded(self, step: Callable[..., None], *arguments: Any) -> None:
         """Run a step that raises `Rejected` before it writes anything."""
         try:
-            step()
+            step(*arguments)
         except Rejected as rejected:
             self.outcome.rejected.append(rejected)
 
