@@ -51,9 +51,9 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
     """
     rubric.check_version(first)
     rubric.check_version(second)
-    old = {_key(item): item for item in rubric.items(first)}
-    new = {_key(item): item for item in rubric.items(second)}
-    earlier = {_key(item) for item in rubric.dropped(first)} if first < second else set()
+    old = {item.key: item for item in rubric.items(first)}
+    new = {item.key: item for item in rubric.items(second)}
+    earlier = {item.key for item in rubric.dropped(first)} if first < second else set()
     found = [
         Difference("reweighted", item, new[key])
         for key, item in old.items()
@@ -81,10 +81,6 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
             d.item.item_id,
         ),
     )
-
-
-def _key(item: RubricItem) -> tuple:
-    return item.query_id, item.bank, item.facet_id, item.item_id
 
 
 def _origin(item: RubricItem) -> tuple:

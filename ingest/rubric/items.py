@@ -24,6 +24,13 @@ class RubricItem:
     weight: float
     origin: str
     origin_item_id: str
+    is_in_force: bool = True
+    action: str | None = None  # what the version did to it
+    previous_item_id: str | None = None  # what the version reworded it from
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.query_id, self.bank, self.facet_id, self.item_id
 
 
 @dataclass(frozen=True)

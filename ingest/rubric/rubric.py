@@ -1,44 +1,38 @@
 """The rubric of a collection as the lake has it, with every edit of the file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
 
-EDITS = (
-    "select rubric_version, collection, bank, item_id, action, query_id, facet_id, kind, "
-    "item_text, gold_answers, weight, new_item_id, editor, reason "
-    "from rubric_edits"
-)
+STATES = """
+    select
+        rubric_version, bank, query_id, facet_id, item_id, kind, item_text, gold_answers, weight,
+        origin, origin_item_id, is_in_force, action, previous_item_id
+    from rubric_states
+    where collection = ?
+    order by rubric_version, query_id, bank, kind desc, facet_id, item_text, item_id
+"""
+REMOVALS = """
+    select rubric_version, bank, item_id, action, coalesce(editor, ''), coalesce(reason, '')
+    from rubric_edits
+    where collection = ? and action in ('drop', 'reword')
+    order by rubric_version, action
+"""
 
 
-@dataclass(frozen=True)
-class AppliedEdit:
-    """An edit as a build accepted it: what an item became. `new_item_id`: of a reword or add."""
+class Removal(NamedTuple):
+    """An edit that took an item out of the rubric."""
 
     rubric_version: int
-    collection: str
     bank: str
     item_id: str
     action: str
-    query_id: str
-    facet_id: str
-    kind: str
-    text: str
-    gold_answers: tuple[str, ...]
-    weight: float
-    new_item_id: str | None
     editor: str
     reason: str
-
-    @classmethod
-    def of_row(cls, row: tuple) -> "AppliedEdit":
-        *first, text, answers, weight, new_item_id, editor, reason = row
-        last = [text or "", cleaned(answers or ()), weight, new_item_id, editor or "", reason or ""]
-        return cls(*[*first, *last])
 
 
 class Rubric:
@@ -61,50 +55,29 @@ class Rubric:
                     f"{collection} has no query {query_id!r}",
                     did_you_mean(query_id, self.query_texts),
                 )
-        known = lake.rows(
-            "select distinct rubric_version, bank from lake.intermediate.int_rubric_items "
-            "where collection = ?",
-            collection,
-        )
-        if not known:
+        states = lake.rows(STATES, collection)
+        if not states:
             raise BadInput(
                 f"{collection} has no rubric",
                 f"Bring one in: gradelake import bank {collection} FILE --name NAME",
             )
-        self.banks = sorted({bank for _, bank in known})
-        wanted = None if query_ids is None else list(query_ids)
-        where = "where collection = $c and ($q::varchar[] is null or list_contains($q, query_id))"
-        edits = lake.rows(f"{EDITS} {where} order by all", c=collection, q=wanted)
-        self.edits = [AppliedEdit.of_row(row) for row in edits]
-        rows = lake.rows(
-            "select rubric_version, bank, query_id, facet_id, item_id, kind, item_text, "
-            "gold_answers, weight, origin, origin_item_id "
-            f"from rubric_items {where} "
-            "order by rubric_version, query_id, bank, kind desc, facet_id, item_text, item_id",
-            c=collection,
-            q=wanted,
-        )
-        all_versions = {version for version, _ in known} | {
-            version
-            for (version,) in lake.rows(
-                "select distinct rubric_version from lake.intermediate.int_rubric_edits "
-                "where collection = ?",
-                collection,
-            )
-        }
-        self._items: dict[int, list[RubricItem]] = {version: [] for version in sorted(all_versions)}
-        for version, *first, text, answers, weight, origin, origin_item_id in rows:
-            last = [text or "", cleaned(answers or ()), weight, origin, origin_item_id]
-            self._items[version].append(RubricItem(*[*first, *last]))
+        self.banks = sorted({bank for _, bank, *_ in states})
+        self.removals = [Removal(*row) for row in lake.rows(REMOVALS, collection)]
+        self._states: dict[int, list[RubricItem]] = {}
+        for version, bank, query_id, facet_id, item_id, kind, text, answers, *rest in states:
+            here = self._states.setdefault(version, [])
+            if query_ids is None or query_id in query_ids:
+                own = (text or "", cleaned(answers or ()))
+                here.append(RubricItem(bank, query_id, facet_id, item_id, kind, *own, *rest))
 
     @property
     def newest(self) -> int:
-        return max(self._items)
+        return max(self._states)
 
     def check_version(self, version: int) -> None:
         """Raise `BadInput` unless there is this version."""
-        if version not in self._items:
-            known = ", ".join(map(str, self._items))
+        if version not in self._states:
+            known = ", ".join(map(str, self._states))
             raise BadInput(
                 f"{self.collection} has no rubric version {version}",
                 f"Known: {known}. A version is there when rubric_edits.csv has rows of it.",
@@ -119,23 +92,18 @@ class Rubric:
 
     def items(self, version: int) -> list[RubricItem]:
         """The items in force, by query, bank, kind and text."""
-        return self._items[version]
-
-    def items_before(self, version: int) -> list[RubricItem]:
-        """The items in force in the version before."""
-        earlier = [number for number in self._items if number < version]
-        return self._items[max(earlier)] if earlier else []
+        return [item for item in self._states[version] if item.is_in_force]
 
     def dropped(self, version: int) -> list[RubricItem]:
         """Items of earlier versions that are not in force, as they were when they last were."""
-        here = {(i.query_id, i.bank, i.facet_id, i.item_id) for i in self._items[version]}
-        last = {
-            (i.query_id, i.bank, i.facet_id, i.item_id): i
-            for earlier, items in self._items.items()
-            if earlier < version
-            for i in items
-        }
-        return [item for key, item in last.items() if key not in here]
+        return [item for item in self._states[version] if not item.is_in_force]
+
+    def before(self, item: RubricItem, version: int) -> RubricItem | None:
+        """What an item was in the version before, perhaps with another text."""
+        earlier = max((number for number in self._states if number < version), default=version)
+        item_id = item.previous_item_id or item.item_id
+        same = (item.query_id, item.bank, item.facet_id, item_id)
+        return next((i for i in self._states[earlier] if i.key == same), None)
 
     def section(self, version: int, query_id: str, bank: str) -> Section:
         """The items of a query in a bank; an id that several facets share stands there once."""

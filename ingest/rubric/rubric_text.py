@@ -7,7 +7,7 @@ from itertools import groupby
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.differences import KINDS, Difference, marked
 from gradelake.ingest.rubric.items import RubricItem, number, short_ids
-from gradelake.ingest.rubric.rubric import AppliedEdit, Rubric
+from gradelake.ingest.rubric.rubric import Removal, Rubric
 from gradelake.sql.common import console
 
 _DONE = {
@@ -28,9 +28,9 @@ def query_as_object(rubric: Rubric, query_id: str, version: int) -> dict:
     gone = [item for item in rubric.dropped(version) if item.query_id == query_id]
     ids = short_ids(item.item_id for item in (*items, *gone))
     last = {
-        (edit.bank, edit.item_id): edit
-        for edit in rubric.edits
-        if edit.rubric_version <= version and edit.action in ("drop", "reword")
+        (removal.bank, removal.item_id): removal
+        for removal in rubric.removals
+        if removal.rubric_version <= version
     }
     return {
         "collection": rubric.collection,
@@ -42,7 +42,7 @@ def query_as_object(rubric: Rubric, query_id: str, version: int) -> dict:
             for item in items
         ],
         "dropped": [
-            _as_object(item, ids) | {"why": _why_gone(last.get((item.bank, item.item_id)))}
+            _as_object(item, ids) | {"why": _why_gone(last[item.bank, item.item_id])}
             for item in gone
         ],
     }
@@ -84,27 +84,18 @@ def _as_object(item: RubricItem, ids: dict[str, str]) -> dict:
 
 def _what_happened(rubric: Rubric, item: RubricItem, version: int) -> str:
     """What the edits of a version did to an item that is in force in it."""
-    for edit in rubric.edits:
-        if (edit.rubric_version, edit.bank, edit.query_id) != (version, item.bank, item.query_id):
-            continue
-        if item.item_id != (edit.new_item_id or edit.item_id):
-            continue
-        earlier = [i for i in rubric.items_before(version) if i.bank == item.bank]
-        before = next((i for i in earlier if i.item_id == edit.item_id), None)
-        if edit.action == "reword":
-            return f"reworded from {before.text!r}" if before else "reworded"
-        if edit.action == "reweight" and before:
-            return f"reweighted from {number(before.weight)}"
-        return _DONE[edit.action]
-    return ""
+    before = rubric.before(item, version)
+    if before and item.action == "reword":
+        return f"reworded from {before.text!r}"
+    if before and item.action == "reweight":
+        return f"reweighted from {number(before.weight)}"
+    return _DONE[item.action] if item.action else ""
 
 
-def _why_gone(edit: AppliedEdit | None) -> str:
-    if edit is None:
-        return "not in the bank any more"
-    by = f" by {edit.editor}" if edit.editor else ""
-    reason = f": {edit.reason}" if edit.reason else ""
-    return f"{_DONE[edit.action]} in version {edit.rubric_version}{by}{reason}"
+def _why_gone(removal: Removal) -> str:
+    by = f" by {removal.editor}" if removal.editor else ""
+    reason = f": {removal.reason}" if removal.reason else ""
+    return f"{_DONE[removal.action]} in version {removal.rubric_version}{by}{reason}"
 
 
 # --- edit ---------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def _holds(lake: Lake, project: Project) -> bool:
 
 def _fetch(lake: Lake) -> None:
     """The views as temporary tables: each is computed once."""
-    for name in ("items", "edits"):
+    for name in ("states", "edits"):
         lake.connection.execute(
             f"create or replace temp table rubric_{name} as "
             f"select * from lake.intermediate.int_rubric_{name}"
