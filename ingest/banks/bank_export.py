@@ -1,6 +1,5 @@
 """`gradelake export bank`: a rubric bank as a file that `import bank` and the workbench read."""
 
-import io
 import json
 from itertools import groupby
 from pathlib import Path
@@ -85,9 +84,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
             hint += " With --live, what was imported since the last build is read too."
         raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)
     if format_ == "csv":
-        csv_text = io.StringIO(newline="")
-        bank_csv.write(items, csv_text)
-        text = csv_text.getvalue()
+        text = bank_csv.text_of(items)
     else:
         queries = lake.rows(
             "select query_id, text from lake.raw.queries where collection = ?", collection

@@ -1,7 +1,5 @@
 """A CSV whose judgment column people filled in: a sample that was exported, or a file of theirs."""
 
-import csv
-import io
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,9 +7,8 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from gradelake.ingest.banks.bank_csv import column_names, numbered_rows, separator
+from gradelake.ingest.csv_tables import Table
 from gradelake.sql.common import files
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.lake.contracts import types_of
 
@@ -56,23 +53,10 @@ def read_judgments(path: Path, shown: str) -> pl.DataFrame:
     read, cells that do not hold what they must, a pair listed twice, and a sample whose rows
     contradict each other.
     """
-    data = files.read(path, shown)
-    text = io.StringIO(data.decode(), newline="")
-    reader = csv.reader(text, strict=True, delimiter=separator(data, REQUIRED) or ",")
-    rows = numbered_rows(reader, shown)
-    line, header = next(rows)
-    names = column_names(header)
-    _require_columns(names, shown, line)
+    table = Table(files.read(path, shown), shown, REQUIRED)
+    table.require([*REQUIRED, *(DESIGN if set(DESIGN) & set(table.names) else ())], _KEEP)
     problems, found = Problems(shown, _FILL), []
-    for line, cells in rows:
-        if len(cells) != len(names):
-            problems.add(
-                line,
-                f"{counted(len(cells), 'cells')} instead of {len(names)} "
-                "(a text with a comma needs double quotes)",
-            )
-            continue
-        row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+    for line, row in table.rows(problems.add):
         found.append((*_judgment(row, line, problems), *_design(row, line, problems), line))
     problems.raise_if_any()
     if not found:
@@ -81,15 +65,6 @@ def read_judgments(path: Path, shown: str) -> pl.DataFrame:
     _require_once(frame, shown)
     _require_one_design(frame, shown)
     return frame
-
-
-def _require_columns(names: list[str], shown: str, line: int) -> None:
-    wanted = [*REQUIRED, *(DESIGN if set(DESIGN) & set(names) else ())]
-    if missing := [name for name in wanted if name not in names]:
-        raise reject(shown, line, f"no column {' and no column '.join(missing)}", _KEEP)
-    for name in wanted:
-        if names.count(name) > 1:
-            raise reject(shown, line, f"column {name} is there twice", _KEEP)
 
 
 def _judgment(row: dict[str, str], line: int, problems: Problems) -> tuple[str, str, int | None]:

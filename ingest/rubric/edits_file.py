@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradelake.ingest.csv_tables import written
 from gradelake.sql.build import seeds
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
@@ -57,17 +58,15 @@ def path_of(project: Project) -> Path:
     return seeds.seeds_folder(project) / NAME
 
 
-def content_of(project: Project) -> bytes:
-    """The file's bytes; those that come with the package where the project has no file yet."""
+def _source(project: Project) -> Path:
+    """What comes with the package, where the project has no file yet."""
     path = path_of(project)
-    return (path if path.exists() else seeds.PACKAGED / NAME).read_bytes()
+    return path if path.exists() else seeds.PACKAGED / NAME
 
 
 def read(project: Project) -> list[Row]:
     """All rows. Raises `Rejected` for another header, rows of another length, broken quotes."""
-    path = path_of(project)
-    if not path.exists():
-        path = seeds.PACKAGED / NAME
+    path = _source(project)
     shown = os.path.relpath(path)
     return _rows(files.read(path, shown), shown)
 
@@ -116,15 +115,16 @@ def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
     path = path_of(project)
     path = path.resolve() if path.is_symlink() else path
     copied = not path.exists() and bool(read(project))
-    content = content_of(project)
+    content = _source(project).read_bytes()
     end = b"\r\n" if content.split(b"\n", 1)[0].endswith(b"\r") else b"\n"
     if not content.endswith((b"\n", b"\r")):
         content += end
+    added = written([[row[column] for column in COLUMNS] for row in rows], end.decode())
     fresh = path.with_name(f".{path.name}.writing")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with fresh.open("wb") as stream:
-            stream.write(content + _written(rows, end.decode()))
+            stream.write(content + added.encode())
             stream.flush()
             os.fsync(stream.fileno())
         if path.exists():
@@ -138,18 +138,3 @@ def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
             "Is there room, and may you write there?",
         ) from error
     return copied
-
-
-def _written(rows: Sequence[dict[str, str]], end: str) -> bytes:
-    stream = io.StringIO(newline="")
-    # the writer itself does not see that a lone carriage return ends a line for a reader
-    quoted = any("\r" in cell for row in rows for cell in row.values())
-    writer = csv.DictWriter(
-        stream,
-        COLUMNS,
-        restval="",
-        lineterminator=end,
-        quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL,
-    )
-    writer.writerows(rows)
-    return stream.getvalue().encode()

@@ -10,8 +10,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from gradelake.ingest.banks.bank_csv import join_answers, split_answers
 from gradelake.ingest.banks.bank_items import KINDS
+from gradelake.ingest.csv_tables import join_answers, split_answers
 from gradelake.ingest.rubric.items import cleaned, number
 
 _ANSWERS = " [answers: "

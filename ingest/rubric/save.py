@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradelake.ingest.banks.bank_csv import join_answers
+from gradelake.ingest.csv_tables import join_answers
 from gradelake.ingest.rubric import changes, edits_file, sheet
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.edits_file import Row

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gradelake.ingest.banks.bank_csv import split_answers
+from gradelake.ingest.csv_tables import split_answers
 from gradelake.sql.common.rubric_items import item_id_of
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY, line_of, without
 from tests.ingest.rubric.editing import edit, rows
