@@ -32,7 +32,7 @@ class Table:
             raise reject(self.shown, self.line, what, hint)
         for name in columns:
             if self.names.count(name) > 1:
-                raise reject(self.shown, self.line, f"column {name} is named twice", hint)
+                raise reject(self.shown, self.line, f"column {name} is there twice", hint)
 
     def rows(self, leave_out: Callable[[int, str], None]) -> Iterator[tuple[int, dict[str, str]]]:
         """(first line, cells by column) of every row. One with more or fewer cells is left out:

@@ -468,7 +468,7 @@ def test_a_csv_without_its_columns_or_with_an_open_quote_is_rejected(read):
     assert said.startswith("bank.csv:1: no column kind")
     said = rejected(read, 'query_id,kind,text\nq1,nugget,a\nq1,nugget,"b\n', "bank.csv")
     assert said.startswith("bank.csv:3: a row that cannot be read begins here")
-    assert "named twice" in rejected(read, "query_id,kind,text,text\n", "bank.csv")
+    assert "column text is there twice" in rejected(read, "query_id,kind,text,text\n", "bank.csv")
 
 
 # --- TQA ----------------------------------------------------------------------------------------
