@@ -53,10 +53,11 @@ class Systems:
 
     def runs(self) -> None:
         """Every run that is new or changed; faulty ones are left as the lake has them."""
-        changed = []
-        for source in self._run_sources():
-            if self.into.changed(self._system_target(source.system), source.sha256):
-                changed.append(source)
+        changed = [
+            source
+            for source in self._run_sources()
+            if self.into.changed(self._system_target(source.system), source.sha256)
+        ]
         for batch in self._batches(changed):
             self._write_runs(batch)
 
@@ -75,7 +76,13 @@ class Systems:
         for system, claims in shown_by_system.items():
             try:
                 trec.check_system_name(system, claims[0])
-                _refuse_shared_name(system, claims)
+                if len(claims) > 1:
+                    raise reject(
+                        claims[0],
+                        None,
+                        f"several files claim the system {system!r}: {', '.join(claims)}",
+                        "A system's name is its file name without endings: rename.",
+                    )
                 if system in generating:
                     raise reject(
                         claims[0],
@@ -182,13 +189,13 @@ class Systems:
         if not (systems := sorted(systems)):
             return
         transaction = self.into.transaction
-        holders = transaction.lake.rows(
+        holders = transaction.lake.column(
             "select distinct source_file from lake.raw.systems where collection = ? "
             "and kind = 'generation' and system in (select unnest(?))",
             self.into.name,
             systems,
         )
-        for (shown,) in holders:
+        for shown in holders:
             if shown != taken_by:
                 transaction.forget(self.into.target(f"responses/{shown}"))
         for system in systems:
@@ -233,10 +240,10 @@ class Systems:
 
     def _read_responses(self, shown: str, sha256: str, good: list[ResponseFile]) -> None:
         found = responses.read_responses(self.into.collection.path(shown), shown)
+        self._check_responses(found, shown)
         by_system: dict[str, list[Response]] = {}
         for response in found:
             by_system.setdefault(response.system, []).append(response)
-        self._check_responses(found, by_system, shown)
         self.claimed |= set(by_system)
         good.append(ResponseFile(shown, sha256, found, by_system))
 
@@ -267,28 +274,20 @@ class Systems:
             )
         passages.add_generated(self.into, file.found)
 
-    def _check_responses(
-        self, found: list[Response], by_system: dict[str, list[Response]], shown: str
-    ) -> None:
-        problems = Problems(shown, "Fix these lines and ingest again.")
-        first_line = {system: given[0].line for system, given in by_system.items()}
-        for system, line in first_line.items():
-            try:
-                trec.check_system_name(system, shown)
-            except Rejected as rejected:
-                problems.add(line, rejected.problems[0].message)
-            if system in self.claimed:
-                problems.add(line, f"system {system!r} is also in another file")
+    def _check_responses(self, found: list[Response], shown: str) -> None:
+        problems, systems = Problems(shown, "Fix these lines and ingest again."), set()
         for response in found:
             if response.query_id not in self.into.query_ids:
                 problems.add(response.line, f"unknown query {response.query_id!r}")
-        problems.raise_if_any()
-
-
-def _refuse_shared_name(system: str, claims: list[str]) -> None:
-    if len(claims) > 1:
-        problems = Problems(claims[0], "A system's name is its file name without endings: rename.")
-        problems.add(None, f"several files claim the system {system!r}: {', '.join(claims)}")
+            if response.system in systems:
+                continue
+            systems.add(response.system)
+            try:
+                trec.check_system_name(response.system, shown)
+            except Rejected as rejected:
+                problems.add(response.line, rejected.problems[0].message)
+            if response.system in self.claimed:
+                problems.add(response.line, f"system {response.system!r} is also in another file")
         problems.raise_if_any()
 
 
