@@ -1,7 +1,7 @@
 """What only shows when a bank's items are seen together: repeats, topics unlike the others."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 
 from gradelake.ingest.banks.bank_items import Findings, Item
@@ -28,7 +28,12 @@ def once_each(items: Iterable[Item], findings: Findings) -> list[Item]:
     kept = []
     for same in by_key.values():
         first = same[0]
-        if len({(i.kind, i.text, str(i.gold_answers), i.weight) for i in same}) == 1:
+        differ = " and ".join(
+            name.replace("_", " ")
+            for name in ("text", "kind", "gold_answers", "weight")
+            if len({str(getattr(item, name)) for item in same}) > 1
+        )
+        if not differ:
             kept.append(first)
             if len(same) > 1:
                 findings.note(
@@ -38,16 +43,6 @@ def once_each(items: Iterable[Item], findings: Findings) -> list[Item]:
                     f"{_where(same)}: kept once",
                 )
         else:
-            differ = " and ".join(
-                what
-                for what, values in (
-                    ("text", {i.text for i in same}),
-                    ("kind", {i.kind for i in same}),
-                    ("gold answers", {str(i.gold_answers) for i in same}),
-                    ("weight", {i.weight for i in same}),
-                )
-                if len(values) > 1
-            )
             findings.leave_out(
                 "conflict",
                 first.line,
@@ -96,18 +91,16 @@ def note_broken_texts(items: Iterable[Item], findings: Findings) -> None:
 
 def note_unusual_topics(items: list[Item], findings: Findings) -> None:
     """Point out queries (or facets) with far more items than the middle one has."""
-    counts = Counter((item.query_id, item.facet_id) for item in items)
-    if len(counts) < MIN_TOPICS:
-        return
-    middle = sorted(counts.values())[len(counts) // 2]
-    limit = max(UNUSUAL * middle, MANY)
-    usual = sorted(n for n in counts.values() if n < limit)
-    first: dict[tuple[str, str], Item] = {}
+    topics: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in items:
-        first.setdefault((item.query_id, item.facet_id), item)
-    for (query_id, facet_id), n in counts.items():
-        if n >= limit:
-            item = first[query_id, facet_id]
+        topics[item.query_id, item.facet_id].append(item)
+    if len(topics) < MIN_TOPICS:
+        return
+    counts = sorted(map(len, topics.values()))
+    limit = max(UNUSUAL * counts[len(counts) // 2], MANY)
+    usual = [n for n in counts if n < limit]
+    for (query_id, facet_id), (item, *more) in topics.items():
+        if (n := 1 + len(more)) >= limit:
             others = f"{usual[0]}" if usual[0] == usual[-1] else f"{usual[0]} to {usual[-1]}"
             facet = f", facet {facet_id!r}," if facet_id else ""
             findings.note(
