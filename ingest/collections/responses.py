@@ -51,7 +51,7 @@ class Response:
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
         """(start, end) of each passage in the text."""
-        return _spans(self.text, MAX_TOKENS)
+        return split(self.text)
 
     def passages(self) -> list[tuple[str, str]]:
         """(passage_id, text) in order; a passage said twice is kept at its first place."""
@@ -75,17 +75,12 @@ def count_tokens(text: str) -> int:
     return len(_TOKEN.findall(text))
 
 
-def split(text: str, max_tokens: int = MAX_TOKENS) -> list[str]:
-    """Cut a response into passages of at most `max_tokens` tokens.
+def split(text: str, max_tokens: int = MAX_TOKENS) -> list[tuple[int, int]]:
+    """(start, end) of a response's passages of at most `max_tokens` tokens, blanks between them.
 
     Whole paragraphs are packed together while they fit; a paragraph that does not fit is cut
     between sentences, a sentence that does not fit between words, a word between tokens.
     """
-    return [text[start:end] for start, end in _spans(text, max_tokens)]
-
-
-def _spans(text: str, max_tokens: int) -> list[tuple[int, int]]:
-    """(start, end) of the passages that `split` gives: nothing but blanks is between them."""
     found: list[tuple[int, int]] = []
     for start, end in _pieces(text, max_tokens):
         if found and count_tokens(text[found[-1][0] : end]) <= max_tokens:

@@ -1,7 +1,5 @@
 """`seeds/rubric_edits.csv`: the edits as rows. Rows are added; what stands there stays as it is."""
 
-import csv
-import io
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -9,10 +7,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradelake.ingest.csv_tables import written
+from gradelake.ingest.csv_tables import Table, written
 from gradelake.sql.build import seeds
 from gradelake.sql.common import files
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
@@ -33,7 +30,6 @@ COLUMNS = (
     "editor",
     "reason",
 )
-_HEADER = ",".join(COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -68,26 +64,13 @@ def read(project: Project) -> list[Row]:
     """All rows. Raises `Rejected` for another header, rows of another length, broken quotes."""
     path = _source(project)
     shown = os.path.relpath(path)
-    return _rows(files.read(path, shown), shown)
-
-
-def _rows(data: bytes, shown: str) -> list[Row]:
-    problems = Problems(shown, f"The first line is {_HEADER}, and each edit has as many cells.")
-    reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
-    rows, line = [], 1
-    try:
-        for cells in reader:
-            if line == 1:
-                if tuple(cells) != COLUMNS:
-                    raise reject(shown, 1, "the first line is another one", problems.hint)
-            elif cells and len(cells) != len(COLUMNS):
-                problems.add(line, f"{counted(len(cells), 'cells')} instead of {len(COLUMNS)}")
-            elif cells:
-                values = (cell.strip() for cell in cells)
-                rows.append(Row(line, dict(zip(COLUMNS, values, strict=True))))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        problems.add(line, f"a row that cannot be read begins here ({error})")
+    problems = Problems(
+        shown, f"The first line is {','.join(COLUMNS)}, and each edit has as many cells."
+    )
+    table = Table(files.read(path, shown), shown, COLUMNS)
+    if tuple(table.names) != COLUMNS:
+        raise reject(shown, 1, "the first line is another one", problems.hint)
+    rows = [Row(line, cells) for line, cells in table.rows(problems.add)]
     problems.raise_if_any()
     return rows
 

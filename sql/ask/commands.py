@@ -94,9 +94,7 @@ def _until_the_input_ends(shell: Shell) -> None:
 
 
 def _ask(lake, statement, values, format_, output) -> None:
-    found = question.relation(lake, statement, values)
-    if found is None:
-        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+    found = question.rows(lake, statement, values)
     with console.working("asking the lake"):
         if output:
             question.write(found, format_, output)

@@ -79,6 +79,14 @@ def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDB
         raise
 
 
+def rows(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDBPyRelation:
+    """`relation` of a statement that has rows. Raises `BadInput` for another."""
+    found = relation(lake, statement, values)
+    if found is None:
+        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
+    return found
+
+
 def _for_one_word(lake: Lake, word: str) -> str | None:
     """What a single word was meant for: a question of the book, a table."""
     meant = [f"`@{word}` asks the question of this name"] if word in entries() else []
@@ -92,13 +100,13 @@ def answer(found: duckdb.DuckDBPyRelation, format_: str) -> int:
 
     Raises `BadInput` with DuckDB's own words.
     """
-    rows = in_words(found.fetchall)
+    fetched = in_words(found.fetchall)
     if found.columns == _PLAN and format_ == "table":
-        for _, drawing in rows:
+        for _, drawing in fetched:
             console.say(drawing)
     else:
-        console.FORMATS[format_](found.columns, rows)
-    return len(rows)
+        console.FORMATS[format_](found.columns, fetched)
+    return len(fetched)
 
 
 def tell_what_is_not_built(lake: Lake) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import duckdb
 
 from gradelake.sql.ask import book, question
-from gradelake.sql.common.errors import BadInput, GradelakeError
+from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
@@ -38,7 +38,7 @@ class Reader:
         `marts` is the default schema. `.pl()`, `.df()`, `.arrow()` and `.fetchall()` read them.
         Raises `BadInput` with DuckDB's own words, and for a statement that has no rows.
         """
-        return _rows(self._reading(), question.one_statement(query), parameters or None)
+        return question.rows(self._reading(), question.one_statement(query), parameters or None)
 
     def ask(self, name: str, **parameters: Any) -> duckdb.DuckDBPyRelation:
         """The rows of a question of the query book, such as `leaderboard`.
@@ -53,7 +53,7 @@ class Reader:
                 self._live = self._open.enter_context(chosen)
             lake = self._live
         given = {key: "any" if value is None else str(value) for key, value in parameters.items()}
-        return _rows(lake, *book.asked(lake, name, given))
+        return question.rows(lake, *book.asked(lake, name, given))
 
     def tables(self) -> duckdb.DuckDBPyRelation:
         """The tables that people ask, marts first: name (as a query may say it), description.
@@ -114,10 +114,3 @@ class Reader:
             self._lake = self._open.enter_context(Lake.published(self.project, self._named))
             self._lake.connection.execute("use lake.marts")
         return self._lake
-
-
-def _rows(lake: Lake, statement: str, values: question.Values) -> duckdb.DuckDBPyRelation:
-    found = question.relation(lake, statement, values)
-    if found is None:
-        raise BadInput("this statement returns no rows", "The lake is open for reading only.")
-    return found

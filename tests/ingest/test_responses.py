@@ -12,14 +12,19 @@ from gradelake.ingest.collections.responses import (
     count_tokens,
     passage_id,
     read_responses,
-    split,
 )
+from gradelake.ingest.collections.responses import split as spans_of
 from tests.ingest.conftest import report, said, write_file
 
 
 def read(path, *objects):
     write_file(path, [json.dumps(each) for each in objects])
     return read_responses(path, path.name)
+
+
+def split(text: str, *most: int) -> list[str]:
+    """The passages of a text."""
+    return [text[start:end] for start, end in spans_of(text, *most)]
 
 
 def words(n: int, start: int = 1) -> str:
