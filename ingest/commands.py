@@ -116,17 +116,21 @@ def import_labels(project, collection, file, judge, as_json):
         from gradelake.ingest.collections.labels import import_labels as run_import
 
         n_rows, snapshot, warnings = run_import(lake, collection, file, judge, sys.argv[1:])
+    done = {"judge": judge, "written": n_rows, "snapshot": snapshot, "warnings": warnings}
+    what = f"judge {judge}: wrote {counted(n_rows, 'labels')} for {collection}"
+    _tell(done, as_json, file, [what])
+
+
+def _tell(done: dict, as_json: bool, file: Path, written: list[str]) -> None:
+    """What became of a file, as `--json` prints it or in lines."""
     if as_json:
-        console.print_json(
-            {"judge": judge, "written": n_rows, "snapshot": snapshot, "warnings": warnings}
-        )
+        console.print_json(done)
         return
-    for warning in warnings:
+    for warning in done["warnings"]:
         console.warn(f"note: {warning}")
-    if snapshot is None:
-        console.say(f"{file}: unchanged, nothing to do")
-    else:
-        console.say(f"judge {judge}: wrote {counted(n_rows, 'labels')} for {collection}")
+    unchanged = [f"{file}: unchanged, nothing to do"]
+    for line in unchanged if done["snapshot"] is None else written:
+        console.say(line)
 
 
 @import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")
@@ -193,26 +197,18 @@ def import_judgments(project, collection, file, assessor, as_json):
         from gradelake.ingest.collections.judgments import import_judgments as run_import
 
         done = run_import(lake, collection, file, assessor, sys.argv[1:])
-    if as_json:
-        console.print_json(
-            {
-                "assessor": assessor,
-                "sample": done.sample,
-                "written": done.judged,
-                "not_judged_yet": done.empty,
-                "changed": done.changed,
-                "snapshot": done.snapshot,
-                "warnings": done.warnings,
-            }
-        )
-        return
-    for warning in done.warnings:
-        console.warn(f"note: {warning}")
-    if done.snapshot is None:
-        console.say(f"{file}: unchanged, nothing to do")
-        return
-    console.say(f"assessor {assessor}: wrote {counted(done.judged, 'judgments')} for {collection}")
+    shown = {
+        "assessor": assessor,
+        "sample": done.sample,
+        "written": done.judged,
+        "not_judged_yet": done.empty,
+        "changed": done.changed,
+        "snapshot": done.snapshot,
+        "warnings": done.warnings,
+    }
+    what = [f"assessor {assessor}: wrote {counted(done.judged, 'judgments')} for {collection}"]
     if done.changed:
-        console.say(f"{done.changed:,} of the pairs had another judgment before")
+        what.append(f"{done.changed:,} of the pairs had another judgment before")
     if done.empty:
-        console.say(f"{counted(done.empty, 'rows', 'have')} no judgment yet")
+        what.append(f"{counted(done.empty, 'rows', 'have')} no judgment yet")
+    _tell(shown, as_json, file, what)
