@@ -110,47 +110,28 @@ def _kind(path: Path, folder: Path, mode: int) -> str | None:
 def with_arrivals(collection: Collection, inbox: Inbox) -> tuple[Collection, list[Rejected]]:
     """The collection with the files of its inbox as inputs beside the others; and those files
     that cannot be read as such."""
-    refused: dict[str, Rejected] = {}
-    own = {
+    refused: list[Rejected] = []
+    inputs = {"runs": collection.runs, "responses": collection.responses}
+    systems = {
         system_name(collection.path(shown)): shown
-        for pattern in collection.runs
-        for shown in collection.matching((pattern,), "runs")
+        for shown in collection.matching(collection.runs, "runs")
     }
-    systems: dict[str, str] = {}
     for arrival in inbox.ready:
-        system = system_name(arrival.path)
+        shown, system = arrival.shown, system_name(arrival.path)
         if arrival.kind is None:
-            refused[arrival.shown] = reject(
-                arrival.shown,
-                None,
-                "is neither a run nor a file of responses",
+            message = "is neither a run nor a file of responses"
+            hint = (
                 f"Runs end in {' or '.join(_RUNS)}, responses in {' or '.join(_RESPONSES)}; or put "
-                "it into the inbox's folder runs/ or responses/.",
+                "it into the inbox's folder runs/ or responses/."
             )
-        elif arrival.kind == "runs" and (other := own.get(system) or systems.get(system)):
-            refused[arrival.shown] = reject(
-                arrival.shown,
-                None,
-                f"system {system!r} comes from {other}",
-                "Rename this file, or change that one: a system's name is its file name.",
-            )
-        elif arrival.kind == "runs":
-            systems[system] = arrival.shown
-
-    def patterns(kind: str) -> tuple[str, ...]:
-        return tuple(
-            escape(arrival.shown)
-            for arrival in inbox.ready
-            if arrival.kind == kind and arrival.shown not in refused
-        )
-
-    extended = collection.model_copy(
-        update={
-            "runs": collection.runs + patterns("runs"),
-            "responses": collection.responses + patterns("responses"),
-        }
-    )
-    return extended, list(refused.values())
+            refused.append(reject(shown, None, message, hint))
+        elif arrival.kind == "runs" and (other := systems.setdefault(system, shown)) != shown:
+            message = f"system {system!r} comes from {other}"
+            hint = "Rename this file, or change that one: a system's name is its file name."
+            refused.append(reject(shown, None, message, hint))
+        else:
+            inputs[arrival.kind] += (escape(shown),)
+    return collection.model_copy(update=inputs), refused
 
 
 def put_away(inbox: Inbox, rejected: Iterable[Rejected]) -> None:
