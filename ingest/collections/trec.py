@@ -9,6 +9,7 @@ import polars as pl
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.project import is_name
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
 QRELS_COLUMNS = ["query_id", "iteration", "passage_id", "relevance"]
@@ -106,8 +107,6 @@ def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> N
 
 def check_system_name(name: str, shown: str) -> None:
     """Raise `Rejected` for a system name that could not be used as a label, path or table entry."""
-    from gradelake.sql.common.project import is_name
-
     if not is_name(name):
         raise reject(
             shown,

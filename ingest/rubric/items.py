@@ -84,7 +84,7 @@ def tail_of(item_id: str) -> str:
 
 
 def tail_of_text(text: str) -> str:
-    """The last part of the id that a text gets (`gradelake.ingest.banks.bank_items.item_id_of`)."""
+    """The last part of the id that a text gets (`gradelake.sql.common.rubric_items`)."""
     return hashlib.md5(text.strip().encode()).hexdigest()
 
 

@@ -83,13 +83,6 @@ class Rubric:
                 f"Known: {known}. A version is there when rubric_edits.csv has rows of it.",
             )
 
-    def check_bank(self, bank: str) -> None:
-        """Raise `BadInput` unless the rubric has this bank."""
-        if bank not in self.banks:
-            raise BadInput(
-                f"{self.collection} has no bank {bank!r}", did_you_mean(bank, self.banks)
-            )
-
     def items(self, version: int) -> list[RubricItem]:
         """The items in force, by query, bank, kind and text."""
         return [item for item in self._states[version] if item.is_in_force]
@@ -124,9 +117,14 @@ class Rubric:
         )
 
     def sections(self, version: int, query_id: str, bank: str | None = None) -> list[Section]:
-        """A query's sections: of this bank, else of each that knows it, else of all."""
+        """A query's sections: of this bank, else of each that knows it, else of all.
+
+        Raises `BadInput` for a bank that the rubric does not have.
+        """
         if bank is not None:
-            self.check_bank(bank)
+            if bank not in self.banks:
+                hint = did_you_mean(bank, self.banks)
+                raise BadInput(f"{self.collection} has no bank {bank!r}", hint)
             return [self.section(version, query_id, bank)]
         every = [self.section(version, query_id, bank) for bank in self.banks]
         return [section for section in every if section.in_force or section.dropped] or every
