@@ -15,11 +15,14 @@ class Table:
     Cells may also be separated by semicolons or tabs, as spreadsheets in some languages do.
     """
 
-    def __init__(self, data: bytes, shown: str, required: Sequence[str]):
-        """Raises `Rejected` when nothing is in it, or its quotes do not match."""
+    def __init__(self, data: bytes, shown: str, required: Sequence[str], delimiter: str = ""):
+        """`delimiter`: the only one that may separate cells.
+
+        Raises `Rejected` when nothing is in it, or its quotes do not match.
+        """
         self.shown = shown
         text = io.StringIO(data.decode(), newline="")
-        delimiter = separator(data, required) or ","
+        delimiter = delimiter or separator(data, required) or ","
         self._reader = csv.reader(text, strict=True, delimiter=delimiter)
         self._rows = self._numbered()
         self.line, header = next(self._rows)

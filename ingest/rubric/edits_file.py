@@ -67,7 +67,7 @@ def read(project: Project) -> list[Row]:
     problems = Problems(
         shown, f"The first line is {','.join(COLUMNS)}, and each edit has as many cells."
     )
-    table = Table(files.read(path, shown), shown, COLUMNS)
+    table = Table(files.read(path, shown), shown, COLUMNS, delimiter=",")
     if tuple(table.names) != COLUMNS:
         raise reject(shown, 1, "the first line is another one", problems.hint)
     rows = [Row(line, cells) for line, cells in table.rows(problems.add)]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.filters import Condition
@@ -21,9 +20,6 @@ from gradelake.sql.common.errors import GradelakeError
 class KeptHistory(FileHistory):
     """What was asked, in a file that only the user can read. Where no file can be kept, the session
     has its own history all the same: it is a convenience."""
-
-    def __init__(self, file: Path):
-        super().__init__(str(file))
 
     def load_history_strings(self) -> Iterable[str]:
         try:
