@@ -15,10 +15,6 @@
         group by all
     ),
 
-    cuts as (
-        select * from {{ ref('int_agreement_cuts') }}
-    ),
-
     classes as (
         select
             {% for column in groups %}cells.{{ column }}, {% endfor %}
@@ -36,7 +32,7 @@
                 else cells.judgment >= cuts.reference_cut
             end as is_reference
         from cells
-        inner join cuts using (collection, label_set, reference)
+        inner join {{ ref('int_agreement_cuts') }} as cuts using (collection, label_set, reference)
     ),
 
     counts as (

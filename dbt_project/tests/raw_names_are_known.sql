@@ -1,14 +1,6 @@
 -- Everything in the raw schema names queries, systems and graders that exist; models rely on it.
 with
 
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-systems as (
-    select * from {{ ref('stg_systems') }}
-),
-
 graders as (
     select * from {{ ref('stg_graders') }}
 ),
@@ -46,14 +38,14 @@ select
     named_queries.collection,
     'query ' || named_queries.query_id as unknown_name
 from named_queries
-anti join queries using (collection, query_id)
+anti join {{ ref('stg_queries') }} using (collection, query_id)
 union all
 select distinct
     'run_entries' as raw_table,
     named_rankings.collection,
     'system ' || named_rankings.system as unknown_name
 from named_rankings
-anti join systems using (collection, system)
+anti join {{ ref('stg_systems') }} using (collection, system)
 union all
 select distinct
     'grades' as raw_table,

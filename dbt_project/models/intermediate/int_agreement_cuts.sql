@@ -7,10 +7,6 @@ confusions as (
     select * from {{ ref('int_confusions') }}
 ),
 
-label_pairs as (
-    select * from {{ ref('int_label_pairs') }}
-),
-
 labels as (
     select distinct
         collection,
@@ -86,7 +82,7 @@ collapsed_cuts as (
         || label_pairs.max_label as cut,
         levels.level as label_cut,
         levels.level as reference_cut
-    from label_pairs
+    from {{ ref('int_label_pairs') }} as label_pairs
     inner join levels using (collection, label_set, reference)
     where
         label_pairs.is_common_scale

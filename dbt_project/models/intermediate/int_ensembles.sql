@@ -2,14 +2,6 @@
 
 with
 
-ensembles as (
-    select * from {{ ref('ensembles') }}
-),
-
-own_graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
 members as (
     select
         ensembles.ensemble,
@@ -24,8 +16,8 @@ members as (
         own_graders.scale_min,
         own_graders.scale_max,
         own_graders.created_at
-    from ensembles
-    inner join own_graders using (grader)
+    from {{ ref('ensembles') }} as ensembles
+    inner join {{ ref('int_own_graders') }} as own_graders using (grader)
 )
 
 -- another rule, or another member, is another ensemble, as with graders

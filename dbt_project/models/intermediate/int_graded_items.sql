@@ -1,22 +1,10 @@
 with
 
-grades as (
-    select * from {{ ref('stg_grades') }}
-),
-
-graders as (
-    select * from {{ ref('stg_graders') }}
-),
-
-rubric_items as (
-    select * from {{ ref('stg_rubric_items') }}
-),
-
 banks_kinds as (
     select distinct
         collection,
         kind
-    from rubric_items
+    from {{ ref('stg_rubric_items') }}
 ),
 
 graded_items as (
@@ -25,8 +13,8 @@ graded_items as (
         graders.target as kind,
         grades.query_id,
         grades.item_id
-    from grades
-    inner join graders using (grader_id)
+    from {{ ref('stg_grades') }} as grades
+    inner join {{ ref('stg_graders') }} as graders using (grader_id)
     where graders.target in ('question', 'nugget')
 )
 

@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-policies as (
-    select * from {{ ref('label_policies') }}
-)
-
 select
     policy,
     rule,
@@ -21,4 +15,4 @@ select
                 for pair in regexp_split_to_array(trim(mapping), ' +')
             ])
     end as mapping
-from policies
+from {{ ref('label_policies') }}

@@ -1,30 +1,10 @@
 with
 
-labels as (
-    select * from {{ ref('int_labels') }}
-),
-
-rubric_labels as (
-    select * from {{ ref('int_rubric_labels') }}
-),
-
-collections as (
-    select * from {{ ref('stg_collections') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-policies as (
-    select * from {{ ref('int_label_policies') }}
-),
-
 label_sets as (
     select
         collection,
         label_set
-    from labels
+    from {{ ref('int_labels') }}
     group by all
 ),
 
@@ -36,7 +16,7 @@ rubric_label_sets as (
         rubric_version,
         policy,
         max(n_items) as n_items
-    from rubric_labels
+    from {{ ref('int_rubric_labels') }}
     group by all
 )
 
@@ -57,10 +37,10 @@ select
         else coalesce(graders.scale_max, collections.max_relevance)
     end as max_label
 from label_sets
-inner join collections using (collection)
+inner join {{ ref('stg_collections') }} as collections using (collection)
 left join rubric_label_sets using (collection, label_set)
-left join policies using (policy)
-left join graders
+left join {{ ref('int_label_policies') }} as policies using (policy)
+left join {{ ref('int_graders') }} as graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader

@@ -1,25 +1,5 @@
 with
 
-judgments as (
-    select * from {{ ref('stg_judgments') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-grades as (
-    select * from {{ ref('int_grades') }}
-),
-
-rubric_labels as (
-    select * from {{ ref('int_rubric_labels') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-),
-
 assessor_labels as (
     select
         collection,
@@ -27,7 +7,7 @@ assessor_labels as (
         query_id,
         passage_id,
         relevance as label
-    from judgments
+    from {{ ref('stg_judgments') }}
 ),
 
 -- a direct judge grades passages without a rubric: its grade is the label
@@ -38,8 +18,8 @@ judge_labels as (
         grades.query_id,
         grades.passage_id,
         grades.grade as label
-    from grades
-    inner join graders using (grader_id)
+    from {{ ref('int_grades') }} as grades
+    inner join {{ ref('int_graders') }} as graders using (grader_id)
     where
         graders.target = 'direct'
         and grades.item_id = ''
@@ -55,7 +35,7 @@ grader_labels as (
         label,
         n_items,
         n_missing
-    from rubric_labels
+    from {{ ref('int_rubric_labels') }}
 ),
 
 labels as (
@@ -68,4 +48,4 @@ labels as (
 
 select labels.*
 from labels
-anti join left_out_passages using (collection, passage_id)
+anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)

@@ -4,43 +4,15 @@
 -- must follow raw.
 with
 
-collections as (
-    select * from {{ ref('stg_collections') }}
-),
-
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
-systems as (
-    select * from {{ ref('stg_systems') }}
-),
-
-rankings as (
-    select * from {{ ref('int_rankings') }}
-),
-
-judgments as (
-    select * from {{ ref('stg_judgments') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-),
-
 -- a generated response is taken whole
 retrieved as (
     select
         rankings.collection,
         rankings.query_id,
         rankings.passage_id
-    from rankings
-    inner join collections using (collection)
-    inner join systems using (collection, system)
+    from {{ ref('int_rankings') }} as rankings
+    inner join {{ ref('stg_collections') }} as collections using (collection)
+    inner join {{ ref('stg_systems') }} as systems using (collection, system)
     where
         systems.kind = 'generation'
         or rankings.rank <= collections.default_pool_depth
@@ -51,9 +23,9 @@ judged as (
         judgments.collection,
         judgments.query_id,
         judgments.passage_id
-    from judgments
-    semi join queries using (collection, query_id)
-    anti join left_out_passages using (collection, passage_id)
+    from {{ ref('stg_judgments') }} as judgments
+    semi join {{ ref('stg_queries') }} using (collection, query_id)
+    anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 ),
 
 pooled as (
@@ -68,4 +40,4 @@ select
     pooled.passage_id,
     passages.text_sha256
 from pooled
-left join passages using (collection, passage_id)
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)

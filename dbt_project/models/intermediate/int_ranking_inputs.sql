@@ -2,31 +2,11 @@
 
 with
 
-collections as (
-    select * from {{ ref('stg_collections') }}
-),
-
-ranked_entries as (
-    select * from {{ ref('int_ranked_entries') }}
-),
-
-systems as (
-    select * from {{ ref('stg_systems') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 rankings as (
     select
         collection,
         {{ hash_of_rows('system, query_id, passage_id, rank') }} as entries_hash
-    from ranked_entries
+    from {{ ref('int_ranked_entries') }}
     group by collection
 ),
 
@@ -35,7 +15,7 @@ names as (
     select
         collection,
         {{ hash_of_rows('system') }} as systems_hash
-    from systems
+    from {{ ref('stg_systems') }}
     group by collection
 )
 
@@ -44,9 +24,9 @@ select
     hash(
         rankings.entries_hash,
         names.systems_hash,
-        (select {{ hash_of_rows('grid.measure') }} from grid),
-        (select {{ hash_of_rows('levels.level') }} from levels)
+        (select {{ hash_of_rows('measure') }} from {{ ref('int_measures') }}),
+        (select {{ hash_of_rows('level') }} from {{ ref('evaluation_levels') }})
     ) as rankings_hash
-from collections
+from {{ ref('stg_collections') }} as collections
 left join rankings using (collection)
 left join names using (collection)

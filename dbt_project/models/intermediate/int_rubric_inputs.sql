@@ -1,18 +1,6 @@
 -- Hashes tell whether anything that coverage is computed from has changed since the last build.
 with
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-ranking_inputs as (
-    select * from {{ ref('int_ranking_inputs') }}
-),
-
 rubrics as (
     select
         collection,
@@ -20,7 +8,7 @@ rubrics as (
         grader,
         rubric_version,
         {{ hash_of_rows('query_id, item_id, weight') }} as items_hash
-    from grader_items
+    from {{ ref('int_grader_items') }}
     group by all
 ),
 
@@ -29,7 +17,7 @@ grades as (
         collection,
         grader_id,
         {{ hash_of_rows('query_id, passage_id, item_id, grade') }} as grades_hash
-    from item_grades
+    from {{ ref('int_item_grades') }}
     group by all
 )
 
@@ -44,4 +32,4 @@ select
     ) as inputs
 from rubrics
 inner join grades using (collection, grader_id)
-inner join ranking_inputs using (collection)
+inner join {{ ref('int_ranking_inputs') }} as ranking_inputs using (collection)

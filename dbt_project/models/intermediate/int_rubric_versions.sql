@@ -2,15 +2,11 @@
 
 with
 
-edits as (
-    select * from {{ ref('stg_rubric_edits') }}
-),
-
 versions as (
     select distinct
         collection,
         rubric_version
-    from edits
+    from {{ ref('stg_rubric_edits') }}
 )
 
 select

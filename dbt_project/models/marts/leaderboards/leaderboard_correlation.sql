@@ -2,10 +2,6 @@
 -- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.
 with
 
-leaderboard as (
-    select * from {{ ref('leaderboard', v=2) }}
-),
-
 official_ranks as (
     select * from {{ ref('stg_official_ranks') }}
 ),
@@ -28,7 +24,7 @@ boards as (
         leaderboard.score_4dp,
         leaderboard.score,
         official_ranks.rank as official_rank
-    from leaderboard
+    from {{ ref('leaderboard', v=2) }} as leaderboard
     inner join leaderboards using (collection)
     left join official_ranks using (collection, leaderboard, system)
 ),

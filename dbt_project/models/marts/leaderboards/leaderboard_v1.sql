@@ -1,9 +1,3 @@
-with
-
-leaderboard as (
-    select * from {{ ref('leaderboard', v=2) }}
-)
-
 select
     collection,
     label_set,
@@ -16,4 +10,4 @@ select
     rank,
     n_queries,
     n_answered
-from leaderboard
+from {{ ref('leaderboard', v=2) }}

@@ -12,20 +12,8 @@ edits as (
     select * from {{ ref('int_rubric_edits') }}
 ),
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
 grader_items as (
     select * from {{ ref('int_grader_items') }}
-),
-
-labels as (
-    select * from {{ ref('int_rubric_labels') }}
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
 ),
 
 edited_queries as (
@@ -108,7 +96,7 @@ compared_labels as (
         max(labels.label) filter (where compared_versions.is_after) as label_after,
         max(labels.n_missing) filter (where not compared_versions.is_after) as n_missing_before,
         max(labels.n_missing) filter (where compared_versions.is_after) as n_missing_after
-    from labels
+    from {{ ref('int_rubric_labels') }} as labels
     inner join compared_versions
         on
             labels.collection = compared_versions.collection
@@ -154,7 +142,7 @@ changed_item_grades as (
         changed_items.*,
         item_grades.passage_id,
         item_grades.grade
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     inner join changed_items using (collection, grader_id, query_id, item_id)
 ),
 
@@ -231,5 +219,5 @@ select
 from causes
 left join n_items_before using (collection, grader, rubric_version, query_id)
 left join n_items_after using (collection, grader, rubric_version, query_id)
-inner join graders using (grader_id)
+inner join {{ ref('int_graders') }} using (grader_id)
 left join actions using (collection, rubric_version, query_id, item_id, has_come_in, kind)

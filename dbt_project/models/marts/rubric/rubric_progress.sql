@@ -4,17 +4,9 @@
 -- version that has the item.
 with
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
 pool as (
     select * from {{ ref('int_pool') }}
     where text_sha256 is not null
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
 ),
 
 pooled_queries as (
@@ -33,7 +25,7 @@ graded as (
         item_grades.query_id,
         item_grades.item_id,
         count(*) as n_graded
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     semi join pool using (collection, query_id, passage_id)
     group by all
 )
@@ -48,6 +40,6 @@ select
     coalesce(pooled_queries.n_passages, 0) as n_wanted,
     coalesce(graded.n_graded, 0) as n_graded,
     coalesce(pooled_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
-from grader_items
+from {{ ref('int_grader_items') }} as grader_items
 left join pooled_queries using (collection, query_id)
 left join graded using (collection, grader_id, query_id, item_id)

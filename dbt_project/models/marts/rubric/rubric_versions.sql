@@ -2,15 +2,11 @@
 
 with
 
-rubric_states as (
-    select * from {{ ref('int_rubric_states') }}
-),
-
 versions as (
     select distinct
         collection,
         rubric_version
-    from rubric_states
+    from {{ ref('int_rubric_states') }}
 ),
 
 compared as (

@@ -1,15 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-items as (
-    select * from {{ ref('int_distinct_items') }}
-)
-
 select
     collection,
     rubric_version,
@@ -18,7 +8,7 @@ select
     item_id,
     item_text as text,
     gold_answers
-from items
+from {{ ref('int_distinct_items') }}
 union all
 -- direct judges read the passage as a whole
 select
@@ -29,4 +19,4 @@ select
     '' as item_id,
     '' as text,
     null as gold_answers
-from queries
+from {{ ref('stg_queries') }}
