@@ -29,8 +29,6 @@ COPIED = {  # raw column -> its name in staging, where it has another one there
     ("queries", "text"): "query_text",
     ("passages", "text"): "passage_text",
     ("rubric_items", "text"): "item_text",
-    ("label_rubrics", "name"): "rubric",
-    ("label_rubrics", "text"): "rubric_text",
     ("graders", "name"): "grader",
 }
 
@@ -148,9 +146,9 @@ def test_a_raw_column_is_described_as_in_staging(manifest):
     staged = {node.name: node for node in manifest.nodes.values() if node.fqn[1] == "staging"}
     compared = 0
     for source in manifest.sources.values():
-        for name, column in source.columns.items():
-            same = COPIED.get((source.name, name), name)
-            of_view = staged[f"stg_{source.name}"].columns[same]
+        view = staged.get(f"stg_{source.name}")  # none of a table that no model reads
+        for name, column in source.columns.items() if view else ():
+            of_view = view.columns[COPIED.get((source.name, name), name)]
             assert column.description.split() == of_view.description.split(), (source.name, name)
             compared += 1
     assert compared > 100
