@@ -1,62 +1,55 @@
 -- Everything in the raw schema names queries, systems and graders that exist; models rely on it.
 with
 
-graders as (
-    select * from {{ ref('stg_graders') }}
-),
-
-named_rankings as (
+named as (
     select distinct
-        collection,
-        system,
-        query_id
-    from {{ ref('stg_run_entries') }}
-),
-
-named_queries as (
-    select
         'run_entries' as raw_table,
         collection,
-        query_id
-    from named_rankings
-    union
-    select
+        query_id,
+        system,
+        cast(null as varchar) as grader_id
+    from {{ ref('stg_run_entries') }}
+    union all by name
+    select distinct
         'judgments' as raw_table,
         collection,
         query_id
     from {{ ref('stg_judgments') }}
-    union
-    select
+    union all by name
+    select distinct
         'grades' as raw_table,
         collection,
-        query_id
+        query_id,
+        grader_id
     from {{ ref('stg_grades') }}
+    union all by name
+    select distinct
+        'grading_batches' as raw_table,
+        collection,
+        grader_id
+    from {{ ref('stg_grading_batches') }}
 )
 
 select
-    named_queries.raw_table,
-    named_queries.collection,
-    'query ' || named_queries.query_id as unknown_name
-from named_queries
+    raw_table,
+    collection,
+    'query ' || query_id as unknown_name
+from named
 anti join {{ ref('stg_queries') }} using (collection, query_id)
-union all
-select distinct
-    'run_entries' as raw_table,
-    named_rankings.collection,
-    'system ' || named_rankings.system as unknown_name
-from named_rankings
+where query_id is not null
+union
+select
+    raw_table,
+    collection,
+    'system ' || system as unknown_name
+from named
 anti join {{ ref('stg_systems') }} using (collection, system)
-union all
-select distinct
-    'grades' as raw_table,
-    grades.collection,
-    'grader ' || grades.grader_id as unknown_name
-from {{ ref('stg_grades') }} as grades
-anti join graders using (grader_id)
-union all
-select distinct
-    'grading_batches' as raw_table,
-    batches.collection,
-    'grader ' || batches.grader_id as unknown_name
-from {{ ref('stg_grading_batches') }} as batches
-anti join graders using (grader_id)
+where system is not null
+union
+select
+    raw_table,
+    collection,
+    'grader ' || grader_id as unknown_name
+from named
+anti join {{ ref('stg_graders') }} using (grader_id)
+where grader_id is not null

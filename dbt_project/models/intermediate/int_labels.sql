@@ -1,6 +1,6 @@
 with
 
-assessor_labels as (
+labels as (
     select
         collection,
         'assessor:' || assessor as label_set,
@@ -8,10 +8,8 @@ assessor_labels as (
         passage_id,
         relevance as label
     from {{ ref('stg_judgments') }}
-),
-
--- a direct judge grades passages without a rubric: its grade is the label
-judge_labels as (
+    union all by name
+    -- a direct judge grades passages without a rubric: its grade is the label
     select
         grades.collection,
         'judge:' || graders.grader as label_set,
@@ -24,9 +22,7 @@ judge_labels as (
         graders.target = 'direct'
         and grades.item_id = ''
         and grades.grade is not null
-),
-
-grader_labels as (
+    union all by name
     select
         collection,
         grader || '/v' || rubric_version || '/' || policy as label_set,
@@ -36,14 +32,6 @@ grader_labels as (
         n_items,
         n_missing
     from {{ ref('int_rubric_labels') }}
-),
-
-labels as (
-    select * from assessor_labels
-    union all by name
-    select * from judge_labels
-    union all by name
-    select * from grader_labels
 )
 
 select labels.*

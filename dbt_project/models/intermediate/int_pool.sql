@@ -4,8 +4,8 @@
 -- must follow raw.
 with
 
--- a generated response is taken whole
-retrieved as (
+pooled as (
+    -- a generated response is taken whole
     select
         rankings.collection,
         rankings.query_id,
@@ -16,9 +16,7 @@ retrieved as (
     where
         systems.kind = 'generation'
         or rankings.rank <= collections.default_pool_depth
-),
-
-judged as (
+    union
     select
         judgments.collection,
         judgments.query_id,
@@ -26,12 +24,6 @@ judged as (
     from {{ ref('stg_judgments') }} as judgments
     semi join {{ ref('stg_queries') }} using (collection, query_id)
     anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
-),
-
-pooled as (
-    select * from retrieved
-    union
-    select * from judged
 )
 
 select

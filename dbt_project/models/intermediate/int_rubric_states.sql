@@ -45,10 +45,12 @@ states as (
         -- every item of the version before, in force or not, beside the edit that names it
         carried as (
             select
-                states.*,
-                versions.nth_version as next_nth,
-                versions.rubric_version as next_version,
-                edits.action as edit_action,
+                states.* replace (
+                    versions.nth_version as nth_version,
+                    versions.rubric_version as rubric_version,
+                    edits.action as action,
+                    cast(null as varchar) as previous_item_id
+                ),
                 edits.item_text as new_text,
                 coalesce(edits.gold_answers, states.gold_answers) as new_gold_answers,
                 coalesce(edits.weight, states.weight) as new_weight
@@ -59,38 +61,30 @@ states as (
                     and states.nth_version + 1 = versions.nth_version
             left join edits
                 on
-                    states.collection = edits.collection
-                    and states.nth_version + 1 = edits.nth_version
+                    versions.collection = edits.collection
+                    and versions.nth_version = edits.nth_version
                     and states.bank = edits.bank
                     and states.item_id = edits.item_id
                     and states.query_id = coalesce(edits.query_id, states.query_id)
                     and edits.action != 'add'
         ),
 
-        -- a new text is a new item: its grades are its own
-        reworded as (
+        made as (
+            -- a new text is a new item: its grades are its own
             select
-                collection,
-                next_nth as nth_version,
-                next_version as rubric_version,
-                bank,
-                query_id,
-                facet_id,
-                {{ item_id('query_id', 'facet_id', 'new_text') }} as item_id,
-                kind,
-                new_text as item_text,
-                new_gold_answers as gold_answers,
-                new_weight as weight,
-                'manual' as origin,
-                origin_item_id,
-                true as is_in_force,
-                edit_action as action,
-                item_id as previous_item_id
+                * exclude (new_text, new_gold_answers, new_weight)
+                replace (
+                    {{ item_id('query_id', 'facet_id', 'new_text') }} as item_id,
+                    new_text as item_text,
+                    new_gold_answers as gold_answers,
+                    new_weight as weight,
+                    'manual' as origin,
+                    true as is_in_force,
+                    item_id as previous_item_id
+                )
             from carried
-            where edit_action = 'reword'
-        ),
-
-        added as (
+            where action = 'reword'
+            union all
             select
                 edits.collection,
                 edits.nth_version,
@@ -109,56 +103,25 @@ states as (
                 edits.action,
                 null as previous_item_id
             from edits
-            semi join versions
-                on
-                    edits.collection = versions.collection
-                    and edits.nth_version = versions.nth_version
+            semi join versions using (collection, nth_version)
             where edits.action = 'add'
-        ),
-
-        made as (
-            select * from reworded
-            union all
-            select * from added
         ),
 
         kept as (
             select
-                carried.collection,
-                carried.next_nth as nth_version,
-                carried.next_version as rubric_version,
-                carried.bank,
-                carried.query_id,
-                carried.facet_id,
-                carried.item_id,
-                carried.kind,
-                carried.item_text,
-                case
-                    when carried.edit_action = 'reword' then carried.gold_answers
-                    else carried.new_gold_answers
-                end as gold_answers,
-                case
-                    when carried.edit_action = 'reword' then carried.weight
-                    else carried.new_weight
-                end as weight,
-                carried.origin,
-                carried.origin_item_id,
-                case
-                    when carried.edit_action in ('drop', 'reword') then false
-                    when carried.edit_action = 'restore' then true
-                    else carried.is_in_force
-                end as is_in_force,
-                carried.edit_action as action,
-                null as previous_item_id
+                * exclude (new_text, new_gold_answers, new_weight)
+                replace (
+                    if(action = 'reword', gold_answers, new_gold_answers) as gold_answers,
+                    if(action = 'reword', weight, new_weight) as weight,
+                    case
+                        when action in ('drop', 'reword') then false
+                        when action = 'restore' then true
+                        else is_in_force
+                    end as is_in_force
+                )
             from carried
             -- an item that was dropped or reworded away, and is made again
-            anti join made
-                on
-                    carried.collection = made.collection
-                    and carried.bank = made.bank
-                    and carried.query_id = made.query_id
-                    and carried.facet_id = made.facet_id
-                    and carried.item_id = made.item_id
+            anti join made using (collection, bank, query_id, facet_id, item_id)
         )
 
         select * from kept
@@ -167,20 +130,4 @@ states as (
     )
 )
 
-select
-    collection,
-    rubric_version,
-    bank,
-    query_id,
-    facet_id,
-    item_id,
-    kind,
-    item_text,
-    gold_answers,
-    weight,
-    origin,
-    origin_item_id,
-    is_in_force,
-    action,
-    previous_item_id
-from states
+select * exclude (nth_version) from states

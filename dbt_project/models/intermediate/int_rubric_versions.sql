@@ -1,14 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-versions as (
-    select distinct
-        collection,
-        rubric_version
-    from {{ ref('stg_rubric_edits') }}
-)
-
 select
     collection,
     rubric_version,
@@ -16,4 +7,5 @@ select
         partition by collection
         order by rubric_version
     ) as previous_version
-from versions
+from {{ ref('stg_rubric_edits') }}
+group by collection, rubric_version

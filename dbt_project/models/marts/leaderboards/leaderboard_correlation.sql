@@ -54,6 +54,16 @@ correlations as (
     ) }}
 ),
 
+rounded as (
+    select * from correlations
+    where is_rounded
+),
+
+unrounded as (
+    select * from correlations
+    where not is_rounded
+),
+
 left_out as (
     select
         collection,
@@ -87,19 +97,5 @@ select
     end as undefined_reason,
     coalesce(left_out.systems, []) as left_out
 from left_out
-left join correlations as rounded
-    on
-        left_out.collection = rounded.collection
-        and left_out.label_set = rounded.label_set
-        and left_out.level = rounded.level
-        and left_out.measure = rounded.measure
-        and left_out.leaderboard = rounded.leaderboard
-        and rounded.is_rounded
-left join correlations as unrounded
-    on
-        left_out.collection = unrounded.collection
-        and left_out.label_set = unrounded.label_set
-        and left_out.level = unrounded.level
-        and left_out.measure = unrounded.measure
-        and left_out.leaderboard = unrounded.leaderboard
-        and not unrounded.is_rounded
+left join rounded using (collection, label_set, level, measure, leaderboard)
+left join unrounded using (collection, label_set, level, measure, leaderboard)

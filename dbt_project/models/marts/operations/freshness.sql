@@ -7,22 +7,15 @@ runs as (
 ),
 
 -- `ingest COLLECTION`, `import KIND COLLECTION ...`
-input_runs as (
+inputs as (
     select
-        finished_at,
         case
             when starts_with(command, 'ingest ') then split_part(command, ' ', 2)
             when starts_with(command, 'import ') then split_part(command, ' ', 3)
-        end as collection
-    from runs
-),
-
-inputs as (
-    select
-        collection,
+        end as collection,
         max(finished_at) as last_input_at
-    from input_runs
-    group by collection
+    from runs
+    group by all
 ),
 
 graded as (

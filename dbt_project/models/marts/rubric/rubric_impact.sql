@@ -4,84 +4,54 @@
 -- the version before are looked at.
 with
 
-versions as (
-    select * from {{ ref('int_rubric_versions') }}
-),
-
 edits as (
     select * from {{ ref('int_rubric_edits') }}
 ),
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-edited_queries as (
+-- each query that a version edits, on two sides: in that version, and in the one before
+sides as (
     select distinct
-        collection,
-        rubric_version,
-        query_id
+        edits.collection,
+        edits.rubric_version,
+        edits.query_id,
+        sides.is_after,
+        if(sides.is_after, edits.rubric_version, versions.previous_version) as side_version
     from edits
+    inner join {{ ref('int_rubric_versions') }} as versions using (collection, rubric_version)
+    cross join (values (true), (false)) as sides (is_after)
 ),
 
-items_before as (
-    select grader_items.* replace (versions.rubric_version as rubric_version)
-    from grader_items
-    inner join versions
-        on
-            grader_items.collection = versions.collection
-            and grader_items.rubric_version = versions.previous_version
-    semi join edited_queries
-        on
-            versions.collection = edited_queries.collection
-            and versions.rubric_version = edited_queries.rubric_version
-            and grader_items.query_id = edited_queries.query_id
-),
-
-items_after as (
-    select grader_items.*
-    from grader_items
-    semi join edited_queries using (collection, rubric_version, query_id)
-),
-
--- of a rewording the old item leaves and the new one comes in
-changed_items as (
+items as (
     select
-        items_before.*,
-        false as has_come_in
-    from items_before
-    anti join items_after using (collection, grader_id, rubric_version, query_id, item_id)
-    union all
-    select
-        items_after.*,
-        true as has_come_in
-    from items_after
-    anti join items_before using (collection, grader_id, rubric_version, query_id, item_id)
+        grader_items.* replace (sides.rubric_version as rubric_version),
+        sides.is_after
+    from {{ ref('int_grader_items') }} as grader_items
+    inner join sides
+        on
+            grader_items.collection = sides.collection
+            and grader_items.rubric_version = sides.side_version
+            and grader_items.query_id = sides.query_id
 ),
 
-changed_queries as (
-    select distinct
+item_counts as (
+    select
         collection,
         grader,
         rubric_version,
-        query_id
-    from changed_items
+        query_id,
+        count(*) filter (where not is_after) as n_before,
+        count(*) filter (where is_after) as n_after
+    from items
+    group by all
 ),
 
--- which labels to compare, so that they are read once
-compared_versions as (
-    select
-        changed_queries.*,
-        changed_queries.rubric_version as label_version,
-        true as is_after
-    from changed_queries
-    union all
-    select
-        changed_queries.*,
-        versions.previous_version as label_version,
-        false as is_after
-    from changed_queries
-    inner join versions using (collection, rubric_version)
+-- what stands on one side only; of a rewording the old item leaves and the new one comes in
+changed_items as (
+    select * from items
+    qualify
+        count(*) over (
+            partition by collection, grader_id, rubric_version, query_id, item_id
+        ) = 1
 ),
 
 compared_labels as (
@@ -89,20 +59,25 @@ compared_labels as (
         labels.collection,
         labels.grader,
         labels.policy,
-        compared_versions.rubric_version,
+        sides.rubric_version,
         labels.query_id,
         labels.passage_id,
-        max(labels.label) filter (where not compared_versions.is_after) as label_before,
-        max(labels.label) filter (where compared_versions.is_after) as label_after,
-        max(labels.n_missing) filter (where not compared_versions.is_after) as n_missing_before,
-        max(labels.n_missing) filter (where compared_versions.is_after) as n_missing_after
+        max(labels.label) filter (where not sides.is_after) as label_before,
+        max(labels.label) filter (where sides.is_after) as label_after,
+        max(labels.n_missing) filter (where not sides.is_after) as n_missing_before,
+        max(labels.n_missing) filter (where sides.is_after) as n_missing_after
     from {{ ref('int_rubric_labels') }} as labels
-    inner join compared_versions
+    inner join sides
         on
-            labels.collection = compared_versions.collection
-            and labels.grader = compared_versions.grader
-            and labels.rubric_version = compared_versions.label_version
-            and labels.query_id = compared_versions.query_id
+            labels.collection = sides.collection
+            and labels.rubric_version = sides.side_version
+            and labels.query_id = sides.query_id
+    semi join changed_items
+        on
+            labels.collection = changed_items.collection
+            and labels.grader = changed_items.grader
+            and sides.rubric_version = changed_items.rubric_version
+            and labels.query_id = changed_items.query_id
     group by all
 ),
 
@@ -112,29 +87,6 @@ changed_labels as (
         coalesce(label_after > label_before, label_before is null) as has_risen
     from compared_labels
     where label_before is distinct from label_after
-),
-
--- a passage without a label misses the grade of every item
-n_items_before as (
-    select
-        collection,
-        grader,
-        rubric_version,
-        query_id,
-        count(*) as n_items
-    from items_before
-    group by all
-),
-
-n_items_after as (
-    select
-        collection,
-        grader,
-        rubric_version,
-        query_id,
-        count(*) as n_items
-    from items_after
-    group by all
 ),
 
 changed_item_grades as (
@@ -151,10 +103,10 @@ changed_item_grades as (
 causes as (
     select
         changed_labels.*,
-        changed_item_grades.grader_id,
+        changed_item_grades.kind,
         changed_item_grades.item_id,
         changed_item_grades.item_text,
-        changed_item_grades.has_come_in,
+        changed_item_grades.is_after,
         changed_item_grades.grade
     from changed_labels
     inner join changed_item_grades using (collection, grader, rubric_version, query_id, passage_id)
@@ -168,7 +120,7 @@ causes as (
                 changed_labels.query_id,
                 changed_labels.passage_id
             order by
-                changed_item_grades.has_come_in = changed_labels.has_risen desc,
+                changed_item_grades.is_after = changed_labels.has_risen desc,
                 changed_item_grades.grade desc,
                 changed_item_grades.item_id asc
         ) = 1
@@ -182,7 +134,7 @@ actions as (
         kind,
         query_id,
         item_id,
-        false as has_come_in,
+        false as is_after,
         min(action) as action
     from edits
     where action in ('drop', 'reword')
@@ -194,7 +146,7 @@ actions as (
         kind,
         query_id,
         coalesce(new_item_id, item_id) as item_id,
-        true as has_come_in,
+        true as is_after,
         min(action) as action
     from edits
     where action != 'drop'
@@ -213,11 +165,10 @@ select
     causes.item_id,
     actions.action,
     causes.grade,
-    coalesce(causes.n_missing_before, n_items_before.n_items, 0) as n_missing_before,
-    coalesce(causes.n_missing_after, n_items_after.n_items, 0) as n_missing_after,
+    -- a passage without a label misses the grade of every item
+    coalesce(causes.n_missing_before, item_counts.n_before) as n_missing_before,
+    coalesce(causes.n_missing_after, item_counts.n_after) as n_missing_after,
     causes.item_text as text
 from causes
-left join n_items_before using (collection, grader, rubric_version, query_id)
-left join n_items_after using (collection, grader, rubric_version, query_id)
-inner join {{ ref('int_graders') }} using (grader_id)
-left join actions using (collection, rubric_version, query_id, item_id, has_come_in, kind)
+inner join item_counts using (collection, grader, rubric_version, query_id)
+left join actions using (collection, rubric_version, query_id, item_id, is_after, kind)

@@ -3,18 +3,12 @@
 with
 
 versions as (
-    select distinct
-        collection,
-        rubric_version
-    from {{ ref('int_rubric_states') }}
-),
-
-compared as (
     select
         collection,
         rubric_version,
         rubric_version = max(rubric_version) over (partition by collection) as is_newest
-    from versions
+    from {{ ref('int_rubric_states') }}
+    group by collection, rubric_version
 )
 
 select
@@ -25,4 +19,4 @@ select
         when is_newest then [cast(rubric_version as varchar), 'newest']
         else [cast(rubric_version as varchar)]
     end as names
-from compared
+from versions
