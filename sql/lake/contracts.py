@@ -4,10 +4,11 @@ A check's `error` text is what a person reads when a row breaks it. Keys are nam
 checked here within a frame; importers replace whole targets, so nothing else can hold the key.
 """
 
-from typing import Any
-
 import pandera.polars as pa
 import polars as pl
+
+_PAIR = ["collection", "query_id", "passage_id"]
+_GRADE = ["grader_id", *_PAIR, "item_id", "passage_sha256", "query_sha256"]
 
 # table -> the columns that make a row unique (none: repeats are meaningful)
 KEYS: dict[str, list[str]] = {
@@ -26,25 +27,8 @@ KEYS: dict[str, list[str]] = {
     "label_rubrics": ["rubric_id", "iteration", "label"],
     "label_rubric_pairs": ["rubric_id", "query_id", "passage_id"],
     "graders": ["grader_id"],
-    "grades": [
-        "grader_id",
-        "collection",
-        "query_id",
-        "passage_id",
-        "item_id",
-        "passage_sha256",
-        "query_sha256",
-    ],
-    "grade_reviews": [
-        "grader_id",
-        "collection",
-        "query_id",
-        "passage_id",
-        "item_id",
-        "passage_sha256",
-        "query_sha256",
-        "assessor",
-    ],
+    "grades": _GRADE,
+    "grade_reviews": [*_GRADE, "assessor"],
     "grading_batches": ["batch_id"],
     "pipeline_runs": ["run_id"],
     "ledger": ["target"],
@@ -62,248 +46,177 @@ _FINITE_FLOAT32 = pa.Check(
     error="must be finite as a 32-bit float",
 )
 
-
-def _text(**options: Any) -> pa.Column:
-    return pa.Column(pl.String, _FILLED, **options)
+_Columns = dict[str, pa.Column]
 
 
-def _optional(dtype: pl.DataType | type[pl.DataType]) -> pa.Column:
-    """A column that is null where a frame lacks it."""
-    return pa.Column(dtype, nullable=True, required=False)
+def _texts(*names: str, may_be_empty: bool = False) -> _Columns:
+    return {name: pa.Column(pl.String, [] if may_be_empty else _FILLED) for name in names}
+
+
+def _optional(dtype: pl.DataType | type[pl.DataType], *names: str) -> _Columns:
+    """Columns that are null where a frame lacks them."""
+    return {name: pa.Column(dtype, nullable=True, required=False) for name in names}
+
+
+def _whole(*names: str, minimum: int | None = None) -> _Columns:
+    checks = [] if minimum is None else [pa.Check.ge(minimum, error=f"must be at least {minimum}")]
+    return {name: pa.Column(pl.Int64, checks, coerce=True) for name in names}
+
+
+def _times(*names: str) -> _Columns:
+    return {name: pa.Column(pl.Datetime("us")) for name in names}
 
 
 def _one_of(*values: str) -> pa.Column:
     return pa.Column(pl.String, pa.Check.isin(values, error=f"must be one of {', '.join(values)}"))
 
 
-def _whole(minimum: int | None = None) -> pa.Column:
-    checks = [] if minimum is None else [pa.Check.ge(minimum, error=f"must be at least {minimum}")]
-    return pa.Column(pl.Int64, checks, coerce=True)
-
-
-_TIME = pl.Datetime("us")
-
-_COLUMNS: dict[str, dict[str, pa.Column]] = {
+_COLUMNS: dict[str, _Columns] = {
     "collections": {
-        "collection": _text(),
-        "source": _text(),
-        "min_relevant": _whole(),
-        "max_relevance": _whole(),
-        "default_pool_depth": _whole(1),
+        **_texts("collection", "source"),
+        **_whole("min_relevant", "max_relevance"),
+        **_whole("default_pool_depth", minimum=1),
         "leave_out_near_duplicates": pa.Column(pl.Boolean),
-        "ingested_at": pa.Column(_TIME),
+        **_times("ingested_at"),
     },
     "queries": {
-        "collection": _text(),
-        "query_id": _text(),
-        "text": _text(),
-        "description": _optional(pl.String),
-        "narrative": _optional(pl.String),
+        **_texts("collection", "query_id", "text"),
+        **_optional(pl.String, "description", "narrative"),
     },
     "passages": {
-        "collection": _text(),
-        "passage_id": _text(),
-        "text": _text(),
-        "text_sha256": _text(),
-        "doc_id": _optional(pl.String),
-        "position": _optional(pl.Int64),
+        **_texts("collection", "passage_id", "text", "text_sha256"),
+        **_optional(pl.String, "doc_id"),
+        **_optional(pl.Int64, "position"),
         "origin": _one_of("corpus", "response"),
     },
-    "near_duplicates": {
-        "collection": _text(),
-        "passage_id": _text(),
-        "canonical_passage_id": _text(),
-    },
+    "near_duplicates": _texts("collection", "passage_id", "canonical_passage_id"),
     "systems": {
-        "collection": _text(),
-        "system": _text(),
+        **_texts("collection", "system"),
         "kind": _one_of("ranking", "generation"),
-        "source_file": _text(),
-        "file_sha256": _text(),
-        "n_rows": _whole(1),
-        "ingested_at": pa.Column(_TIME),
+        **_texts("source_file", "file_sha256"),
+        **_whole("n_rows", minimum=1),
+        **_times("ingested_at"),
     },
     "run_entries": {
-        "collection": _text(),
-        "system": _text(),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "rank": _optional(pl.Int32),
+        **_texts("collection", "system", "query_id", "passage_id"),
+        **_optional(pl.Int32, "rank"),
         "score": pa.Column(pl.Float64, _FINITE_FLOAT32),
     },
     "citations": {
-        "collection": _text(),
-        "system": _text(),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "sentence": _whole(1),
-        "cited_passage_id": _text(),
-        "confidence": _optional(pl.Float64),
+        **_texts("collection", "system", "query_id", "passage_id"),
+        **_whole("sentence", minimum=1),
+        **_texts("cited_passage_id"),
+        **_optional(pl.Float64, "confidence"),
     },
     "judgments": {
-        "collection": _text(),
-        "assessor": _text(),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "relevance": _whole(),
+        **_texts("collection", "assessor", "query_id", "passage_id"),
+        **_whole("relevance"),
     },
     "review_samples": {
-        "collection": _text(),
-        "assessor": _text(),
-        "sample": _text(),
-        "label_set": _text(),
+        **_texts("collection", "assessor", "sample", "label_set"),
         "unit": _one_of("query", "pair"),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "stratum": _text(),
-        "stratum_size": _whole(1),
+        **_texts("query_id", "passage_id", "stratum"),
+        **_whole("stratum_size", minimum=1),
         "probability": pa.Column(
             pl.Float64, pa.Check.in_range(0, 1, include_min=False, error="must be in (0, 1]")
         ),
-        "depth": _optional(pl.Int64),
+        **_optional(pl.Int64, "depth"),
     },
     "official_ranks": {
-        "collection": _text(),
-        "leaderboard": _text(),
-        "system": _text(),
+        **_texts("collection", "leaderboard", "system"),
         "rank": pa.Column(pl.Float64, [_FINITE, pa.Check.ge(1, error="must be at least 1")]),
-        "score": _optional(pl.Float64),
+        **_optional(pl.Float64, "score"),
     },
-    "system_groups": {
-        "collection": _text(),
-        "grouping": _text(),
-        "group_name": _text(),
-        "system": _text(),
-    },
+    "system_groups": _texts("collection", "grouping", "group_name", "system"),
     "rubric_items": {
-        "collection": _text(),
-        "bank": _text(),
-        "query_id": _text(),
-        "facet_id": pa.Column(pl.String),
-        "item_id": _text(),
+        **_texts("collection", "bank", "query_id"),
+        **_texts("facet_id", may_be_empty=True),
+        **_texts("item_id"),
         "kind": _one_of("question", "nugget"),
-        "text": _text(),
+        **_texts("text"),
         "gold_answers": pa.Column(pl.List(pl.String), nullable=True),
         "weight": pa.Column(pl.Float64, [_FINITE, pa.Check.ge(0, error="must not be negative")]),
         "origin": _one_of("generated", "manual", "imported"),
-        "created_at": pa.Column(_TIME),
+        **_times("created_at"),
     },
     "label_rubrics": {
-        "rubric_id": _text(),
-        "name": _text(),
-        "collection": _text(),
-        "assessor": _text(),
-        "grader_id": _text(),
-        "engine": _text(),
-        "model": pa.Column(pl.String),
-        "distil_prompt": _text(),
-        "distil_prompt_sha256": _text(),
-        "seed": _whole(),
-        "iteration": _whole(1),
-        "label": _whole(0),
-        "text": _text(),
-        "n_explanations": _whole(1),
-        "created_at": pa.Column(_TIME),
+        **_texts("rubric_id", "name", "collection", "assessor", "grader_id", "engine"),
+        **_texts("model", may_be_empty=True),
+        **_texts("distil_prompt", "distil_prompt_sha256"),
+        **_whole("seed"),
+        **_whole("iteration", minimum=1),
+        **_whole("label", minimum=0),
+        **_texts("text"),
+        **_whole("n_explanations", minimum=1),
+        **_times("created_at"),
     },
     "label_rubric_pairs": {
-        "rubric_id": _text(),
-        "collection": _text(),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "label": _whole(0),
-        "explanation": _optional(pl.String),
+        **_texts("rubric_id", "collection", "query_id", "passage_id"),
+        **_whole("label", minimum=0),
+        **_optional(pl.String, "explanation"),
     },
     "graders": {
-        "grader_id": _text(),
-        "name": _text(),
-        "engine": _text(),
-        "model": pa.Column(pl.String),
-        "model_revision": pa.Column(pl.String),
+        **_texts("grader_id", "name", "engine"),
+        **_texts("model", "model_revision", may_be_empty=True),
         "target": _one_of(
             "question", "nugget", "direct", "extract", "verify", "generate", "explain"
         ),
-        "prompt": pa.Column(pl.String),
-        "prompt_sha256": pa.Column(pl.String),
-        "prompt_text": _optional(pl.String),
-        "scale_min": _whole(),
-        "scale_max": _whole(),
-        "settings": _text(),
-        "parser": _text(),
-        "created_at": pa.Column(_TIME),
+        **_texts("prompt", "prompt_sha256", may_be_empty=True),
+        **_optional(pl.String, "prompt_text"),
+        **_whole("scale_min", "scale_max"),
+        **_texts("settings", "parser"),
+        **_times("created_at"),
         "label_rubric_id": pa.Column(pl.String, nullable=True, required=False, coerce=True),
     },
     "grades": {
-        "grader_id": _text(),
-        "collection": _text(),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "item_id": pa.Column(pl.String),
-        "grade": _optional(pl.Int64),
+        **_texts("grader_id", "collection", "query_id", "passage_id"),
+        **_texts("item_id", may_be_empty=True),
+        **_optional(pl.Int64, "grade"),
         "status": _one_of("ok", "unanswerable", "defaulted", "failed"),
-        "answer": _optional(pl.String),
-        "response": _optional(pl.String),
-        "expected_grade": _optional(pl.Float64),
-        "prompt_tokens": _optional(pl.Int64),
-        "cached_tokens": _optional(pl.Int64),
-        "completion_tokens": _optional(pl.Int64),
-        "batch_id": _text(),
-        "graded_at": pa.Column(_TIME),
-        "passage_sha256": _optional(pl.String),
-        "query_sha256": _optional(pl.String),
-        "scale_mass": _optional(pl.Float64),
-        "cut_characters": _optional(pl.Int64),
-        "error": _optional(pl.String),
+        **_optional(pl.String, "answer", "response"),
+        **_optional(pl.Float64, "expected_grade"),
+        **_optional(pl.Int64, "prompt_tokens", "cached_tokens", "completion_tokens"),
+        **_texts("batch_id"),
+        **_times("graded_at"),
+        **_optional(pl.String, "passage_sha256", "query_sha256"),
+        **_optional(pl.Float64, "scale_mass"),
+        **_optional(pl.Int64, "cut_characters"),
+        **_optional(pl.String, "error"),
     },
     "grade_reviews": {
-        "grader_id": _text(),
-        "collection": _text(),
-        "query_id": _text(),
-        "passage_id": _text(),
-        "item_id": _text(),
-        "passage_sha256": _optional(pl.String),
-        "query_sha256": _optional(pl.String),
-        "assessor": _text(),
-        "grade": _whole(),
+        **_texts("grader_id", "collection", "query_id", "passage_id", "item_id"),
+        **_optional(pl.String, "passage_sha256", "query_sha256"),
+        **_texts("assessor"),
+        **_whole("grade"),
         "verdict": _one_of("agree", "disagree"),
-        "own_grade": _optional(pl.Int64),
-        "note": _optional(pl.String),
-        "reviewed_at": pa.Column(_TIME),
+        **_optional(pl.Int64, "own_grade"),
+        **_optional(pl.String, "note"),
+        **_times("reviewed_at"),
     },
     "grading_batches": {
-        "batch_id": _text(),
-        "grader_id": _text(),
-        "collection": _text(),
-        "planned": _whole(0),
-        "ok": _whole(0),
-        "unanswerable": _whole(0),
-        "defaulted": _whole(0),
-        "failed": _whole(0),
-        "reused": _whole(0),
-        "tokens": _whole(0),
-        "cached_tokens": _whole(0),
+        **_texts("batch_id", "grader_id", "collection"),
+        **_whole("planned", "ok", "unanswerable", "defaulted", "failed", "reused", minimum=0),
+        **_whole("tokens", "cached_tokens", minimum=0),
         "wall_seconds": pa.Column(pl.Float64, pa.Check.ge(0, error="must not be negative")),
-        "started_at": pa.Column(_TIME),
-        "finished_at": _optional(_TIME),
+        **_times("started_at"),
+        **_optional(pl.Datetime("us"), "finished_at"),
         "state": _one_of("running", "done", "stopped", "failed"),
     },
     "pipeline_runs": {
-        "run_id": _text(),
-        "command": _text(),
-        "arguments": _text(),
+        **_texts("run_id", "command", "arguments"),
         "state": _one_of("running", "done", "failed"),
-        "counts": _text(),
-        "error": _optional(pl.String),
-        "started_at": pa.Column(_TIME),
-        "finished_at": _optional(_TIME),
+        **_texts("counts"),
+        **_optional(pl.String, "error"),
+        **_times("started_at"),
+        **_optional(pl.Datetime("us"), "finished_at"),
     },
     "ledger": {
-        "target": _text(),
-        "sha256": _text(),
-        "n_rows": _whole(0),
-        "run_id": _text(),
-        "committed_at": pa.Column(_TIME),
+        **_texts("target", "sha256"),
+        **_whole("n_rows", minimum=0),
+        **_texts("run_id"),
+        **_times("committed_at"),
     },
-    "kept_releases": {"release": _text(), "kept_by": _text(), "kept_at": pa.Column(_TIME)},
+    "kept_releases": {**_texts("release", "kept_by"), **_times("kept_at")},
 }
 
 CONTRACTS: dict[str, pa.DataFrameSchema] = {
