@@ -6,10 +6,12 @@ all; here they are held back. Paths are relative to the lake's data folder.
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -18,54 +20,87 @@ from gradelake.sql.lake.connection import NAME
 DOOMED = datetime(1971, 1, 1, tzinfo=UTC)  # what was scheduled before goes at the next cleanup
 METADATA = f"__ducklake_metadata_{NAME}."  # DuckLake's own tables, in any catalog
 _SCHEDULED = f"{METADATA}ducklake_files_scheduled_for_deletion"
-# data files and delete files by path; those visible in one snapshot, or all
+# data files and delete files; of a renamed table or schema, the last name counts
 _FILES = """
+    with
+    schemas as (
+        select
+            schema_id, schema_name, path,
+            row_number() over (partition by schema_id order by begin_snapshot desc) as age
+        from {prefix}ducklake_schema
+    ),
+    tables as (
+        select
+            table_id, schema_id, table_name, path, path_is_relative,
+            row_number() over (partition by table_id order by begin_snapshot desc) as age
+        from {prefix}ducklake_table
+    ),
+    files as (
+        select
+            table_id, path, path_is_relative, file_size_bytes, record_count as n_rows,
+            begin_snapshot, end_snapshot
+        from {prefix}ducklake_data_file
+        union all
+        select
+            table_id, path, path_is_relative, file_size_bytes, delete_count as n_rows,
+            begin_snapshot, end_snapshot
+        from {prefix}ducklake_delete_file
+    )
     select
         case
             when files.path_is_relative
                 then case when tables.path_is_relative then schemas.path else '' end || tables.path
             else ''
         end || files.path as path,
-        files.file_size_bytes
-    from (
-        select table_id, path, path_is_relative, file_size_bytes, begin_snapshot, end_snapshot
-        from {prefix}ducklake_data_file
-        union all
-        select table_id, path, path_is_relative, file_size_bytes, begin_snapshot, end_snapshot
-        from {prefix}ducklake_delete_file
-    ) as files
-    inner join (
-        select distinct table_id, schema_id, path, path_is_relative from {prefix}ducklake_table
-    ) as tables on files.table_id = tables.table_id
-    inner join (
-        select distinct schema_id, path, path_is_relative from {prefix}ducklake_schema
-    ) as schemas on tables.schema_id = schemas.schema_id
-"""
-_VISIBLE = """
-    where
-        files.begin_snapshot <= {snapshot}
-        and (files.end_snapshot is null or files.end_snapshot > {snapshot})
+        schemas.schema_name || '.' || tables.table_name as table_name,
+        files.file_size_bytes, files.n_rows, files.begin_snapshot, files.end_snapshot
+    from files
+    inner join tables on files.table_id = tables.table_id and tables.age = 1
+    inner join schemas on tables.schema_id = schemas.schema_id and schemas.age = 1
 """
 _UNKNOWN_FROM = 1 << 62  # ids, never given by DuckLake, of files that the catalog does not know
 
 
+Execute = Callable[[str], Any]  # of a connection to a catalog: SQLite's or DuckDB's
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A data or delete file as a catalog describes it."""
+
+    path: str
+    table: str  # schema.table
+    size: int  # bytes
+    rows: int  # of a delete file those that are gone
+    first: int  # the snapshot that brought it
+    last: int | None  # the snapshot that took it away, if any
+
+    def is_in(self, snapshot: int) -> bool:
+        """Whether a snapshot reads it."""
+        return self.first <= snapshot and (self.last is None or self.last > snapshot)
+
+
+def named(execute: Execute, prefix: str = "") -> list[DataFile]:
+    """Every file that any snapshot of a catalog reads; `prefix` stands before its tables."""
+    return [DataFile(*row) for row in execute(_FILES.format(prefix=prefix)).fetchall()]
+
+
 def of_catalog(file: Path) -> dict[str, int]:
     """path -> bytes of every file that a SQLite release reads."""
-    snapshot = "(select max(snapshot_id) from ducklake_snapshot)"
-    query = (_FILES + _VISIBLE).format(prefix="", snapshot=snapshot)
     with open_catalog(file) as catalog:
-        return dict(catalog.execute(query).fetchall())
+        (snapshot,) = catalog.execute("select max(snapshot_id) from ducklake_snapshot").fetchone()
+        return {each.path: each.size for each in named(catalog.execute) if each.is_in(snapshot)}
 
 
 def of_snapshot(connection: duckdb.DuckDBPyConnection, snapshot: int) -> dict[str, int]:
     """path -> bytes of every file that a snapshot of the attached catalog reads."""
-    query = (_FILES + _VISIBLE).format(prefix=METADATA, snapshot=f"{snapshot:d}")
-    return dict(connection.execute(query).fetchall())
+    found = named(connection.execute, METADATA)
+    return {each.path: each.size for each in found if each.is_in(snapshot)}
 
 
 def known(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Every file that any snapshot of the attached catalog reads."""
-    return {path for path, _ in connection.execute(_FILES.format(prefix=METADATA)).fetchall()}
+    return {each.path for each in named(connection.execute, METADATA)}
 
 
 def scheduled(connection: duckdb.DuckDBPyConnection) -> dict[str, datetime]:

@@ -1,7 +1,7 @@
 """What moved between two releases: labels, scores and ranks, compared in SQL side by side."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -13,13 +13,12 @@ from gradelake.sql.lake.connection import connect, require_lake
 from gradelake.sql.releases.releases import attach_release
 
 MAIN_MEASURES = ("nDCG@10", "AP", "Cover@20")  # shown unless others are asked for
-FIRST_FEW = 5
 
 
 @dataclass
 class LabelMoves:
-    """A label set whose labels differ; `examples`: query, passage, label before and after (None:
-    there was none)."""
+    """A label set whose labels differ; `examples`, the first five: query, passage, label before and
+    after (None: there was none)."""
 
     collection: str
     label_set: str
@@ -27,7 +26,7 @@ class LabelMoves:
     appeared: int
     went: int
     same: int
-    examples: list[dict] = field(default_factory=list)
+    examples: list[dict]
 
 
 @dataclass
@@ -45,7 +44,7 @@ class BoardMoves:
     measure: str
     n_systems: int
     kendall: float | None
-    systems: list[dict] = field(default_factory=list)
+    systems: list[dict]
 
 
 @dataclass
@@ -82,21 +81,20 @@ def compare(
         _check(connection, "collection", [collection] if collection else [])
         _check(connection, "measure", measures)
         _check(connection, "level", [] if level is None else [level])
-        connection.execute(_LABELS, {"collection": collection})
-        connection.execute(_LABEL_SETS)
+        rows = connection.execute(_LABELS, {"collection": collection}).fetchall()
+        label_sets = [LabelMoves(*row) for row in rows]
         known = {name for (name,) in connection.execute("select measure from keys").fetchall()}
         chosen = measures or tuple(known.intersection(MAIN_MEASURES)) or tuple(known)
         values = {"collection": collection, "measures": list(chosen), "level": level}
-        connection.execute(_ENTRIES, values)
-        connection.execute(_BOARDS)
-        return Difference(
-            before,
-            after,
-            connection.execute("select count(*) from label_sets").fetchall()[0][0],
-            connection.execute("select count(*) from boards").fetchall()[0][0],
-            _label_moves(connection),
-            _board_moves(connection),
-        )
+        boards = [BoardMoves(*row) for row in connection.execute(_BOARDS, values).fetchall()]
+    return Difference(
+        before,
+        after,
+        len(label_sets),
+        len(boards),
+        [label_set for label_set in label_sets if label_set.examples],
+        [board for board in boards if board.systems],
+    )
 
 
 # every (collection, level, measure) of either release
@@ -107,8 +105,8 @@ _KEYS = """
     select collection, level, measure from later.marts.leaderboard
 """
 
+# a row for each label set; those without examples are the same
 _LABELS = """
-    create temp table labels as
     with
     earlier_labels as (
         select collection, label_set, query_id, passage_id, label, true as is_there
@@ -117,36 +115,42 @@ _LABELS = """
     later_labels as (
         select collection, label_set, query_id, passage_id, label, true as is_there
         from later.marts.relevance_labels
+    ),
+    labels as (
+        select
+            collection, label_set, query_id, passage_id,
+            earlier_labels.label as before,
+            later_labels.label as after,
+            case
+                when earlier_labels.is_there is null then 'appeared'
+                when later_labels.is_there is null then 'went'
+                when earlier_labels.label is distinct from later_labels.label then 'changed'
+                else 'same'
+            end as move
+        from earlier_labels
+        full join later_labels using (collection, label_set, query_id, passage_id)
+        where $collection is null or collection = $collection
     )
-    select
-        collection, label_set, query_id, passage_id,
-        earlier_labels.label as before,
-        later_labels.label as after,
-        case
-            when earlier_labels.is_there is null then 'appeared'
-            when later_labels.is_there is null then 'went'
-            when earlier_labels.label is distinct from later_labels.label then 'changed'
-            else 'same'
-        end as move
-    from earlier_labels
-    full join later_labels using (collection, label_set, query_id, passage_id)
-    where $collection is null or collection = $collection
-"""
-
-_LABEL_SETS = """
-    create temp table label_sets as
     select
         collection, label_set,
         count(*) filter (where move = 'changed') as changed,
         count(*) filter (where move = 'appeared') as appeared,
         count(*) filter (where move = 'went') as went,
-        count(*) filter (where move = 'same') as same
+        count(*) filter (where move = 'same') as same,
+        list(
+            {
+                'query_id': query_id, 'passage_id': passage_id,
+                'before': before, 'after': after
+            }
+            order by move != 'changed', query_id, passage_id
+        ) filter (where move != 'same')[:5] as examples
     from labels
     group by all
+    order by all
 """
 
-_ENTRIES = """
-    create temp table entries as
+# a row for each leaderboard; those without systems are the same
+_BOARDS = """
     with
     collections as (
         select collection, min_relevant from later.raw.collections
@@ -174,20 +178,18 @@ _ENTRIES = """
         from later.marts.leaderboard
         semi join chosen using (collection, level)
         where list_contains($measures, measure)
-    )
-    select
-        collection, label_set, level, measure, system,
-        earlier_boards.score as score_before,
-        later_boards.score as score_after,
-        earlier_boards.rank as rank_before,
-        later_boards.rank as rank_after
-    from earlier_boards
-    full join later_boards using (collection, label_set, level, measure, system)
-"""
-
-_BOARDS = """
-    create temp table boards as
-    with
+    ),
+    entries as (
+        select
+            collection, label_set, level, measure, system,
+            earlier_boards.score as score_before,
+            later_boards.score as score_after,
+            earlier_boards.rank as rank_before,
+            later_boards.rank as rank_after,
+            rank_before is not null and rank_after is not null as is_on_both
+        from earlier_boards
+        full join later_boards using (collection, label_set, level, measure, system)
+    ),
     pairs as (
         select
             one.collection, one.label_set, one.level, one.measure,
@@ -195,10 +197,7 @@ _BOARDS = """
             sign(one.score_after - other.score_after) as after
         from entries as one
         inner join entries as other using (collection, label_set, level, measure)
-        where
-            one.system < other.system
-            and one.rank_before is not null and one.rank_after is not null
-            and other.rank_before is not null and other.rank_after is not null
+        where one.system < other.system and one.is_on_both and other.is_on_both
     ),
     taus as (
         select
@@ -207,19 +206,29 @@ _BOARDS = """
         from pairs
         group by all
     ),
-    sizes as (
+    boards as (
         select
             collection, label_set, level, measure,
-            count(*) filter (where rank_before is not null and rank_after is not null) as n_systems,
-            bool_or(
-                score_before is distinct from score_after or rank_before is distinct from rank_after
-            ) as has_moved
+            count(*) filter (where is_on_both) as n_systems,
+            list(
+                {
+                    'system': system, 'score_before': score_before, 'score_after': score_after,
+                    'rank_before': rank_before, 'rank_after': rank_after
+                }
+                order by coalesce(rank_after, rank_before), rank_before, system
+            ) filter (
+                where score_before is distinct from score_after
+                or rank_before is distinct from rank_after
+            ) as systems
         from entries
         group by all
     )
-    select sizes.*, round(taus.kendall, 10) as kendall
-    from sizes
+    select
+        collection, label_set, level, measure,
+        boards.n_systems, round(taus.kendall, 10) as kendall, boards.systems
+    from boards
     left join taus using (collection, label_set, level, measure)
+    order by all
 """
 
 
@@ -234,47 +243,3 @@ def _check(connection: duckdb.DuckDBPyConnection, column: str, names: Iterable[A
             else:
                 hint = did_you_mean(str(name), map(str, known))
             raise BadInput(f"neither release has a leaderboard of {column} {name!r}", hint)
-
-
-def _label_moves(connection: duckdb.DuckDBPyConnection) -> list[LabelMoves]:
-    rows = connection.execute(
-        "select * from label_sets where changed + appeared + went > 0 order by all"
-    ).fetchall()
-    moves = {row[:2]: LabelMoves(*row) for row in rows}
-    examples = connection.execute(
-        """
-        select collection, label_set, query_id, passage_id, before, after
-        from labels
-        where move != 'same'
-        qualify row_number() over (
-            partition by collection, label_set
-            order by move != 'changed', query_id, passage_id
-        ) <= ?
-        order by collection, label_set, move != 'changed', query_id, passage_id
-        """,
-        [FIRST_FEW],
-    ).fetchall()
-    for collection, label_set, *example in examples:
-        names = ("query_id", "passage_id", "before", "after")
-        moves[collection, label_set].examples.append(dict(zip(names, example, strict=True)))
-    return list(moves.values())
-
-
-def _board_moves(connection: duckdb.DuckDBPyConnection) -> list[BoardMoves]:
-    rows = connection.execute(
-        "select collection, label_set, level, measure, n_systems, kendall from boards "
-        "where has_moved order by collection, label_set, level, measure"
-    ).fetchall()
-    moves = {row[:4]: BoardMoves(*row) for row in rows}
-    names = ("system", "score_before", "score_after", "rank_before", "rank_after")
-    systems = connection.execute(
-        f"""
-        select collection, label_set, level, measure, {", ".join(names)}
-        from entries
-        where score_before is distinct from score_after or rank_before is distinct from rank_after
-        order by coalesce(rank_after, rank_before), rank_before, system
-        """
-    ).fetchall()
-    for row in systems:
-        moves[row[:4]].systems.append(dict(zip(names, row[4:], strict=True)))
-    return list(moves.values())

@@ -17,13 +17,12 @@ from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep.lake_files import (
     LIVE,
     Catalog,
-    NamedFile,
     catalog_files,
     read_postgres,
     read_sqlite,
 )
 from gradelake.sql.operations.upkeep.verified import Fault, Verified
-from gradelake.sql.releases.data_files import open_catalog
+from gradelake.sql.releases.data_files import DataFile, open_catalog
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
 _FROM_BACKUP = (
@@ -36,7 +35,7 @@ _FROM_BACKUP = (
 class Named:
     """A file with everything that names it."""
 
-    file: NamedFile
+    file: DataFile
     hits: list[str]
 
 
