@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect
@@ -190,6 +191,7 @@ def test_an_interrupted_copy_goes_on_where_it_was(source, tmp_path):
     target = project(tmp_path / "target")
     script = (
         "import os, sys\nfrom pathlib import Path\n"
+        "from gradelake.sql.common import console\n"
         "from gradelake.sql.common.project import Project\n"
         "from gradelake.sql.operations.upkeep import lake_copy\n"
         "def progress(what, tables, n):\n"
@@ -197,7 +199,8 @@ def test_an_interrupted_copy_goes_on_where_it_was(source, tmp_path):
         "        if table == 'raw.passages': os.kill(os.getpid(), 9)\n"
         "        yield table\n"
         "source, target = (Project.read(Path(file)) for file in sys.argv[1:])\n"
-        "lake_copy.copy(source, target, [], progress)\n"
+        "console.progress = progress\n"
+        "lake_copy.copy(source, target, [])\n"
     )
     command = [sys.executable, "-c", script, str(source.file), str(target.file)]
     assert subprocess.run(command, check=False).returncode == -9
@@ -225,8 +228,9 @@ def test_a_table_that_differs_after_copying_is_told(source, tmp_path):
             if table == "raw.passages":
                 raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        copy(source, target, [], stops)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(console, "progress", stops)
+        copy(source, target, [])
     file = file_of(target, "passages")
     found = [file.read_bytes().find(mark(f"p{i:03d}").encode()) for i in range(500, 512)]
     overwritten(file, max(found), b"T")

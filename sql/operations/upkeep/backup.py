@@ -5,12 +5,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
@@ -72,11 +72,7 @@ class Taken:
         self.files["lake/published.sqlite"] = copy
 
 
-def backup(
-    project: Project,
-    place: Path,
-    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
-) -> BackedUp:
+def backup(project: Project, place: Path) -> BackedUp:
     """Bring the backup in `place` (a folder, or a file ending in .tar) up to the newest commit.
 
     The writer's lock is held while the catalogs are copied, not while the data files are: they
@@ -102,7 +98,7 @@ def backup(
         )
         with lock, _scratch(place) as scratch:
             taken = _take(project, scratch)
-            return _write(project, place, lake, taken, people, warnings, progress)
+            return _write(project, place, lake, taken, people, warnings)
     except OSError as error:
         raise WorkFailed(
             f"{error.filename or place}: {error.strerror or error}",
@@ -202,13 +198,13 @@ def vacuum_into(file: Path, copy: Path) -> None:
 # --- without it -----------------------------------------------------------------------------------
 
 
-def _write(project, place, lake, taken, people, warnings, progress) -> BackedUp:
+def _write(project, place, lake, taken, people, warnings) -> BackedUp:
     catalogs = [read_sqlite(project, name, file) for name, file in taken.named.items()]
     storage = Storage(project)
     wanted = _wanted(catalogs, storage)
     writer = ArchiveWriter(place) if is_archive(place) else FolderWriter(place)
     entries = []
-    for path, size in progress("copying", wanted.items(), len(wanted)):
+    for path, size in console.progress("copying", wanted.items(), len(wanted)):
         entries.append(_add_data(writer, storage, path, size))
     with tempfile.TemporaryDirectory() as folder:
         for path, content in people.items():

@@ -54,7 +54,7 @@ def verify(project, deep, against, as_json):
     with console.working("looking at every file"):
         from gradelake.sql.operations.upkeep.verify import verify as run_verify
 
-        done = run_verify(project(), deep, against, console.progress)
+        done = run_verify(project(), deep, against)
     seconds = time.monotonic() - started
     if as_json:
         faults = [vars(fault) for fault in done.faults]
@@ -113,7 +113,7 @@ def backup(project, place, as_json):
 
     started = time.monotonic()
     with console.working("backing up"):
-        done = run_backup(project(), place, console.progress)
+        done = run_backup(project(), place)
     seconds = time.monotonic() - started
     for warning in done.warnings:
         console.warn(f"warning: {warning}")
@@ -147,9 +147,9 @@ def restore(backup, folder, as_json):
 
     started = time.monotonic()
     with console.working("restoring"):
-        project, manifest = run_restore(backup, folder, console.progress)
+        project, manifest = run_restore(backup, folder)
     with console.working("looking at every file"):
-        done = run_verify(project, progress=console.progress)
+        done = run_verify(project)
     seconds = time.monotonic() - started
     if as_json:
         faults = [vars(fault) for fault in done.faults]
@@ -196,7 +196,7 @@ def copy(project, to, as_json):
     source, started = project(), time.monotonic()
     target = Project.find(to)
     with console.working("copying"):
-        done = run_copy(source, target, sys.argv[1:], console.progress)
+        done = run_copy(source, target, sys.argv[1:])
     seconds = time.monotonic() - started
     following = f"gradelake --config {to} build"
     for warning in done.warnings:

@@ -1,13 +1,12 @@
 """`gradelake lake copy`: an existing lake's raw tables into another lake, checked row by row."""
 
 import shutil
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import duckdb
 
 from gradelake.sql.build.seeds import seeds_folder
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
@@ -44,12 +43,7 @@ class Copied:
     warnings: list[str] = field(default_factory=list)
 
 
-def copy(
-    source: Project,
-    target: Project,
-    arguments: list[str],
-    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
-) -> Copied:
+def copy(source: Project, target: Project, arguments: list[str]) -> Copied:
     """Copy the newest state of every raw table; marts are built anew, releases stay behind.
 
     A transaction per table, in which count and fingerprint of both sides are compared. An
@@ -72,7 +66,7 @@ def copy(
                 return done
             done.chunks = _copy_chunks(source, target)
         tables, marked = _tables(lake), _marked(lake)
-        for table in progress("copying", tables, len(tables)):
+        for table in console.progress("copying", tables, len(tables)):
             _copy_table(lake, table, table in marked, origin, done)
         done.seeds = _copy_seeds(source, target, done)
         with lake.transaction("copy", "of a lake") as transaction:

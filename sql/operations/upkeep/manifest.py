@@ -1,5 +1,6 @@
 """What a backup holds: a manifest, written last, and the files it names, in a folder or a .tar."""
 
+import hashlib
 import io
 import json
 import os
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.lake.storage import copied, sha256_of
 
@@ -181,14 +183,12 @@ def fetch_local(source: Path) -> Callable[[Path], str]:
     return lambda target: copied(source, target)
 
 
-def require_whole(backup: Path, manifest: Manifest, progress: Callable) -> None:
+def require_whole(backup: Path, manifest: Manifest) -> None:
     """Raise `WorkFailed` naming the files of a backup that are not what the manifest says."""
-    import hashlib
-
     wrong = []
     with opened(backup) as stream:
         stored = {entry.stored: entry for entry in manifest.entries}
-        for entry in progress("checking", stored.values(), len(stored)):
+        for entry in console.progress("checking", stored.values(), len(stored)):
             try:
                 with stream(entry.stored) as file:
                     found = hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,20 +2,15 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import CONFIG_NAME, Project
 from gradelake.sql.operations.upkeep.manifest import Manifest, opened, read_manifest, require_whole
 
 
-def restore(
-    backup: Path,
-    folder: Path,
-    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
-) -> tuple[Project, Manifest]:
+def restore(backup: Path, folder: Path) -> tuple[Project, Manifest]:
     """Check every hash of a backup, then put its files into a new or empty folder.
 
     The folder appears whole or not at all. Raises `BadInput` when it holds something or there is
@@ -27,12 +22,12 @@ def restore(
         raise BadInput(
             f"{folder}: is not empty", "A backup is restored into a new or an empty folder only."
         )
-    require_whole(backup, manifest, progress)
+    require_whole(backup, manifest)
     fresh = folder.with_name(f".{folder.name}.restoring")
     try:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        _unpack(backup, manifest, fresh, progress)
+        _unpack(backup, manifest, fresh)
         (fresh / "lake" / "data").mkdir(parents=True, exist_ok=True)
         os.replace(fresh, folder)  # an empty folder gives way
     except OSError as error:
@@ -43,9 +38,9 @@ def restore(
     return Project.read(folder / CONFIG_NAME), manifest
 
 
-def _unpack(backup: Path, manifest: Manifest, fresh: Path, progress: Callable) -> None:
+def _unpack(backup: Path, manifest: Manifest, fresh: Path) -> None:
     with opened(backup) as stream:
-        for entry in progress("copying", manifest.entries, len(manifest.entries)):
+        for entry in console.progress("copying", manifest.entries, len(manifest.entries)):
             target = fresh / entry.path
             target.parent.mkdir(parents=True, exist_ok=True)
             with stream(entry.stored) as source, target.open("wb") as out:

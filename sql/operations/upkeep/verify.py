@@ -1,13 +1,12 @@
 """`gradelake lake verify`: whether every file that the lake's catalogs name is there and whole."""
 
 import sqlite3
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
 from gradelake.sql.common.project import Project
@@ -39,12 +38,7 @@ class Named:
     hits: list[str]
 
 
-def verify(
-    project: Project,
-    deep: bool = False,
-    against: Path | None = None,
-    progress: Callable[[str, Iterable[Any], int], Iterable[Any]] = lambda what, items, n: items,
-) -> Verified:
+def verify(project: Project, deep: bool = False, against: Path | None = None) -> Verified:
     """Check the whole lake; nothing is written and no lock is taken.
 
     `deep` reads every column of every file; `against` names a backup whose hashes the files'
@@ -69,7 +63,7 @@ def verify(
     rows = _footers(storage, [each.file.path for each in whole])
     found += [_rows_fault(each, storage, rows) for each in whole]
     if deep or hashes:
-        for each in progress("reading", whole, len(whole)):
+        for each in console.progress("reading", whole, len(whole)):
             fault = _bytes_fault(each, storage, hashes)
             found.append(fault or (_read(each, storage) if deep else None))
     faults = [fault for fault in found if fault]
