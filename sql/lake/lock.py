@@ -15,7 +15,7 @@ from pathlib import Path
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import Busy
 
-_held: dict[Path, int] = {}  # lock file -> how many times this process holds it
+_held: set[Path] = set()  # lock files that this process holds
 
 
 @contextmanager
@@ -32,12 +32,8 @@ def file_lock(
     lock is taken; `busy` begins its message.
     """
     path = path.resolve()
-    if _held.get(path):
-        _held[path] += 1
-        try:
-            yield
-        finally:
-            _held[path] -= 1
+    if path in _held:
+        yield
         return
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -52,10 +48,10 @@ def file_lock(
         started = time.strftime("%H:%M:%S")
         said = f"{purpose} (process {os.getpid()}, since {started})"
         os.pwrite(descriptor, said.encode(errors="replace"), 0)
-        _held[path] = 1
+        _held.add(path)
         yield
     finally:
-        _held.pop(path, None)
+        _held.discard(path)
         os.close(descriptor)  # closing releases the lock
 
 

@@ -112,15 +112,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
     from gradelake.sql.operations.nightly.step import FAILED, Step, reason_of
     from gradelake.sql.operations.nightly.summary import error_of, summarize, write
 
-    def summary_now() -> dict:
-        return summarize(done) | {"seconds": round(seconds, 1)}
-
-    try:
-        summary = summary_now()
-    except Exception as error:  # its row is closed all the same, with what can be told
-        done.ingested, done.jobs, done.moved, done.tidied = {}, [], None, None
-        done.steps.append(Step("the summary", FAILED, reason=reason_of(project, error)))
-        summary = summary_now()
+    summary = summarize(done)
     counts = summary["counts"] | ({"release": done.release} if done.release else {})
     try:
         record.end(project, done.night, summary["state"], counts, error_of(summary))
@@ -128,7 +120,8 @@ def _close(project, done, alerts, seconds: float) -> dict:
         # the next night finds the row as of a killed one
         reason = reason_of(project, error)
         done.steps.append(Step("closing the night's row", FAILED, reason=reason))
-        summary = summary_now()
+        summary = summarize(done)
+    summary["seconds"] = round(seconds, 1)
     summary["alerts"] = alerts.send(summary) if summary["exit_code"] else []
     try:
         write(project, summary)

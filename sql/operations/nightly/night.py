@@ -165,11 +165,14 @@ class _Doing:
                 missing, failed = plan["missing_pairs"], plan["failed_pairs"]
                 self.work.jobs.append(Job(collection, plan["grader"], missing, failed, missing))
             for refused in planned.result["refused"]:
+                grader, reason = refused["grader"], refused["reason"]
                 if refused["nothing_to_grade"]:
-                    self.work.left_out.append({"collection": collection} | refused)
+                    self.work.left_out.append(
+                        {"collection": collection, "grader": grader, "reason": reason}
+                    )
                 else:
-                    named = f"plan {collection} {refused['grader']}"
-                    self.work.steps.append(Step(named, step.FAILED, reason=refused["reason"]))
+                    named = f"plan {collection} {grader}"
+                    self.work.steps.append(Step(named, step.FAILED, reason=reason))
 
     def _grade(self) -> None:
         """Those with the least to do come first, so that the budget is shared out evenly; those

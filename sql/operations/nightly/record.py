@@ -44,7 +44,11 @@ def begin(project: Project, arguments: list[str]) -> Night:
         before = _nights(lake)
         name = _free_name(project, lake, started_at, before)
         run_id = uuid.uuid4().hex
-        killed = [night for night in before if night["state"] == "running"]
+        killed = [
+            {"night": n["night"], "run_id": n["run_id"], "started_at": n["started_at"].isoformat()}
+            for n in before
+            if n["state"] == "running"
+        ]
         with lake.transaction("nightly", f"{name} begins") as transaction:
             if killed:
                 transaction.run(

@@ -37,32 +37,22 @@ def summarize(work: Work) -> dict[str, Any]:
         "exit_code": exit_code,
         "started_at": work.night.started_at.isoformat(),
         "release": work.release,
-        "killed_before": [
-            {
-                "night": each["night"],
-                "run_id": each["run_id"],
-                "started_at": each["started_at"].isoformat(),
-            }
-            for each in work.night.killed
-        ],
+        "killed_before": work.night.killed,
         "counts": counts,
         "came_in": came_in,
         "graded": graded,
-        "left_out": [
-            {name: each[name] for name in ("collection", "grader", "reason")}
-            for each in work.left_out
-        ],
+        "left_out": work.left_out,
         "moved": moved,
         "tidied": work.tidied,
         "failed": failed,
         "steps": [
             {
-                "step": each.name,
-                "state": each.state,
-                "exit_code": each.exit_code,
-                "seconds": each.seconds,
+                "step": one.name,
+                "state": one.state,
+                "exit_code": one.exit_code,
+                "seconds": one.seconds,
             }
-            for each in work.steps
+            for one in work.steps
         ],
     }
     return {"text": line(summary)} | summary
@@ -156,10 +146,7 @@ def _graded(job: Job) -> dict[str, Any]:
 def _moved(diff: dict[str, Any]) -> dict[str, Any]:
     """What a release diff says, with the systems of a leaderboard that moved most."""
     boards = [
-        {
-            key: board[key]
-            for key in ("collection", "label_set", "level", "measure", "n_systems", "kendall")
-        }
+        board
         | {
             "n_moved": len(board["systems"]),
             "systems": sorted(board["systems"], key=_how_far, reverse=True)[:SYSTEMS],
@@ -167,10 +154,7 @@ def _moved(diff: dict[str, Any]) -> dict[str, Any]:
         for board in diff["leaderboards"]
     ]
     labels = [
-        {
-            key: moves[key]
-            for key in ("collection", "label_set", "changed", "appeared", "went", "same")
-        }
+        {key: value for key, value in moves.items() if key != "examples"}
         for moves in diff["label_sets"]
     ]
     return {

@@ -1,13 +1,12 @@
 """`gradelake lake backup`: one snapshot of a lake, its releases and what people keep beside it."""
 
-import hashlib
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from gradelake.sql.common import console
@@ -16,7 +15,7 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import catalog_file, grading_folder, require_lake, write_lock
 from gradelake.sql.lake.lock import file_lock
-from gradelake.sql.lake.storage import Storage, sha256_of
+from gradelake.sql.lake.storage import Storage, copied, sha256_of
 from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.operations.upkeep.lake_files import (
     LIVE,
@@ -31,7 +30,6 @@ from gradelake.sql.operations.upkeep.manifest import (
     Entry,
     FolderWriter,
     Manifest,
-    fetch_local,
     is_archive,
     read_manifest,
 )
@@ -98,7 +96,10 @@ def backup(project: Project, place: Path) -> BackedUp:
         )
         with lock, _scratch(place) as scratch:
             taken = _take(project, scratch)
-            return _write(project, place, lake, taken, people, warnings)
+            for n, (path, content) in enumerate(people.items()):
+                taken.files[path] = scratch / f"people-{n}"
+                taken.files[path].write_bytes(content)
+            return _write(project, place, lake, taken, warnings)
     except OSError as error:
         raise WorkFailed(
             f"{error.filename or place}: {error.strerror or error}",
@@ -198,21 +199,16 @@ def vacuum_into(file: Path, copy: Path) -> None:
 # --- without it -----------------------------------------------------------------------------------
 
 
-def _write(project, place, lake, taken, people, warnings) -> BackedUp:
+def _write(project: Project, place: Path, lake: str, taken: Taken, warnings: list[str]) -> BackedUp:
     catalogs = [read_sqlite(project, name, file) for name, file in taken.named.items()]
     storage = Storage(project)
     wanted = _wanted(catalogs, storage)
     writer = ArchiveWriter(place) if is_archive(place) else FolderWriter(place)
-    entries = []
-    for path, size in console.progress("copying", wanted.items(), len(wanted)):
-        entries.append(_add_data(writer, storage, path, size))
-    with tempfile.TemporaryDirectory() as folder:
-        for path, content in people.items():
-            file = Path(folder) / hashlib.sha256(path.encode()).hexdigest()
-            file.write_bytes(content)
-            entries.append(_keep(writer, path, file))
-        for path, file in taken.files.items():
-            entries.append(_keep(writer, path, file))
+    entries = [
+        _add_data(writer, storage, path, size)
+        for path, size in console.progress("copying", wanted.items(), len(wanted))
+    ]
+    entries += [_keep(writer, path, file) for path, file in taken.files.items()]
     releases = [catalog.name for catalog in catalogs if catalog.name != LIVE]
     snapshot = catalogs[0].snapshot
     manifest = Manifest(
@@ -267,4 +263,4 @@ def _add_data(writer, storage: Storage, path: str, size: int) -> Entry:
 def _keep(writer, path: str, file: Path) -> Entry:
     """Add a file that changes from backup to backup, under a name that its content gives."""
     name = f"kept/{sha256_of(file)}{file.suffix}"
-    return writer.add(path, name, file.stat().st_size, fetch_local(file))
+    return writer.add(path, name, file.stat().st_size, partial(copied, file))

@@ -13,7 +13,7 @@ from typing import IO
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.lake.storage import copied, sha256_of
+from gradelake.sql.lake.storage import sha256_of
 
 MANIFEST = "manifest.json"
 _FORMAT = 1
@@ -146,7 +146,6 @@ class ArchiveWriter:
 
     def __init__(self, file: Path):
         self.file = file
-        self.former: dict[str, Entry] = {}
         self.copied = 0
         self.copied_bytes = 0
         self._fresh = file.with_name(f".{file.name}.writing")
@@ -176,11 +175,6 @@ class ArchiveWriter:
         os.fsync(descriptor)
         os.close(descriptor)
         os.replace(self._fresh, self.file)
-
-
-def fetch_local(source: Path) -> Callable[[Path], str]:
-    """How a writer gets a local file."""
-    return lambda target: copied(source, target)
 
 
 def require_whole(backup: Path, manifest: Manifest) -> None:
