@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import NAME, attach, connect, require_lake, write_lock
 from gradelake.sql.lake.migrate import migrate
@@ -101,6 +101,15 @@ class Lake:
         if live and release:
             raise BadInput("--live and --release cannot be used together")
         return cls.live(project) if live else cls.published(project, release)
+
+    @classmethod
+    def readable(cls, project: Project) -> "Lake":
+        """The working catalog, or, without the right to open it, the newest release: it tells up to
+        itself."""
+        try:
+            return cls.live(project)
+        except WorkFailed:
+            return cls.published(project)
 
     def rows(self, query: str, *parameters: Any, **named: Any) -> list[tuple]:
         """All rows of a query."""

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -68,14 +69,7 @@ class Storage:
         """
         if self.is_local:
             return copied(Path(self.path(relative)), target)
-        try:
-            content = self.connection.execute(
-                "select content from read_blob(?)", [self.path(relative)]
-            ).fetchall()[0][0]
-        except duckdb.Error as error:
-            raise WorkFailed(
-                f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
-            ) from None
+        content = self._of_object(relative, "content")
         with target.open("wb") as out:
             out.write(content)
             out.flush()
@@ -86,10 +80,14 @@ class Storage:
         """Hash of a file's bytes. Raises as `fetch` does."""
         if self.is_local:
             return sha256_of(Path(self.path(relative)))
+        return self._of_object(relative, "sha256(content)")
+
+    def _of_object(self, relative: str, wanted: str) -> Any:
         try:
-            return self.connection.execute(
-                "select sha256(content) from read_blob(?)", [self.path(relative)]
-            ).fetchall()[0][0]
+            (found,) = self.connection.execute(
+                f"select {wanted} from read_blob(?)", [self.path(relative)]
+            ).fetchall()
+            return found[0]
         except duckdb.Error as error:
             raise WorkFailed(
                 f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"

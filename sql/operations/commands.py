@@ -5,7 +5,6 @@ import sys
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
 
@@ -27,11 +26,7 @@ def log(project, limit, show_all, as_json):
       gradelake log --limit 100 --json
     """
     project = project()
-    try:
-        lake = Lake.live(project)
-    except WorkFailed:  # no right to open the working catalog: the release tells up to itself
-        lake = Lake.published(project)
-    with lake:
+    with Lake.readable(project) as lake:
         # a release that was dropped, or never published, has a commit but cannot be read
         names = [r.name for r in releases.available(project, lake.connection)]
         rows = lake.rows(

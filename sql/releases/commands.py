@@ -6,7 +6,6 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
 
@@ -38,11 +37,7 @@ def list_(project, as_json):
     from gradelake.sql.releases import keeping
 
     project = project()
-    try:
-        lake = Lake.live(project)
-    except WorkFailed:  # no right to open the working catalog: the release tells up to itself
-        lake = Lake.published(project)
-    with lake:
+    with Lake.readable(project) as lake:
         found = releases.available(project, lake.connection)
         kept = keeping.kept(lake)
         default = releases.read_by_default(project, lake.connection)

@@ -75,11 +75,12 @@ def read_postgres(project: Project) -> list[Catalog]:
     with Lake.live(project) as lake:
         execute = lake.connection.execute
         execute("begin read only")  # one moment for all of it
+        (newest,) = execute(f"select max(snapshot_id) from {METADATA}ducklake_snapshot").fetchone()
         files = _named(project, execute, METADATA)
         leaving = _leaving(project, execute, METADATA)
-        found = [(release.name, release.snapshot) for release in releases.listed(lake.connection)]
-        found.insert(0, (LIVE, lake.newest_snapshot()))
-    return [_catalog(name, snapshot, files, leaving) for name, snapshot in found]
+        found = [r for r in releases.listed(lake.connection) if r.snapshot <= newest]
+    live = Catalog(LIVE, newest, files, leaving)
+    return [live, *(_catalog(r.name, r.snapshot, files, leaving) for r in found)]
 
 
 def lake_id(project: Project) -> str:
