@@ -1,10 +1,11 @@
 """Where a lake's Parquet files are, a folder or a bucket: what lies there, and copies of it."""
 
 import hashlib
+import io
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import duckdb
 
@@ -69,12 +70,7 @@ class Storage:
         """
         if self.is_local:
             return copied(Path(self.path(relative)), target)
-        content = self._of_object(relative, "content")
-        with target.open("wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        return hashlib.sha256(content).hexdigest()
+        return written(io.BytesIO(self._of_object(relative, "content")), target)
 
     def sha256(self, relative: str) -> str:
         """Hash of a file's bytes. Raises as `fetch` does."""
@@ -117,8 +113,14 @@ def bucket_error(error: Exception) -> WorkFailed | None:
 
 def copied(source: Path, target: Path) -> str:
     """Copy a file, on the disk for good, and return the sha256 of what was copied."""
+    with source.open("rb") as stream:
+        return written(stream, target)
+
+
+def written(stream: IO[bytes], target: Path) -> str:
+    """Write a file, on the disk for good, and return the sha256 of what was written."""
     digest = hashlib.sha256()
-    with source.open("rb") as stream, target.open("wb") as out:
+    with target.open("wb") as out:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
             out.write(chunk)

@@ -51,25 +51,6 @@ class BackedUp:
     warnings: list[str] = field(default_factory=list)
 
 
-@dataclass
-class Taken:
-    """Copies made under the lock: `files` by their path in a restored folder, `named` the catalogs
-    among them by name, the working one first."""
-
-    files: dict[str, Path] = field(default_factory=dict)
-    named: dict[str, Path] = field(default_factory=dict)
-
-    def add(self, name: str, copy: Path) -> None:
-        """A catalog. The last release to come is what readers get."""
-        self.named[name] = copy
-        if name == LIVE:
-            self.files["lake/catalog.sqlite"] = copy
-            return
-        if name != "published":
-            self.files[f"lake/releases/{name}.sqlite"] = copy
-        self.files["lake/published.sqlite"] = copy
-
-
 def backup(project: Project, place: Path) -> BackedUp:
     """Bring the backup in `place` (a folder, or a file ending in .tar) up to the newest commit.
 
@@ -95,11 +76,12 @@ def backup(project: Project, place: Path) -> BackedUp:
             else file_lock(place / ".lock", "gradelake lake backup", wait=False, busy=busy)
         )
         with lock, _scratch(place) as scratch:
-            taken = _take(project, scratch)
+            taken, copies = _take(project, scratch)
             for n, (path, content) in enumerate(people.items()):
-                taken.files[path] = scratch / f"people-{n}"
-                taken.files[path].write_bytes(content)
-            return _write(project, place, lake, taken, warnings)
+                taken[path] = scratch / f"people-{n}"
+                taken[path].write_bytes(content)
+            catalogs = [read_sqlite(project, name, copy) for name, copy in copies.items()]
+            return _write(project, place, lake, taken, catalogs, warnings)
     except OSError as error:
         raise WorkFailed(
             f"{error.filename or place}: {error.strerror or error}",
@@ -141,9 +123,9 @@ def _scratch(place: Path) -> Iterator[Path]:
 # --- under the lock -------------------------------------------------------------------------------
 
 
-def _take(project: Project, scratch: Path) -> Taken:
-    """Copy what changes: the catalogs, and graded chunks that are not committed yet."""
-    taken = Taken()
+def _take(project: Project, scratch: Path) -> tuple[dict[str, Path], dict[str, Path]]:
+    """Copies of what changes: by their path in a restored folder, and the catalogs by name."""
+    taken = {}
     with write_lock(project, "gradelake lake backup"):
         # first the chunks: one that goes now was committed, so the catalog below has it
         for file in sorted(grading_folder(project).glob("*/[!.]*.parquet")):
@@ -152,37 +134,36 @@ def _take(project: Project, scratch: Path) -> Taken:
                 shutil.copyfile(file, copy)
             except FileNotFoundError:
                 continue
-            taken.files[f"lake/grading/{file.parent.name}/{file.name}"] = copy
-        if project.on_postgres:
-            from gradelake.sql.operations.upkeep.postgres_export import export
+            taken[f"lake/grading/{file.parent.name}/{file.name}"] = copy
+        catalogs = _take_catalogs(project, scratch)
+    for name, copy in catalogs.items():
+        if name == LIVE:
+            taken["lake/catalog.sqlite"] = copy
+            continue
+        if name != "published":
+            taken[f"lake/releases/{name}.sqlite"] = copy
+        taken["lake/published.sqlite"] = copy  # the last one to come is what readers get
+    return taken, catalogs
 
-            moments = export(project, scratch / "catalog.sqlite")
-        else:
-            _take_catalogs(project, scratch, taken)
+
+def _take_catalogs(project: Project, scratch: Path) -> dict[str, Path]:
+    """Copies of the catalogs by name, the working one first, then the releases as they came."""
     if project.on_postgres:
-        from gradelake.sql.operations.upkeep.postgres_export import rewound
+        from gradelake.sql.operations.upkeep.postgres_export import export
 
-        taken.add(LIVE, scratch / "catalog.sqlite")
-        for name, snapshot in moments:
-            copy = scratch / f"release-{name}.sqlite"
-            rewound(scratch / "catalog.sqlite", snapshot, copy)
-            taken.add(name, copy)
-    return taken
-
-
-def _take_catalogs(project: Project, scratch: Path, taken: Taken) -> None:
+        return export(project, scratch)
     files = catalog_files(project)
     if LIVE not in files:
         raise WorkFailed(
             f"{catalog_file(project)}: the working catalog is gone", "Run `gradelake lake verify`."
         )
+    copies = {name: scratch / f"{name}.sqlite" for name in files}
     for name, file in files.items():
-        copy = scratch / f"{name}.sqlite"
         if name == LIVE:
-            vacuum_into(file, copy)
+            vacuum_into(file, copies[name])
         else:
-            shutil.copyfile(file, copy)
-        taken.add(name, copy)
+            shutil.copyfile(file, copies[name])
+    return copies
 
 
 def vacuum_into(file: Path, copy: Path) -> None:
@@ -199,8 +180,14 @@ def vacuum_into(file: Path, copy: Path) -> None:
 # --- without it -----------------------------------------------------------------------------------
 
 
-def _write(project: Project, place: Path, lake: str, taken: Taken, warnings: list[str]) -> BackedUp:
-    catalogs = [read_sqlite(project, name, file) for name, file in taken.named.items()]
+def _write(
+    project: Project,
+    place: Path,
+    lake: str,
+    taken: dict[str, Path],
+    catalogs: list[Catalog],
+    warnings: list[str],
+) -> BackedUp:
     storage = Storage(project)
     wanted = _wanted(catalogs, storage)
     writer = ArchiveWriter(place) if is_archive(place) else FolderWriter(place)
@@ -208,7 +195,7 @@ def _write(project: Project, place: Path, lake: str, taken: Taken, warnings: lis
         _add_data(writer, storage, path, size)
         for path, size in console.progress("copying", wanted.items(), len(wanted))
     ]
-    entries += [_keep(writer, path, file) for path, file in taken.files.items()]
+    entries += [_keep(writer, path, file) for path, file in taken.items()]
     releases = [catalog.name for catalog in catalogs if catalog.name != LIVE]
     snapshot = catalogs[0].snapshot
     manifest = Manifest(

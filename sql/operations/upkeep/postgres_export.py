@@ -11,34 +11,37 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import attach, connect
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
+from gradelake.sql.operations.upkeep.lake_files import LIVE
 from gradelake.sql.releases import releases
 from gradelake.sql.releases.data_files import METADATA
 
 _COPIED = METADATA.replace("lake.", "copied.")
-_WHOLE_NUMBERS = {"SMALLINT", "INTEGER", "BIGINT", "BOOLEAN"}
+_WHOLE_NUMBERS = {"smallint", "integer", "bigint", "boolean"}
 
 
-def export(project: Project, target: Path) -> list[tuple[str, int]]:
-    """Write the catalog under the writer's lock; returns its releases (name, snapshot), oldest
-    first.
+def export(project: Project, folder: Path) -> dict[str, Path]:
+    """Write the catalog, then each release in it, into a folder; call it under the writer's lock.
 
-    Rows that DuckLake keeps in the catalog itself come along: texts are bytes in PostgreSQL, and
-    all but whole numbers are text in SQLite, as DuckLake itself writes them there. Raises
-    `WorkFailed` when what DuckLake then reads is not the same on both sides.
+    Returns the files by name, the working catalog's first, then the releases', oldest first. Rows
+    that DuckLake keeps in the catalog itself come along: texts are bytes in PostgreSQL, and all but
+    whole numbers are text in SQLite, as DuckLake itself writes them there. Raises `WorkFailed` when
+    what DuckLake then reads is not the same on both sides.
     """
+    target = folder / f"{LIVE}.sqlite"
     with connect() as both:
         attach(both, project, read_only=True)
         attach(both, project, read_only=False, catalog=target, name="copied")  # without rows
+        both.execute("set timezone = 'UTC'")
         both.execute("begin")
         blobs = both.execute(
             f"select table_id, column_name from {METADATA}ducklake_column "
             "where lower(column_type) = 'blob'"
         ).fetchall()
         tables = both.execute(
-            "select table_name, list((column_name, data_type) order by column_index) "
-            "from duckdb_columns() where database_name || '.' = ? "
-            "and starts_with(table_name, 'ducklake_') group by table_name",
-            [METADATA],
+            "select table_name, list((column_name, data_type) order by ordinal_position) "
+            f"from {METADATA}information_schema.columns "
+            "where table_schema = 'public' and starts_with(table_name, 'ducklake_') "
+            "group by table_name"
         ).fetchall()
         for table, columns in tables:
             _copy(both, table, columns, set(blobs))
@@ -47,7 +50,12 @@ def export(project: Project, target: Path) -> list[tuple[str, int]]:
         attach(both, project, read_only=True)
         attach(both, project, read_only=True, catalog=target, name="copied")
         _require_same(both)
-        return [(release.name, release.snapshot) for release in releases.listed(both)]
+        moments = releases.listed(both)
+    files = {LIVE: target}
+    for release in moments:
+        files[release.name] = folder / f"release-{release.name}.sqlite"
+        _rewind(target, release.snapshot, files[release.name])
+    return files
 
 
 def _copy(
@@ -62,7 +70,7 @@ def _copy(
         name = '"' + column.replace('"', '""') + '"'
         if kind in _WHOLE_NUMBERS:
             value = f"{name}::bigint"
-        elif kind == "BLOB":
+        elif kind == "bytea":
             is_blob = part.isdigit() and (int(part), column) in blobs
             value = name if is_blob else f"decode({name})"
         else:
@@ -95,7 +103,7 @@ def _require_same(both: duckdb.DuckDBPyConnection) -> None:
             )
 
 
-def rewound(catalog: Path, snapshot: int, target: Path) -> None:
+def _rewind(catalog: Path, snapshot: int, target: Path) -> None:
     """Write a copy of a SQLite catalog as it was at one of its snapshots: a release's file."""
     shutil.copyfile(catalog, target)
     with closing(sqlite3.connect(target)) as copy:

@@ -7,6 +7,7 @@ from pathlib import Path
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import CONFIG_NAME, Project
+from gradelake.sql.lake.storage import written
 from gradelake.sql.operations.upkeep.manifest import Manifest, opened, read_manifest, require_whole
 
 
@@ -43,7 +44,5 @@ def _unpack(backup: Path, manifest: Manifest, fresh: Path) -> None:
         for entry in console.progress("copying", manifest.entries, len(manifest.entries)):
             target = fresh / entry.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            with stream(entry.stored) as source, target.open("wb") as out:
-                shutil.copyfileobj(source, out, 1 << 20)
-                out.flush()
-                os.fsync(out.fileno())
+            with stream(entry.stored) as source:
+                written(source, target)
