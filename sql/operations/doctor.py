@@ -137,8 +137,8 @@ def _readable(lake: Lake, project: Project) -> Finding:
     return Finding("good", f"lake {folder}: {', '.join(counts) or 'empty'}")
 
 
-def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[tuple[str, int]]:
-    """(raw table, how many keys occur more than once in it), for the tables where some do."""
+def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[tuple[str, str]]:
+    """(raw table, what to say) for the tables in which a key occurs more than once."""
     for table in tables:
         if not KEYS[table]:
             continue
@@ -148,17 +148,15 @@ def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[t
             "having count(*) > 1)"
         )
         if n:
-            yield table, n
+            yield table, f"more than one row for {counted(n, 'keys')} ({columns})"
 
 
 def _keys(lake: Lake) -> list[Finding]:
     findings = [
         Finding(
-            "bad",
-            f"raw.{table}: more than one row for {counted(n, 'keys')} ({', '.join(KEYS[table])})",
-            "Please report this: commits are meant to prevent it.",
+            "bad", f"raw.{table}: {what}", "Please report this: commits are meant to prevent it."
         )
-        for table, n in repeated_keys(lake)
+        for table, what in repeated_keys(lake)
     ]
     return findings or [Finding("good", "every key is unique")]
 

@@ -58,6 +58,13 @@ _FILES = """
     inner join tables on files.table_id = tables.table_id and tables.age = 1
     inner join schemas on tables.schema_id = schemas.schema_id and schemas.age = 1
 """
+# the tables that there are now, in the attached catalog
+TABLES = f"""
+    select tables.table_id, schemas.schema_name, tables.table_name
+    from {METADATA}ducklake_table as tables
+    inner join {METADATA}ducklake_schema as schemas using (schema_id)
+    where tables.end_snapshot is null and schemas.end_snapshot is null
+"""
 _UNKNOWN_FROM = 1 << 62  # ids, never given by DuckLake, of files that the catalog does not know
 
 

@@ -15,12 +15,9 @@ def flush_inlined_rows(lake: Lake, flush_from: int = FLUSH_FROM) -> None:
     tables: dict[tuple[str, str], int] = {}
     for schema, table, inlined in lake.rows(
         f"""
-        select schemas.schema_name, tables.table_name, inlined.table_name
+        select tables.schema_name, tables.table_name, inlined.table_name
         from {meta}ducklake_inlined_data_tables as inlined
-        inner join {meta}ducklake_table as tables
-            on inlined.table_id = tables.table_id and tables.end_snapshot is null
-        inner join {meta}ducklake_schema as schemas
-            on tables.schema_id = schemas.schema_id and schemas.end_snapshot is null
+        inner join ({data_files.TABLES}) as tables using (table_id)
         """
     ):
         rows = lake.value(f"select count(*) from {meta}{inlined} where end_snapshot is null")
@@ -66,15 +63,11 @@ def merge_small_files(lake: Lake, merge_from: int = MERGE_FROM) -> int:
     them, together with flushing rows that are in the catalog, can double rows of older snapshots
     in this version of DuckLake.
     """
-    meta = data_files.METADATA
     tables = lake.rows(
         f"""
-        select schemas.schema_name, tables.table_name
-        from {meta}ducklake_data_file as files
-        inner join {meta}ducklake_table as tables
-            on files.table_id = tables.table_id and tables.end_snapshot is null
-        inner join {meta}ducklake_schema as schemas
-            on tables.schema_id = schemas.schema_id and schemas.end_snapshot is null
+        select tables.schema_name, tables.table_name
+        from {data_files.METADATA}ducklake_data_file as files
+        inner join ({data_files.TABLES}) as tables using (table_id)
         where files.end_snapshot is null and files.file_size_bytes < {SMALL}
         group by all
         having count(*) >= {merge_from:d}

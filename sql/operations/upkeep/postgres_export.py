@@ -13,7 +13,7 @@ from gradelake.sql.lake.connection import attach, connect
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from gradelake.sql.operations.upkeep.lake_files import LIVE
 from gradelake.sql.releases import releases
-from gradelake.sql.releases.data_files import METADATA
+from gradelake.sql.releases.data_files import METADATA, TABLES
 
 _COPIED = METADATA.replace("lake.", "copied.")
 _WHOLE_NUMBERS = {"smallint", "integer", "bigint", "boolean"}
@@ -86,12 +86,9 @@ def _require_same(both: duckdb.DuckDBPyConnection) -> None:
     """Compare every table that has rows in the catalog itself, as DuckLake reads it."""
     for schema, table in both.execute(
         f"""
-        select distinct schemas.schema_name, tables.table_name
+        select distinct schema_name, tables.table_name
         from {METADATA}ducklake_inlined_data_tables as inlined
-        inner join {METADATA}ducklake_table as tables
-            on inlined.table_id = tables.table_id and tables.end_snapshot is null
-        inner join {METADATA}ducklake_schema as schemas
-            on tables.schema_id = schemas.schema_id and schemas.end_snapshot is null
+        inner join ({TABLES}) as tables using (table_id)
         """
     ).fetchall():
         place = f'"{schema}"."{table}"'

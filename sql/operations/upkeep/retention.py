@@ -71,10 +71,7 @@ def maintain(
         freed = _clean(lake, grace, done)
         if not project.on_postgres:
             _shrink(catalog_file(project))
-        if freed is not None:
-            done.bytes_freed = freed + before - _catalog_bytes(project)
-        else:
-            done.bytes_freed = None
+        done.bytes_freed = None if freed is None else freed + before - _catalog_bytes(project)
     return done
 
 

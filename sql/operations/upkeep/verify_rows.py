@@ -8,7 +8,7 @@ import polars as pl
 from pandera.errors import SchemaErrors
 
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.lake.contracts import CONTRACTS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.transaction import CHUNK
@@ -124,10 +124,7 @@ def _fault(what: str, table: str) -> Fault:
 
 
 def _faults_of(lake: Lake, table: str, done: Verified) -> list[Fault]:
-    faults = [
-        _fault(f"more than one row for {counted(n, 'keys')} ({', '.join(KEYS[table])})", table)
-        for _, n in repeated_keys(lake, [table])
-    ]
+    faults = [_fault(what, table) for _, what in repeated_keys(lake, [table])]
     faults += _broken_contract(lake, table, done)
     if table == "passages" and done.deep:
         n = lake.value("select count(*) from lake.raw.passages where sha256(text) != text_sha256")
