@@ -33,7 +33,6 @@ from gradelake.sql.lake.storage import bucket_error
 from gradelake.sql.operations.commands import doctor, log
 from gradelake.sql.operations.nightly.commands import nightly, schedule
 from gradelake.sql.operations.upkeep.commands import lake
-from gradelake.sql.operations.upkeep.tidy_command import tidy
 from gradelake.sql.releases.commands import release
 
 
@@ -61,7 +60,6 @@ def app(context, config):
 import_.add_command(import_grades)
 for command in (export_bank, export_qrels, export_latex, export_sample):
     export.add_command(command)
-lake.add_command(tidy)
 stats.add_command(estimate)
 
 SECTIONS = {
