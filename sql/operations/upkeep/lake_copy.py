@@ -54,7 +54,7 @@ def copy(source: Project, target: Project, arguments: list[str]) -> Copied:
     require_lake(source)
     origin = lake_id(source)
     with Lake.create(target) as lake, lake.lock("gradelake lake copy"):
-        snapshot, finished = _begun(lake, origin)
+        snapshot, finished, there = _begun(lake, origin)
         # what is graded and not committed must be neither lost nor paid for again: no commit
         # happens between these two
         with write_lock(source, "gradelake lake copy"):
@@ -65,9 +65,9 @@ def copy(source: Project, target: Project, arguments: list[str]) -> Copied:
                 done.finished_before = True
                 return done
             done.chunks = _copy_chunks(source, target)
-        tables, marked = _tables(lake), _marked(lake)
+        tables = _tables(lake)
         for table in console.progress("copying", tables, len(tables)):
-            _copy_table(lake, table, table in marked, origin, done)
+            _copy_table(lake, table, table in there, origin, done)
         done.seeds = _copy_seeds(source, target, done)
         with lake.transaction("copy", "of a lake") as transaction:
             transaction.extra |= {
@@ -112,8 +112,9 @@ def _require_two_lakes(source: Project, target: Project) -> None:
         )
 
 
-def _begun(lake: Lake, origin: str) -> tuple[int | None, bool]:
-    """(source's snapshot of an interrupted copy, or None; whether it was finished).
+def _begun(lake: Lake, origin: str) -> tuple[int | None, bool, set[str]]:
+    """(source's snapshot of an interrupted copy, or None; whether it was finished; the tables that
+    it committed).
 
     Raises `BadInput` unless the target is empty or such a copy.
     """
@@ -122,7 +123,8 @@ def _begun(lake: Lake, origin: str) -> tuple[int | None, bool]:
         select
             json_extract_string(commit_extra_info, '$.copied_from'),
             json_extract(commit_extra_info, '$.source_snapshot')::bigint,
-            coalesce(json_extract(commit_extra_info, '$.finished')::boolean, false)
+            coalesce(json_extract(commit_extra_info, '$.finished')::boolean, false),
+            json_extract_string(commit_extra_info, '$.copied_table')
         from lake.snapshots()
         where
             snapshot_id > 0
@@ -131,38 +133,34 @@ def _begun(lake: Lake, origin: str) -> tuple[int | None, bool]:
         """
     )
     if not marks:
-        return None, False
+        return None, False, set()
     if any(mark[0] != origin for mark in marks):
         raise BadInput(
             f"{lake.project.file}: its lake is not empty",
             "A lake is copied into an empty one only: nothing there is overwritten.",
         )
-    return marks[0][1], marks[-1][2]
+    return marks[0][1], marks[-1][2], {mark[3] for mark in marks}
 
 
 def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
     """Attach the source, pinned; returns its newest snapshot."""
     connection = lake.connection
     attach(connection, source, read_only=True, name=ORIGIN)
-    newest = lake.value(f"select max(snapshot_id) from {ORIGIN}.snapshots()")
-    kept = {
-        row[0]
-        for row in connection.execute(f"select snapshot_id from {ORIGIN}.snapshots()").fetchall()
-    }
+    kept = [number for (number,) in lake.rows(f"select snapshot_id from {ORIGIN}.snapshots()")]
     connection.execute(f"detach {ORIGIN}")
     if snapshot is not None and snapshot not in kept:
         raise BadInput(
             f"the interrupted copy was of version {snapshot}, which the source has no longer",
             "Begin again with an empty lake.",
         )
-    attach(connection, source, read_only=True, name=ORIGIN, snapshot=snapshot or newest)
+    attach(connection, source, read_only=True, name=ORIGIN, snapshot=snapshot or max(kept))
     have = lake.value(f"select max(number) from {ORIGIN}.raw.schema_migrations")
     if have != migrations()[-1][0] or applied(lake) != have:
         raise BadInput(
             f"the source has raw schema {have}, this Gradelake {migrations()[-1][0]}",
             "Run `gradelake build` on the source first: any writing brings it up to date.",
         )
-    return newest
+    return max(kept)
 
 
 # --- copying --------------------------------------------------------------------------------------
@@ -178,14 +176,6 @@ def _tables(lake: Lake) -> list[str]:
         _HISTORY,
     )
     return [table for (table,) in rows if table.partition(".")[2] not in _NOT_COPIED]
-
-
-def _marked(lake: Lake) -> set[str]:
-    """The tables that an interrupted copy committed."""
-    rows = lake.rows(
-        "select json_extract_string(commit_extra_info, '$.copied_table') from lake.snapshots()"
-    )
-    return {table for (table,) in rows if table}
 
 
 def _copy_table(lake: Lake, table: str, is_there: bool, origin: str, done: Copied) -> None:

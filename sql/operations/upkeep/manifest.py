@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
@@ -51,13 +50,8 @@ def is_archive(place: Path) -> bool:
 
 def read_manifest(backup: Path) -> Manifest:
     """Raises `BadInput` when there is no backup, or it is none of Gradelake's."""
-    with opened(backup) as stream:
-        return _manifest(backup, stream)
-
-
-def _manifest(backup: Path, stream: Callable[[str], IO[bytes]]) -> Manifest:
     try:
-        with stream(MANIFEST) as file:
+        with opened(backup) as stream, stream(MANIFEST) as file:
             content = json.load(file)
         if content.pop("format") != _FORMAT:
             raise BadInput(f"{backup}: made by another Gradelake", "Use the one that made it.")
