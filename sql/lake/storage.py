@@ -124,9 +124,17 @@ def written(stream: IO[bytes], target: Path) -> str:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
             out.write(chunk)
-        out.flush()
-        os.fsync(out.fileno())
+    sync(target)
     return digest.hexdigest()
+
+
+def sync(path: Path) -> None:
+    """See to it that a file, or what a folder lists, is on the disk for good."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sha256_of(file: Path) -> str:

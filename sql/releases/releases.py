@@ -19,6 +19,7 @@ import duckdb
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import NAME, attach, catalog_file, published_file
+from gradelake.sql.lake.storage import sync
 from gradelake.sql.releases.data_files import open_catalog
 
 
@@ -66,13 +67,13 @@ def publish(project: Project, name: str) -> None:
     fresh.unlink(missing_ok=True)
     with open_catalog(catalog_file(project)) as source:
         source.execute("VACUUM INTO ?", [str(fresh)])
-    _sync(fresh)
+    sync(fresh)
     os.replace(fresh, target)
     link = published_file(project).with_suffix(".writing")
     link.unlink(missing_ok=True)
     os.link(target, link)  # the same file under a second name: a release never changes
     os.replace(link, published_file(project))
-    _sync(project.lake_path)
+    sync(project.lake_path)
 
 
 def available(project: Project, connection: duckdb.DuckDBPyConnection) -> list[Release]:
@@ -169,11 +170,3 @@ def named(found: list[Release], name: str) -> Release:
 
 def _unknown(name: str, kept: list[str]) -> BadInput:
     return BadInput(f"there is no release {name!r}", did_you_mean(name, kept))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

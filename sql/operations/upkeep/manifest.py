@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.lake.storage import sha256_of
+from gradelake.sql.lake.storage import sha256_of, sync
 
 MANIFEST = "manifest.json"
 _FORMAT = 1
@@ -123,10 +123,8 @@ class FolderWriter:
     def finish(self, manifest: Manifest) -> None:
         """Put the manifest in its place, then remove what it does not name."""
         fresh = self.folder / f"{MANIFEST}.writing"
-        with fresh.open("wb") as out:
-            out.write(manifest.content())
-            out.flush()
-            os.fsync(out.fileno())
+        fresh.write_bytes(manifest.content())
+        sync(fresh)
         os.replace(fresh, self.folder / MANIFEST)
         named = {self.folder / entry.stored for entry in manifest.entries}
         for part in ("data", "kept"):
@@ -165,9 +163,7 @@ class ArchiveWriter:
         member.size = len(content)
         self._tar.addfile(member, io.BytesIO(content))
         self._tar.close()
-        descriptor = os.open(self._fresh, os.O_RDONLY)
-        os.fsync(descriptor)
-        os.close(descriptor)
+        sync(self._fresh)
         os.replace(self._fresh, self.file)
 
 
