@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -170,11 +169,6 @@ def _reason(error: Exception, project: Project) -> str:
 
         return without_secrets(first, project)
     return first
-
-
-def free_bytes(project: Project) -> int:
-    """Free space where the lake is, in bytes."""
-    return shutil.disk_usage(project.lake_path).free
 
 
 # --- writing --------------------------------------------------------------------------------------

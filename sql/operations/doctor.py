@@ -1,6 +1,7 @@
 """`gradelake doctor`: what is installed, configured and stored, and whether it holds together."""
 
 import platform
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +15,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
-from gradelake.sql.lake.connection import data_path, free_bytes, lock_file
+from gradelake.sql.lake.connection import data_path, lock_file
 from gradelake.sql.lake.contracts import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import lock_holder
@@ -106,7 +107,7 @@ def _lake(project: Project) -> list[Finding]:
         findings.append(_published(lake, project))
     if holder := lock_holder(lock_file(project)):
         findings.append(Finding("note", f"being written by {holder}"))
-    free = free_bytes(project)
+    free = shutil.disk_usage(project.lake_path).free
     state = "good" if free > LOW_DISK else "bad"
     hint = None if free > LOW_DISK else "Make room: with a full disk not even reading works."
     findings.append(Finding(state, f"{size(free)} free where the lake is", hint))
