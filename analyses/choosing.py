@@ -1,8 +1,12 @@
 """What tables, pictures and the report are of: label sets, references, levels, official ranks."""
 
+from collections.abc import Iterable
+
 from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
+
+LONG = 12  # a scale of as many labels, or more, shows those that occur
 
 
 def min_relevant(lake: Lake, collection: str) -> int:
@@ -76,6 +80,29 @@ def compared_with(
     if not compared:
         raise BadInput(f"nothing is compared with {reference!r}", "No passage has a label of both.")
     return list(dict.fromkeys(wanted)) or compared
+
+
+def read_confusion(
+    lake: Lake, collection: str, label_set: str, reference: str
+) -> dict[tuple[int, int], int]:
+    """(label, judgment) -> pairs that have both, from the mart `confusion`; below 0 counts as 0."""
+    rows = lake.rows(
+        """
+        select greatest(label, 0), greatest(judgment, 0), sum(n)::bigint
+        from lake.marts.confusion
+        where collection = ? and label_set = ? and reference = ? and not is_sampled
+        group by all
+        """,
+        collection,
+        label_set,
+        reference,
+    )
+    return {(label, judgment): n for label, judgment, n in rows}
+
+
+def shown_labels(highest: int, occurring: Iterable[int]) -> list[int]:
+    """The labels of a scale that tables and pictures show, in ascending order."""
+    return list(range(highest + 1)) if highest + 1 < LONG else sorted(set(occurring))
 
 
 def official_ranks(lake: Lake, collection: str) -> dict[str, dict[str, float]]:

@@ -10,14 +10,7 @@ from gradelake.sql.lake.lake import Lake
 
 CELL = (0.85, 0.55)  # inches
 MARGINS = (2.3, 1.7)
-FEW = 11  # a longer scale shows the labels that occur
 
-COUNTS = """
-    select greatest(label, 0), greatest(judgment, 0), sum(n)::bigint
-    from lake.marts.confusion
-    where collection = ? and label_set = ? and reference = ? and not is_sampled
-    group by all
-"""
 KAPPA = """
     select kappa from lake.marts.kappa
     where
@@ -39,10 +32,10 @@ def draw_confusion(
     reference = choosing.reference_of(lake, collection, reference)
     choosing.compared_with(lake, collection, reference, (label_set,))
     highest = choosing.highest_labels(lake, collection)
-    counts = {row[:2]: row[2] for row in lake.rows(COUNTS, collection, label_set, reference)}
+    counts = choosing.read_confusion(lake, collection, label_set, reference)
     kappa = lake.value(KAPPA, collection, label_set, reference)
-    labels = _values(highest[label_set], {label for label, _ in counts})
-    judgments = _values(highest[reference], {judgment for _, judgment in counts})
+    labels = choosing.shown_labels(highest[label_set], (label for label, _ in counts))
+    judgments = choosing.shown_labels(highest[reference], (judgment for _, judgment in counts))
     table = np.array([[counts.get((i, j), 0) for j in judgments] for i in labels])
     totals = table.sum(axis=1)
     shares = table / np.maximum(totals, 1)[:, None]
@@ -94,7 +87,3 @@ def draw_confusion(
         drawn.suptitle(f"{shortened(collection)}: {totals.sum():,} pairs{known}", fontsize=10)
         save(drawn, output)
     return int(totals.sum())
-
-
-def _values(highest: int, occurring: set[int]) -> list[int]:
-    return list(range(highest + 1)) if highest < FEW else sorted(occurring)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradelake.analyses.choosing import read_confusion, shown_labels
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.lake import Lake
-
-MANY = 12  # a longer scale shows the labels that occur
 
 
 @dataclass
@@ -43,31 +42,17 @@ def read_confusions(
     lake: Lake, collection: str, reference: str, reference_cut: int, label_sets: list[str]
 ) -> list[Confusion]:
     """The label sets that share labelled pairs with the reference, in the order given."""
-    counts: dict[str, dict[tuple[int, int], int]] = {}
-    for row in ask(lake, "confusion", collection=collection, reference=reference):
-        of_set = counts.setdefault(row["label_set"], {})
-        of_set[row["label"], row["judgment"]] = row["n"]
-    found = {name: _confusion(name, counts[name]) for name in label_sets if name in counts}
+    found = {}
+    for name in label_sets:
+        if counts := read_confusion(lake, collection, name, reference):
+            labels, judgments = (shown_labels(max(of), of) for of in zip(*counts, strict=True))
+            table = [[counts.get((i, j), 0) for j in judgments] for i in reversed(labels)]
+            found[name] = Confusion(name, labels[::-1], judgments, table)
     values = {"collection": collection, "reference": reference, "reference_cut": reference_cut}
     for row in ask(lake, "kappas", **values):
-        confusion = found.get(row["label_set"])
-        if confusion is None:
-            continue
-        if row["kind"] == "binary":
-            confusion.binary.append(row)
-        else:
-            confusion.quadratic = row["kappa"]
+        if confusion := found.get(row["label_set"]):
+            if row["kind"] == "binary":
+                confusion.binary.append(row)
+            else:
+                confusion.quadratic = row["kappa"]
     return list(found.values())
-
-
-def _confusion(name: str, counts: dict[tuple[int, int], int]) -> Confusion:
-    labels = _scale({label for label, _ in counts})
-    judgments = _scale({judgment for _, judgment in counts})
-    rows = [
-        [counts.get((label, judgment), 0) for judgment in judgments] for label in reversed(labels)
-    ]
-    return Confusion(name, labels[::-1], judgments, rows)
-
-
-def _scale(values: set[int]) -> list[int]:
-    return list(range(max(values) + 1)) if max(values) < MANY else sorted(values)

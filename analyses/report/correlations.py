@@ -1,7 +1,7 @@
 """Rank correlation with intervals, for the report's table and picture."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import Any
 
 from gradelake.analyses.stats.boards import Board, OfficialRanks, read_board, read_official_ranks
 from gradelake.analyses.stats.correlation import Agreement, agreement
@@ -13,45 +13,6 @@ SEED = 1
 MEASURES = ("nDCG@10", "AP", "RR")
 
 
-@dataclass(frozen=True)
-class Correlated:
-    """A label set's board against the reference's by one measure.
-
-    `low` and `high` bound Kendall's tau-b: a 95 % percentile interval over resampled queries.
-    """
-
-    label_set: str
-    measure: str
-    level: int
-    n_systems: int
-    n_queries: int
-    kendall: float | None
-    low: float | None
-    high: float | None
-    spearman: float | None
-    tau_ap: float | None
-    p_value: float | None
-
-    @classmethod
-    def of(cls, found: Agreement) -> "Correlated":
-        by_name = {one.statistic: one for one in found.correlations}
-        kendall = by_name["kendall"]
-        spread = kendall.spread["queries"]
-        return cls(
-            found.board.label_set,
-            found.board.measure,
-            found.board.level,
-            len(found.systems),
-            found.n_queries,
-            kendall.value,
-            spread.low,
-            spread.high,
-            by_name["spearman"].value,
-            by_name["tau_ap"].value,
-            kendall.p_value,
-        )
-
-
 def correlate(
     lake: Lake,
     collection: str,
@@ -59,10 +20,11 @@ def correlate(
     reference: str | None,
     official: str | None,
     progress: Callable[[list], Iterable],
-) -> tuple[list[Correlated], list[str]]:
+) -> tuple[list[dict[str, Any]], list[str]]:
     """(correlations of each label set by each of `MEASURES`, what could not be compared and why).
 
-    With the official ranks when their leaderboard is named, else with the reference's board.
+    With the official ranks when their leaderboard is named, else with the reference's board. `low`
+    and `high` bound Kendall's tau-b: a 95 % percentile interval over resampled queries.
     """
     if official is None and reference is None:
         return [], []
@@ -79,5 +41,23 @@ def correlate(
         except BadInput as error:
             left_out.append(f"{name} by {measure}: {error.message}")
             continue
-        found.append(Correlated.of(one))
+        found.append(_row(one))
     return found, left_out
+
+
+def _row(found: Agreement) -> dict[str, Any]:
+    by_name = {one.statistic: one for one in found.correlations}
+    kendall = by_name["kendall"]
+    return {
+        "label_set": found.board.label_set,
+        "measure": found.board.measure,
+        "level": found.board.level,
+        "n_systems": len(found.systems),
+        "n_queries": found.n_queries,
+        "kendall": kendall.value,
+        "low": kendall.spread["queries"].low,
+        "high": kendall.spread["queries"].high,
+        "spearman": by_name["spearman"].value,
+        "tau_ap": by_name["tau_ap"].value,
+        "p_value": kendall.p_value,
+    }

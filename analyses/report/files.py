@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradelake.analyses.report.page import Progress, Settings, make_report
+from gradelake.analyses.qrels_export import one_state
+from gradelake.analyses.report import page
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
@@ -29,7 +30,7 @@ class Reports:
 def write_reports(
     project: Project,
     collections: Sequence[str],
-    progress: Progress,
+    progress: page.Progress,
     output: Path | None = None,
     reference: str | None = None,
     compare_with: str | None = None,
@@ -44,38 +45,30 @@ def write_reports(
     """
     reports = Reports()
     with Lake.reading(project, release, live) as lake:
-        collections = collections or [
-            name for (name,) in lake.rows("select collection from lake.raw.collections order by 1")
-        ]
+        collections = collections or lake.column(
+            "select collection from lake.raw.collections order by collection"
+        )
         if not collections:
             raise BadInput("the lake has no collection yet", "Run `gradelake ingest`.")
         if output and len(collections) > 1:
             raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
         for collection in dict.fromkeys(collections):
-            settings = Settings(collection, reference, compare_with, grid_passages)
             try:
-                made = make_report(project, lake, settings, progress)
+                with one_state(lake):
+                    html, told = page.make_report(
+                        project, lake, collection, progress, reference, compare_with, grid_passages
+                    )
             except GradelakeError as error:
                 if len(collections) == 1:
                     raise
                 reports.refused.append(f"{collection}: {error}")
                 continue
             target = output or _default_file(project, collection)
-            content = made.html.encode()
+            content = html.encode()
             with whole_file(target) as file:
                 file.write(content)
-            reports.written.append(
-                {
-                    "collection": collection,
-                    "file": str(target),
-                    "bytes": len(content),
-                    "release": lake.release,
-                    "label_sets": made.label_sets,
-                    "systems": made.systems,
-                    "grids": made.grids,
-                    "left_out": made.left_out,
-                }
-            )
+            about = {"collection": collection, "file": str(target), "bytes": len(content)}
+            reports.written.append(about | {"release": lake.release} | told)
     return reports
 
 

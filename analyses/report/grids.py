@@ -29,29 +29,22 @@ def read_grids(
     progress: Callable[[list], Iterable],
 ) -> Grids:
     """The grids of a version of the rubric. `most` bounds each one's passages, the best kept."""
-    ask(lake, "grid", collection=collection, rubric_version=rubric_version)
     choices: dict[str, list[dict[str, Any]]] = {}
     packs: dict[str, str] = {}
-    wanted: dict[str, set[str]] = {}  # query -> passages whose text some grid shows
-    for number, row in enumerate(progress(ask(lake, "grid_queries", collection=collection))):
-        key = {"grader": row["grader"], "query_id": row["query_id"]}
-        passages = ask(lake, "grid_passages", collection=collection, assessor=assessor, **key)[
-            :most
-        ]
+    shown: dict[str, set[str]] = {}  # query -> passages that some grid shows
+    of = {"collection": collection, "rubric_version": rubric_version, "assessor": assessor}
+    for number, row in enumerate(progress(ask(lake, "grids", most=most, **of))):
+        items, passages = row.pop("items"), row.pop("passages")
         name = f"grid-{number}"
-        packs[name] = pack({"items": ask(lake, "grid_items", **key), "passages": passages})
-        choices.setdefault(row["grader"], []).append(row | {"id": name, "shown": len(passages)})
-        wanted.setdefault(row["query_id"], set()).update(
-            passage["passage_id"] for passage in passages
+        packs[name] = pack({"items": items, "passages": passages})
+        choices.setdefault(row.pop("grader"), []).append(
+            row | {"n_items": len(items), "id": name, "shown": len(passages)}
         )
-    texts = {query_id: f"texts-{number}" for number, query_id in enumerate(wanted)}
-    for query_id, name in texts.items():
-        rows = ask(lake, "grid_texts", collection=collection, query_id=query_id)
-        packs[name] = pack(
-            {
-                row["passage_id"]: row["text"]
-                for row in rows
-                if row["passage_id"] in wanted[query_id]
-            }
-        )
-    return Grids(choices, packs, texts)
+        shown.setdefault(row["query_id"], set()).update(one["passage_id"] for one in passages)
+    every = list({passage_id for of in shown.values() for passage_id in of})
+    rows = ask(lake, "texts", collection=collection, passage_ids=every)
+    texts = {row["passage_id"]: row["text"] for row in rows}
+    ids = {query_id: f"texts-{number}" for number, query_id in enumerate(shown)}
+    for query_id, name in ids.items():
+        packs[name] = pack({p: texts[p] for p in sorted(shown[query_id]) if p in texts})
+    return Grids(choices, packs, ids)

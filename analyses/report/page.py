@@ -2,20 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import jinja2
+import vl_convert
 
 from gradelake.analyses.choosing import measures, min_relevant, official_ranks
-from gradelake.analyses.qrels_export import one_state
-from gradelake.analyses.report import charts
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
-from gradelake.analyses.report.grids import Grids, read_grids
-from gradelake.analyses.report.health import SHOWN, TAU, read_health
+from gradelake.analyses.report.grids import read_grids
+from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.packed import pack
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.report_queries import ask
@@ -24,63 +23,48 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
 
-SCRIPTS = ("packs", "tables", "charts", "boards", "correlation", "grid", "start")  # in this order
+# in this order
+SCRIPTS = ("packs", "tables", "pictures", "charts", "boards", "correlation", "grid", "start")
 
 Progress = Callable[[str, list], Iterable]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a report is of. None: the assessor who judged the most (of equals the first by name);
-    the release before; every passage of each grid."""
+def make_report(
+    project: Project,
+    lake: Lake,
+    collection: str,
+    progress: Progress,
+    reference: str | None = None,
+    compare_with: str | None = None,
+    grid_passages: int | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """The page, and what it has, for the command to tell; call it within `one_state`.
 
-    collection: str
-    reference: str | None = None
-    compare_with: str | None = None
-    grid_passages: int | None = None
-
-
-@dataclass(frozen=True)
-class Report:
-    """A page, and what it has, for the command to tell."""
-
-    html: str
-    label_sets: int
-    systems: int
-    grids: int
-    left_out: list[str]
-
-
-def make_report(project: Project, lake: Lake, settings: Settings, progress: Progress) -> Report:
-    """Read one state of the lake and write the page. The same release, compared with the same one,
-    gives the same page.
+    Defaults: the assessor who judged the most (of equals the first by name); the release before;
+    every passage of each grid. The same release, compared with the same one, gives the same page.
 
     Raises `BadInput` for a collection, reference or release that is not there, and where nothing
     was built.
     """
-    with one_state(lake):
-        return _made(project, lake, settings, progress)
-
-
-def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) -> Report:
-    collection = settings.collection
+    options = {"--reference": reference, "--grid-passages": grid_passages}
     lake.require_collection(collection)
     versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
     newest = versions[0]["rubric_version"] if versions else None
     shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
     names = [row["label_set"] for row in shown]
-    reference = _reference(settings.reference, shown)
+    reference = _reference(reference, shown)
     assessor = reference.partition(":")[2] if reference else None
     cut = min_relevant(lake, collection)
-    compared = settings.compare_with or earlier_release(project, lake)
+    compared = compare_with or earlier_release(project, lake)
     with Lake.published(project, compared) if compared else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
+    scored = [name for name in names if name in boards]
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
     correlated, left_out = correlate(
         lake,
         collection,
-        [name for name in names if name in boards],
+        scored,
         reference,
         leaderboard,
         lambda pairs: progress("correlating", pairs),
@@ -90,17 +74,15 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
         collection,
         newest,
         assessor,
-        settings.grid_passages,
+        grid_passages,
         lambda queries: progress("reading grids", queries),
     )
-    confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
-    provenance = read_provenance(lake, collection, compared, _options(settings))
     settled = {
         "min_relevant": cut,
         "reference": reference,
         "assessor": assessor,
         "highest": {row["label_set"]: row["highest_label"] for row in shown},
-        "label_sets": [name for name in names if name in boards],
+        "label_sets": scored,
         "covered": [
             name
             for name, board in boards.items()
@@ -114,41 +96,36 @@ def _made(project: Project, lake: Lake, settings: Settings, progress: Progress) 
         "measures": MEASURES,
         "tau": TAU,
     }
+    packs = {  # id -> packed data: the page reads each when it needs it
+        "settled": pack(settled),
+        "agreement": pack(read_agreement(lake, collection, reference)),
+        "correlated": pack(correlated),
+        **{f"board-{number}": pack(boards[name]) for number, name in enumerate(scored)},
+        **grids.packs,
+    }
     html = _template().render(
         name=collection,
-        provenance=provenance,
+        provenance=read_provenance(lake, collection, compared, options),
         settled=settled,
         n_assessors=sum(row["kind"] == "assessor" for row in shown),
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
-        confusions=confusions,
+        confusions=read_confusions(lake, collection, reference, cut, names) if reference else [],
         correlated=correlated,
         against=leaderboard or reference,
         left_out=left_out,
         replicates=REPLICATES,
         seed=SEED,
         health=read_health(lake, collection, newest, assessor),
-        shown=SHOWN,
-        packs=_packs(lake, collection, reference, boards, correlated, settled, grids),
+        packs=packs,
         style=_part("report.css"),
-        vega=charts.javascript(),
+        vega=_vega(),
         scripts="\n".join(_part(f"{name}.js") for name in SCRIPTS),
     )
-    n_systems = len({system for board in boards.values() for system in board["systems"]})
-    return Report(html, len(boards), n_systems, sum(map(len, grids.choices.values())), left_out)
-
-
-def _packs(lake, collection, reference, boards, correlated, settled, grids: Grids) -> dict:
-    """Id -> packed data: the page reads each when it needs it."""
-    return {
-        "settled": pack(settled),
-        "charts": pack(charts.specifications()),
-        "agreement": pack(read_agreement(lake, collection, reference)),
-        "correlated": pack([vars(one) for one in correlated]),
-        **{
-            f"board-{number}": pack(boards[name])
-            for number, name in enumerate(settled["label_sets"])
-        },
-        **grids.packs,
+    return html, {
+        "label_sets": len(boards),
+        "systems": len({system for board in boards.values() for system in board["systems"]}),
+        "grids": sum(map(len, grids.choices.values())),
+        "left_out": left_out,
     }
 
 
@@ -168,14 +145,15 @@ def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
     return wanted
 
 
-def _options(settings: Settings) -> list[str]:
-    """What of the settings has to be said to get the same page."""
-    said = {"--reference": settings.reference, "--grid-passages": settings.grid_passages}
-    return [str(word) for pair in said.items() if pair[1] is not None for word in pair]
-
-
 def _part(name: str) -> str:
     return (files("gradelake.analyses.report") / "page" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+    return bundle.replace("</script", "<\\/script")
 
 
 def _template() -> jinja2.Template:
@@ -184,5 +162,12 @@ def _template() -> jinja2.Template:
     )
     environment.filters["counted"] = counted
     environment.filters["count"] = lambda n: f"{n:,}"
+    environment.filters["cell"] = _cell
     environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
     return environment.from_string(_part("report.html.jinja"))
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == "":
+        return "\u2013"
+    return f"{value:,}" if isinstance(value, int) else str(value)

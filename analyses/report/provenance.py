@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
@@ -13,58 +12,42 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """`release` is None where the working catalog was read; `snapshot` is its version number.
-    `source` is the option that reads the same again."""
-
-    collection: dict[str, Any]
-    graders: list[dict[str, Any]]
-    rubric_versions: list[dict[str, Any]]
-    cost: list[dict[str, Any]]
-    failures: list[dict[str, Any]]
-    release: str | None
-    snapshot: int
-    committed_at: str
-    compared_with: str | None
-    gradelake: str
-    source: str
-    commands: list[str]
-
-
 def read_provenance(
-    lake: Lake, collection: str, compared_with: str | None, options: list[str]
-) -> Provenance:
-    """`options` are those of the command that made the report, but for where it read.
+    lake: Lake, collection: str, compared_with: str | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """What the page says of where it comes from; the collection must be in the lake.
 
-    Raises what reading the lake raises; the collection must be in it.
+    `options`: what the command that made the report was told, but for where it read. `release` is
+    None where the working catalog was read, `snapshot` its version number, `source` the option
+    that reads the same again.
     """
     snapshot, at = read_at(lake)
     name = shlex.quote(collection)
     source = f"--release {shlex.quote(lake.release)}" if lake.release else "--live"
-    made = shlex.join([*options, *(["--compare-with", compared_with] if compared_with else [])])
+    said = options | {"--compare-with": compared_with}
+    made = shlex.join(str(word) for pair in said.items() if pair[1] is not None for word in pair)
     graders = ask(lake, "graders", collection=collection)
     for grader in graders:
         grader["settings"] = _readable(grader["settings"])
-    return Provenance(
-        collection=ask(lake, "size", collection=collection)[0],
-        graders=graders,
-        rubric_versions=ask(lake, "rubric_versions", collection=collection),
-        cost=ask(lake, "cost", collection=collection),
-        failures=ask(lake, "failures", collection=collection),
-        release=lake.release,
-        snapshot=snapshot,
-        committed_at=f"{at:%Y-%m-%d %H:%M} UTC",
-        compared_with=compared_with,
-        gradelake=version("gradelake"),
-        source=source,
-        commands=[
+    return {
+        "collection": ask(lake, "size", collection=collection)[0],
+        "graders": graders,
+        "rubric_versions": ask(lake, "rubric_versions", collection=collection),
+        "cost": ask(lake, "cost", collection=collection),
+        "failures": ask(lake, "failures", collection=collection),
+        "release": lake.release,
+        "snapshot": snapshot,
+        "committed_at": f"{at:%Y-%m-%d %H:%M} UTC",
+        "compared_with": compared_with,
+        "gradelake": version("gradelake"),
+        "source": source,
+        "commands": [
             f"gradelake report {name} {source} {made}".rstrip(),
             f"gradelake sql @leaderboard --collection {name} {source}",
             f"gradelake sql @correlation --collection {name} {source}",
             f"gradelake export qrels {name} --all qrels {source}",
         ],
-    )
+    }
 
 
 def earlier_release(project: Project, lake: Lake) -> str | None:

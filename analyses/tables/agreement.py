@@ -5,7 +5,7 @@ judgment; in each row the judgment that the label stands for is boxed, and the r
 of the boxed label and judgment, each against the rest.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -15,7 +15,6 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
 Counts = dict[tuple[int, int], int]
-ROWS_AT_MOST = 11  # a longer scale shows the labels that occur
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ def agreement_table(
         columns = _two(reference_cut, highest[reference], "--judgment-cut")
     blocks = []
     for name in names:
-        counts, kappas = _read(lake, collection, name, reference)
+        counts = choosing.read_confusion(lake, collection, name, reference)
+        kappas = _read_kappas(lake, collection, name, reference)
         if cut is None:
             block = _graded(counts, kappas, columns, highest[name], relevant)
         else:
@@ -84,26 +84,19 @@ def agreement_table(
     )
 
 
-def _read(
+def _read_kappas(
     lake: Lake, collection: str, label_set: str, reference: str
-) -> tuple[Counts, dict[tuple[str, int, int], float | None]]:
-    """((label, judgment) -> pairs, (kind, cut, cut of the reference) -> kappa)."""
-    where = "collection = ? and label_set = ? and reference = ? and not is_sampled"
-    counts = lake.rows(
-        "select greatest(label, 0), greatest(judgment, 0), sum(n)::bigint "
-        f"from lake.marts.confusion where {where} group by all",
-        collection,
-        label_set,
-        reference,
-    )
-    kappas = lake.rows(
+) -> dict[tuple[str, int, int], float | None]:
+    """(kind, cut, cut of the reference) -> kappa."""
+    rows = lake.rows(
         "select kind, label_cut, reference_cut, kappa from lake.marts.kappa "
-        f"where {where} and kind in ('boxed', 'binary')",
+        "where collection = ? and label_set = ? and reference = ? and not is_sampled "
+        "and kind in ('boxed', 'binary')",
         collection,
         label_set,
         reference,
     )
-    return {tuple(row[:2]): row[2] for row in counts}, {tuple(row[:3]): row[3] for row in kappas}
+    return {tuple(row[:3]): row[3] for row in rows}
 
 
 def boxed_judgment(label: int, highest: int, highest_judgment: int, relevant: int) -> int:
@@ -120,9 +113,7 @@ def boxed_judgment(label: int, highest: int, highest_judgment: int, relevant: in
 def _graded(
     counts: Counts, kappas: Mapping, columns: list[Rows], highest: int, relevant: int
 ) -> list[list[Cell]]:
-    labels: Sequence[int] = range(highest, -1, -1)
-    if len(labels) > ROWS_AT_MOST:
-        labels = sorted({label for label, _ in counts}, reverse=True)
+    labels = choosing.shown_labels(highest, (label for label, _ in counts))[::-1]
     rows = [Rows.of(label, label) for label in labels]
     stands_for = [boxed_judgment(label, highest, len(columns) - 1, relevant) for label in labels]
     boxed = {row: len(columns) - 1 - judgment for row, judgment in enumerate(stands_for)}

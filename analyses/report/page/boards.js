@@ -11,6 +11,7 @@ function scores(data, level, measure) {
   return data.systems
     .map((system, i) => ({
       system, score: at.score[i], stderr: at.stderr[i], rank: at.rank[i], before: at.before[i],
+      low: at.score[i] - 1.96 * at.stderr[i], high: at.score[i] + 1.96 * at.stderr[i],
     }))
     .filter((row) => row.score !== null);
 }

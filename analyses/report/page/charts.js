@@ -1,7 +1,7 @@
 // Pictures are drawn by Vega, in the colours of the page, and again when these change.
 const drawn = new Map();
 const ERRORS = 1; // Vega's log level
-const AXIS = 45; // pixels below the rows
+const ROW = 18, AXIS = 45; // pixels of each row, and below them
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -25,13 +25,12 @@ async function draw(id, name, rows, description) {
   const element = byId(id);
   if (!element) return;
   drawn.set(id, [name, rows, description]);
-  const spec = structuredClone((await unpack("charts"))[name]);
-  if (spec.height.step) spec.height = spec.height.step * rows.length + AXIS;
   const before = element.querySelector("svg");
   if (before) element.style.minHeight = `${element.offsetHeight}px`;
-  await vegaEmbed(element, { ...spec, description, datasets: { rows } }, {
-    actions: false, renderer: "svg", config: theme(), mode: "vega-lite", logLevel: ERRORS,
-  });
+  await vegaEmbed(element, {
+    width: "container", height: ROW * rows.length + AXIS, ...PICTURES[name], description,
+    data: { values: rows },
+  }, { actions: false, renderer: "svg", config: theme(), mode: "vega-lite", logLevel: ERRORS });
   element.style.minHeight = "";
 }
 

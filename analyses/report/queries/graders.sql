@@ -2,10 +2,8 @@
 select
     graders.name,
     graders.engine,
-    graders.model,
-    graders.model_revision,
-    graders.prompt,
-    left(graders.prompt_sha256, 12) as prompt_sha256,
+    concat_ws(' @ ', nullif(graders.model, ''), nullif(graders.model_revision, '')) as model,
+    concat_ws(' ', graders.prompt, left(graders.prompt_sha256, 12)) as prompt,
     columns('^(settings|decoding)$') as settings,  -- decoding: before raw schema 8
     graders.parser,
     count(*) as n_grades
