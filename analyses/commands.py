@@ -5,14 +5,13 @@ from pathlib import Path
 
 import click
 
+from gradelake.analyses.stats.options import reading, with_json
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
 
 
 @click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
-@click.argument("collection")
 @click.option(
     "--label-set",
     metavar="NAME",
@@ -47,13 +46,9 @@ from gradelake.sql.lake.lake import Lake
     type=click.Path(file_okay=False, path_type=Path),
     help="Write every label set of the collection to DIR, one file each.",
 )
-@click.option("--release", help="Read a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def export_qrels(
-    project, collection, label_set, fill, mapping, output, folder, release, live, as_json
-):
+@reading
+@with_json
+def export_qrels(read, collection, label_set, fill, mapping, output, folder, as_json):
     """Write labels of COLLECTION as TREC qrels, sorted by query and passage.
 
     \b
@@ -80,8 +75,7 @@ def export_qrels(
         raise BadInput("--all DIR and --fill-holes NAME cannot be used together")
     if mapping is not None and not fill:
         raise BadInput("--map is for the labels of --fill-holes NAME")
-    project = project()
-    with Lake.reading(project, release, live) as lake:
+    with read() as lake:
         if fill:
             _fill_holes(lake, collection, label_set, fill, mapping, output, as_json)
             return

@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gradelake.analyses.qrels_export import (
-    LINES_AT_ONCE,
     label_sets,
     one_state,
     require_columns,
     require_label_set,
+    write_lines,
 )
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.lake import Lake
 
-# DuckDB compares strings bytewise
 FILLED = """
+    create or replace temp table filled as
     with
     given as (
         select query_id, passage_id, label from lake.marts.relevance_labels
@@ -36,13 +35,20 @@ FILLED = """
     )
     select
         query_id,
+        if(given.label is null, $3, '0') as source,
         passage_id,
-        coalesce(given.label, fill.label) as label,
-        given.label is null as is_filled,
-        query_id in (select query_id from given) as is_known_query
+        coalesce(given.label, fill.label) as label
     from given
     full join fill using (query_id, passage_id)
-    order by query_id, passage_id
+"""
+# DuckDB compares strings bytewise
+LINES = "select * from filled order by query_id, passage_id"
+COUNTS = """
+    select
+        count(*) filter (source = '0'),
+        count(*) filter (source != '0'),
+        count(distinct query_id) - count(distinct query_id) filter (source = '0')
+    from filled
 """
 _PAIR = re.compile(r"\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*")
 
@@ -83,10 +89,9 @@ def export_filled(
         require_columns(lake, collection, [label_set, fill])
         pairs = mapping or {}
         parameters = [collection, label_set, fill, mapping is not None, [*pairs], [*pairs.values()]]
-        if not isinstance(output, Path):
-            return _write(lake, parameters, output)
-        with whole_file(output) as stream:
-            return _write(lake, parameters, stream)
+        lake.connection.execute(FILLED, parameters)
+        write_lines(lake, output, LINES)
+        return Filled(*lake.rows(COUNTS)[0])
 
 
 def read_mapping(text: str) -> dict[int, int]:
@@ -136,21 +141,3 @@ def _check_scales(
             raise BadInput(
                 f"--map {label}:{mapped}: {label} is off the scale of {fill}, 0-{top_of_fill}"
             )
-
-
-def _write(lake: Lake, parameters: list, stream: BinaryIO) -> Filled:
-    source = parameters[2]
-    n_given = n_filled = 0
-    new_queries = set()
-    result = lake.connection.execute(FILLED, parameters)
-    while rows := result.fetchmany(LINES_AT_ONCE):
-        stream.write(
-            "".join(
-                f"{query} {source if is_filled else 0} {passage} {label}\n"
-                for query, passage, label, is_filled, _ in rows
-            ).encode()
-        )
-        n_filled += sum(row[3] for row in rows)
-        n_given += sum(not row[3] for row in rows)
-        new_queries |= {row[0] for row in rows if not row[4]}
-    return Filled(n_given, n_filled, len(new_queries))

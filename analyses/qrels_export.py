@@ -1,9 +1,9 @@
 """`gradelake export qrels`: a label set as TREC qrels, which every evaluation tool reads."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -12,7 +12,7 @@ from gradelake.sql.lake.lake import Lake
 
 # DuckDB compares strings bytewise
 LABELS = """
-    select query_id, passage_id, label
+    select query_id, '0' as source, passage_id, label
     from lake.marts.relevance_labels
     where collection = ? and label_set = ?
     order by query_id, passage_id
@@ -45,10 +45,7 @@ def export_label_set(lake: Lake, collection: str, label_set: str, output: Path |
     with one_state(lake):
         require_label_set(lake, collection, label_set)
         require_columns(lake, collection, [label_set])
-        if not isinstance(output, Path):
-            return write_labels(lake, collection, label_set, output)
-        with whole_file(output) as stream:
-            return write_labels(lake, collection, label_set, stream)
+        return write_lines(lake, output, LABELS, collection, label_set)
 
 
 def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
@@ -72,11 +69,10 @@ def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Pat
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise BadInput(f"{folder}: cannot be made: {error.strerror or error}") from error
-        written = {}
-        for label_set, file in files.items():
-            with whole_file(file) as stream:
-                written[label_set] = file, write_labels(lake, collection, label_set, stream)
-    return written
+        return {
+            name: (file, write_lines(lake, file, LABELS, collection, name))
+            for name, file in files.items()
+        }
 
 
 def file_name(label_set: str) -> str:
@@ -133,13 +129,12 @@ def require_columns(lake: Lake, collection: str, names: list[str]) -> None:
         )
 
 
-def write_labels(lake: Lake, collection: str, label_set: str, stream: BinaryIO) -> int:
-    """Write the lines of a label set; returns how many."""
-    result = lake.connection.execute(LABELS, [collection, label_set])
-    n_labels = 0
-    while rows := result.fetchmany(LINES_AT_ONCE):
-        stream.write(
-            "".join(f"{query} 0 {passage} {label}\n" for query, passage, label in rows).encode()
-        )
-        n_labels += len(rows)
-    return n_labels
+def write_lines(lake: Lake, output: Path | BinaryIO, query: str, *parameters: Any) -> int:
+    """Write the rows of a query as lines; returns how many."""
+    n_lines = 0
+    with whole_file(output) if isinstance(output, Path) else nullcontext(output) as stream:
+        result = lake.connection.execute(query, parameters)
+        while rows := result.fetchmany(LINES_AT_ONCE):
+            stream.write("".join(f"{' '.join(map(str, row))}\n" for row in rows).encode())
+            n_lines += len(rows)
+    return n_lines

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import at_level, measured, reading
+from gradelake.analyses.stats.options import at_level, measured, reading, with_json
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.lake import Lake
 
 
 @click.group()
@@ -45,12 +44,12 @@ def drawing(command):
         ),
     ):
         command = option(command)
-    return reading(command)
+    return reading(with_json(command))
 
 
 @plot.command(short_help="Draw how often each label meets each judgment.")
 @drawing
-def confusion(project, collection, label_set, reference, output, release, live, as_json):
+def confusion(read, collection, label_set, reference, output, as_json):
     """Draw how often each label meets each judgment: counts, and shares of each row.
 
     \b
@@ -59,7 +58,7 @@ def confusion(project, collection, label_set, reference, output, release, live, 
     """
     from gradelake.analyses.plots.confusion import draw_confusion
 
-    with console.working("drawing"), Lake.reading(project(), release, live) as lake:
+    with console.working("drawing"), read() as lake:
         n_pairs = draw_confusion(lake, collection, label_set, reference, output)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "pairs": n_pairs})
@@ -71,9 +70,7 @@ def confusion(project, collection, label_set, reference, output, release, live, 
 @drawing
 @measured
 @at_level
-def scatter(
-    project, collection, label_set, reference, measure, level, output, release, live, as_json
-):
+def scatter(read, collection, label_set, reference, measure, level, output, as_json):
     """Draw each system's score by the labels and by the reference's, with Kendall's tau-b.
 
     Systems that rank far from their place by the reference are named.
@@ -85,7 +82,7 @@ def scatter(
     """
     from gradelake.analyses.plots.scatter import draw_scatter
 
-    with console.working("drawing"), Lake.reading(project(), release, live) as lake:
+    with console.working("drawing"), read() as lake:
         outliers = draw_scatter(lake, collection, label_set, reference, measure, level, output)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "outliers": outliers})

@@ -1,10 +1,10 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradelake.analyses.choosing import measures, min_relevant
+from gradelake.analyses.choosing import measures, min_relevant, official_ranks
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
@@ -49,14 +49,11 @@ class Board:
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
         columns = [self.systems.index(system) for system in systems]
-        return Board(
-            self.label_set,
-            self.level,
-            self.measure,
-            self.queries,
-            tuple(systems),
-            self.values[:, columns],
-            self.printed[columns],
+        return replace(
+            self,
+            systems=tuple(systems),
+            values=self.values[:, columns],
+            printed=self.printed[columns],
         )
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -150,31 +147,20 @@ def _no_such_board(
 
 def read_official_ranks(lake: Lake, collection: str, leaderboard: str | None) -> OfficialRanks:
     """An official leaderboard; None takes the only one there is. Raises `BadInput` otherwise."""
-    known = [
-        name
-        for (name,) in lake.rows(
-            "select distinct leaderboard from lake.raw.official_ranks where collection = ? "
-            "order by all",
-            collection,
-        )
-    ]
+    known = official_ranks(lake, collection)
     if leaderboard is None:
         if len(known) != 1:
             raise BadInput(
                 f"{collection!r} has {len(known) or 'no'} official leaderboards",
                 f"Choose one with --leaderboard: {', '.join(known)}."
                 if known
-                else "Compare with a label set instead: --reference assessor:NAME.",
+                else "Set official_ranks in gradelake.toml, ingest and build; or compare with a "
+                "label set instead: --reference assessor:NAME.",
             )
-        leaderboard = known[0]
+        (leaderboard,) = known
     if leaderboard not in known:
         raise BadInput(
             f"{collection!r} has no official leaderboard {leaderboard!r}",
             did_you_mean(leaderboard, known),
         )
-    ranks = lake.rows(
-        "select system, rank from lake.raw.official_ranks where collection = ? and leaderboard = ?",
-        collection,
-        leaderboard,
-    )
-    return OfficialRanks(leaderboard, dict(ranks))
+    return OfficialRanks(leaderboard, known[leaderboard])

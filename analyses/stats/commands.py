@@ -12,6 +12,7 @@ from gradelake.analyses.stats.options import (
     replicated,
     seeded,
     with_confidence,
+    with_json,
 )
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -32,6 +33,7 @@ def stats():
 
 @stats.command("correlation", short_help="Say how surely leaderboards agree.")
 @reading
+@with_json
 @measured
 @click.option(
     "--label-set",
@@ -57,10 +59,8 @@ def stats():
 @seeded
 @with_confidence
 def correlation(
-    project,
+    read,
     collection,
-    release,
-    live,
     as_json,
     measure,
     label_sets,
@@ -96,7 +96,7 @@ def correlation(
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference cannot be used together")
     found = []
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), read() as lake:
         if not label_sets:
             label_sets = _with_measure(
                 lake, collection, measure, qrels_export.label_sets(lake, collection)
@@ -148,6 +148,7 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
 
 @stats.command("significance", short_help="Test which systems differ by more than chance.")
 @reading
+@with_json
 @measured
 @click.option("--label-set", required=True, metavar="NAME", help="Whose values to test.")
 @click.option(
@@ -174,10 +175,8 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
     help="Write all pairs as CSV, zipped when the name ends in .gz.",
 )
 def significance(
-    project,
+    read,
     collection,
-    release,
-    live,
     as_json,
     measure,
     label_set,
@@ -205,7 +204,7 @@ def significance(
     from gradelake.analyses.stats.boards import read_board
     from gradelake.analyses.stats.significance import compare_pairs
 
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), read() as lake:
         board = read_board(lake, collection, label_set, measure, level)
         other = reference and _reference_board(
             lake, collection, reference, measure, reference_level, board.level
@@ -232,6 +231,7 @@ def significance(
 
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
 @reading
+@with_json
 @click.option(
     "--label-set",
     "label_sets",
@@ -250,19 +250,7 @@ def significance(
 @replicated("Bootstrap samples of queries.")
 @seeded
 @with_confidence
-def alpha(
-    project,
-    collection,
-    release,
-    live,
-    as_json,
-    label_sets,
-    metric,
-    per_query,
-    replicates,
-    seed,
-    confidence,
-):
+def alpha(read, collection, as_json, label_sets, metric, per_query, replicates, seed, confidence):
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 
     Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
@@ -276,7 +264,7 @@ def alpha(
     from gradelake.analyses.stats import tables
     from gradelake.analyses.stats.labels import compare_labels
 
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
+    with console.working("reading the lake"), read() as lake:
         found = compare_labels(
             lake, collection, list(label_sets), metric, replicates, seed, confidence
         )

@@ -1,18 +1,24 @@
-"""Options that the commands of statistics share."""
+"""Options that the commands of analyses share."""
+
+from functools import wraps
 
 import click
 
+from gradelake.sql.lake.lake import Lake
+
 
 def reading(command):
-    """Options of every command that reads the marts."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-        click.option("--live", is_flag=True, help="Read the working catalog: the newest commit."),
-        click.option("--release", help="Read a named release instead of the newest."),
-        click.argument("collection"),
-    ):
-        command = option(command)
-    return click.pass_obj(command)
+    """The options that say what is read: the command gets `read`, which opens the lake."""
+
+    @click.argument("collection")
+    @click.option("--release", help="Read a named release instead of the newest.")
+    @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+    @wraps(command)
+    @click.pass_obj
+    def with_read(project, release, live, **others):
+        return command(read=lambda: Lake.reading(project(), release, live), **others)
+
+    return with_read
 
 
 def replicated(what: str, default: int = 10_000):
@@ -22,6 +28,7 @@ def replicated(what: str, default: int = 10_000):
     )
 
 
+with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 measured = click.option(
     "--measure",
     required=True,

@@ -4,14 +4,21 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import at_level, measured, reading, seeded, with_confidence
+from gradelake.analyses.stats.options import (
+    at_level,
+    measured,
+    reading,
+    seeded,
+    with_confidence,
+    with_json,
+)
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.lake import Lake
 
 
 @click.command("estimate", short_help="Estimate the leaderboard under human labels.")
 @reading
+@with_json
 @measured
 @click.option("--label-set", required=True, metavar="NAME", help="The judge's labels.")
 @click.option("--assessor", required=True, metavar="NAME", help="Who judged a sample of them.")
@@ -30,21 +37,7 @@ from gradelake.sql.lake.lake import Lake
     "mean over exactly the label set's queries, not queries like them.",
 )
 @with_confidence
-def estimate(
-    project,
-    collection,
-    release,
-    live,
-    as_json,
-    measure,
-    label_set,
-    assessor,
-    sample,
-    level,
-    assessor_level,
-    these_queries,
-    confidence,
-):
+def estimate(read, collection, as_json, measure, label_set, assessor, confidence, **settings):
     """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
 
     Prediction-powered inference: the judge's scores, corrected by what people said of a sample
@@ -60,32 +53,23 @@ def estimate(
     from gradelake.analyses.stats import tables
     from gradelake.analyses.stats.estimate import estimate_board
 
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
-        found = estimate_board(
-            lake,
-            collection,
-            label_set,
-            assessor,
-            measure,
-            level=level,
-            assessor_level=assessor_level,
-            sample=sample,
-            these_queries=these_queries,
-        )
+    with console.working("reading the lake"), read() as lake:
+        found = estimate_board(lake, collection, label_set, assessor, measure, **settings)
     if as_json:
-        settings = {
+        about = {
             "collection": collection,
             "label_set": label_set,
             "measure": measure,
             "confidence": confidence,
         }
-        console.print_json(settings | tables.estimate_as_object(found, confidence))
+        console.print_json(about | tables.estimate_as_object(found, confidence))
         return
     tables.print_estimate(found, confidence)
 
 
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
 @reading
+@with_json
 @click.option("--label-set", required=True, metavar="NAME", help="Whose pairs to draw from.")
 @click.option(
     "--size",
@@ -123,20 +107,7 @@ def estimate(
     help="The CSV to write.",
     type=click.Path(dir_okay=False, path_type=Path),
 )
-def export_sample(
-    project,
-    collection,
-    release,
-    live,
-    as_json,
-    label_set,
-    size,
-    unit,
-    allocation,
-    depth,
-    seed,
-    output,
-):
+def export_sample(read, collection, as_json, label_set, output, **settings):
     """Draw a sample for people to judge, as CSV with an empty judgment column.
 
     The judge's labels are not shown: people must not be led. The columns after the judgment say
@@ -151,17 +122,8 @@ def export_sample(
     from gradelake.analyses.stats.review_sample import as_csv, draw_sample
     from gradelake.sql.common.whole_file import whole_file
 
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
-        sample = draw_sample(
-            lake,
-            collection,
-            label_set,
-            size=size,
-            seed=seed,
-            unit=unit,
-            allocation=allocation,
-            depth=depth,
-        )
+    with console.working("reading the lake"), read() as lake:
+        sample = draw_sample(lake, collection, label_set, **settings)
     with whole_file(output) as stream:
         stream.write(as_csv(sample))
     if as_json:
@@ -169,7 +131,7 @@ def export_sample(
             {
                 "sample": sample.name,
                 "file": str(output),
-                "unit": unit,
+                "unit": sample.unit,
                 "drawn": sample.n_units,
                 "of": sample.population,
                 "rows": len(sample.rows),
@@ -177,7 +139,7 @@ def export_sample(
             }
         )
         return
-    units = "queries" if unit == "query" else "pairs"
+    units = "queries" if sample.unit == "query" else "pairs"
     console.say(
         f"{output}: sample {sample.name}, {sample.n_units:,} of {sample.population:,} {units}, "
         f"{counted(len(sample.rows), 'passages')} to judge"

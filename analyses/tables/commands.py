@@ -1,15 +1,17 @@
 """Commands that write tables for papers: export latex agreement, leaderboard, correlation."""
 
+import json
 import sys
+from functools import wraps
 from pathlib import Path
 
 import click
 
+from gradelake.analyses.stats.options import reading
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.lake.lake import Lake
 
 
 @click.group("latex")
@@ -24,36 +26,49 @@ def export_latex():
 
 
 def writing(command):
-    """Options of every table, and its collection."""
-    for option in (
-        click.option("--live", is_flag=True, help="Read the working catalog: the newest commit."),
-        click.option("--release", help="Read a named release instead of the newest."),
-        click.option(
-            "--standalone",
-            is_flag=True,
-            help="LaTeX: a document to compile, not a table to \\input.",
-        ),
-        click.option(
-            "--output",
-            "-o",
-            default="-",
-            show_default=True,
-            metavar="FILE",
-            type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-            help="The file; - is standard output.",
-        ),
-        click.option(
-            "--format",
-            "format_",
-            default="latex",
-            show_default=True,
-            type=click.Choice(["latex", "csv", "json"]),
-            help="What to write. Numbers are rounded in LaTeX only.",
-        ),
-        click.argument("collection"),
-    ):
-        command = option(command)
-    return click.pass_obj(command)
+    """Options of every table: the command makes one of a lake and its collection; it is written."""
+
+    @click.option(
+        "--format",
+        "format_",
+        default="latex",
+        show_default=True,
+        type=click.Choice(["latex", "csv", "json"]),
+        help="What to write. Numbers are rounded in LaTeX only.",
+    )
+    @click.option(
+        "--output",
+        "-o",
+        default="-",
+        show_default=True,
+        metavar="FILE",
+        type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+        help="The file; - is standard output.",
+    )
+    @click.option(
+        "--standalone", is_flag=True, help="LaTeX: a document to compile, not a table to \\input."
+    )
+    @reading
+    @wraps(command)
+    def write(read, format_, output, standalone, **asked):
+        from gradelake.analyses.tables.latex import render
+
+        if standalone and format_ != "latex":
+            raise BadInput(f"--standalone is for LaTeX, not for --format {format_}")
+        with console.working("reading the lake"), read() as lake:
+            table = command(lake, **asked)
+        if format_ == "json":
+            content = json.dumps(table.as_object(), ensure_ascii=False) + "\n"
+        else:
+            content = table.as_csv() if format_ == "csv" else render(table, standalone)
+        if str(output) == "-":
+            sys.stdout.buffer.write(content.encode())
+            return
+        with whole_file(output) as stream:
+            stream.write(content.encode())
+        console.say(f"{output}: wrote {counted(sum(len(b.rows) for b in table.blocks), 'rows')}")
+
+    return write
 
 
 @export_latex.command("agreement", short_help="Write how often labels and judgments meet.")
@@ -77,19 +92,7 @@ def writing(command):
     metavar="N",
     help="With --cut: the same for the judgments (default: the collection's min_relevant).",
 )
-def agreement(
-    project,
-    collection,
-    label_sets,
-    reference,
-    cut,
-    judgment_cut,
-    format_,
-    output,
-    standalone,
-    release,
-    live,
-):
+def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
     """Write how often labels and judgments of COLLECTION meet, with Cohen's kappa per row.
 
     \b
@@ -102,9 +105,7 @@ def agreement(
 
     if judgment_cut is not None and cut is None:
         raise BadInput("--judgment-cut goes with --cut")
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
-        table = agreement_table(lake, collection, label_sets, reference, cut, judgment_cut)
-    _write(table, format_, output, standalone)
+    return agreement_table(lake, collection, label_sets, reference, cut, judgment_cut)
 
 
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
@@ -125,19 +126,7 @@ def agreement(
     "(default: min_relevant, or the highest label where that is lower).",
 )
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
-def leaderboard(
-    project,
-    collection,
-    label_set,
-    measures,
-    level,
-    ranks,
-    format_,
-    output,
-    standalone,
-    release,
-    live,
-):
+def leaderboard(lake, collection, label_set, measures, level, ranks):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
     \b
@@ -147,9 +136,7 @@ def leaderboard(
     """
     from gradelake.analyses.tables.leaderboard import leaderboard_table
 
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
-        table = leaderboard_table(lake, collection, label_set, measures, level, ranks)
-    _write(table, format_, output, standalone)
+    return leaderboard_table(lake, collection, label_set, measures, level, ranks)
 
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")
@@ -183,20 +170,7 @@ def leaderboard(
     help="Compare with this label set's leaderboard "
     "instead: at min_relevant for an assessor, else at the same level.",
 )
-def correlation(
-    project,
-    collection,
-    label_sets,
-    levels,
-    measures,
-    leaderboard,
-    reference,
-    format_,
-    output,
-    standalone,
-    release,
-    live,
-):
+def correlation(lake, collection, label_sets, levels, measures, leaderboard, reference):
     """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
     \b
@@ -208,27 +182,4 @@ def correlation(
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference cannot be used together")
-    with console.working("reading the lake"), Lake.reading(project(), release, live) as lake:
-        table = correlation_table(
-            lake, collection, label_sets, levels, measures, leaderboard, reference
-        )
-    _write(table, format_, output, standalone)
-
-
-def _write(table, format_: str, output: Path, standalone: bool) -> None:
-    import json
-
-    from gradelake.analyses.tables.latex import render
-
-    if standalone and format_ != "latex":
-        raise BadInput(f"--standalone is for LaTeX, not for --format {format_}")
-    if format_ == "json":
-        content = json.dumps(table.as_object(), ensure_ascii=False) + "\n"
-    else:
-        content = table.as_csv() if format_ == "csv" else render(table, standalone)
-    if str(output) == "-":
-        sys.stdout.buffer.write(content.encode())
-        return
-    with whole_file(output) as stream:
-        stream.write(content.encode())
-    console.say(f"{output}: wrote {counted(sum(len(b.rows) for b in table.blocks), 'rows')}")
+    return correlation_table(lake, collection, label_sets, levels, measures, leaderboard, reference)

@@ -2,16 +2,16 @@
 
 from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats.boards import read_official_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
 STATISTICS = ("spearman", "kendall")
 OFFICIAL = """
-    select leaderboard, label_set, level, measure, spearman, kendall
-    from lake.marts.leaderboard_correlation where collection = ?
+    select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_correlation
+    where collection = ? and leaderboard = ?
 """
 OTHER_LABELS = """
     select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_agreement
@@ -38,7 +38,8 @@ def correlation_table(
     for name in label_sets:
         require_label_set(lake, collection, name)
     if reference is None:
-        whose, rows = _official(lake, collection, leaderboard)
+        whose = read_official_ranks(lake, collection, leaderboard).leaderboard
+        rows = lake.rows(OFFICIAL, collection, whose)
         about = {"leaderboard": whose}
     else:
         require_label_set(lake, collection, reference)
@@ -96,29 +97,6 @@ def correlation_table(
         _blocks(shown, table),
         {"collection": collection, **about},
     )
-
-
-def _official(lake: Lake, collection: str, leaderboard: str | None) -> tuple[str, list[tuple]]:
-    rows = lake.rows(OFFICIAL, collection)
-    known = sorted({row[0] for row in rows})
-    if not known:
-        raise BadInput(
-            f"{collection!r} has no official ranks here",
-            "Set official_ranks in gradelake.toml, ingest and build; or compare with another label "
-            "set's leaderboard: --reference NAME.",
-        )
-    if leaderboard is None and len(known) > 1:
-        raise BadInput(
-            f"{collection!r} has several official leaderboards",
-            f"Say --leaderboard NAME: {', '.join(known)}.",
-        )
-    if leaderboard is not None and leaderboard not in known:
-        raise BadInput(
-            f"{collection!r} has no official leaderboard {leaderboard!r}",
-            did_you_mean(leaderboard, known),
-        )
-    chosen = leaderboard or known[0]
-    return chosen, [row[1:] for row in rows if row[0] == chosen]
 
 
 def _blocks(shown: list[tuple[str, int]], table: list[list[Cell]]) -> list[Block]:

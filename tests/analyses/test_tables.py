@@ -309,7 +309,7 @@ def test_the_best_is_bold_as_printed_ties_too():
         (("agreement", "small", "--cut", "4", "--judgment-cut", "0"), "--judgment-cut 0: labels"),
         (("agreement", "small", "--judgment-cut", "2"), "--judgment-cut goes with --cut"),
         (("leaderboard", "small", "--label-set", "judge:five"), "no level 2"),
-        (("correlation", "small"), "'small' has no official ranks here"),
+        (("correlation", "small"), "'small' has no official leaderboards"),
         (
             ("correlation", "small", "--leaderboard", "a", "--reference", "b"),
             "cannot be used together",
