@@ -6,7 +6,7 @@ from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.lake import Lake
 
-Key = tuple[str, int, str]  # label set, level, measure
+NOTHING = {"score": None, "stderr": None, "rank": None}
 
 
 def read_boards(
@@ -18,40 +18,37 @@ def read_boards(
     {measure: {score, stderr, rank, before: [one per system]}}}}. A system's place in `before`
     is None where it was not on that board in the earlier release; without one, all are.
     """
-    wanted, in_order = set(label_sets), measures(lake)
     earlier = ask(before, "boards", collection=collection) if before else []
-    ranks = {(*_key(row), row["system"]): row["rank"] for row in earlier}
-    cells: dict[Key, dict[str, dict]] = {}
-    systems: dict[str, set[str]] = {}
-    sizes: dict[str, dict[str, int]] = {}
-    for row in ask(lake, "boards", collection=collection):
-        if row["label_set"] in wanted:
-            cells.setdefault(_key(row), {})[row["system"]] = row
-            systems.setdefault(row["label_set"], set()).add(row["system"])
-            sizes.setdefault(row["label_set"], {})[row["measure"]] = row["n_queries"]
+    known = {_key(row): row["systems"] for row in earlier}
+    rows = ask(lake, "boards", collection=collection)
+    in_order = measures(lake)
     found: dict[str, dict[str, Any]] = {}
     for name in label_sets:
-        if name in systems:
-            scored = {measure for label_set, _, measure in cells if label_set == name}
-            found[name] = {
-                "systems": sorted(systems[name]),
-                "queries": sizes[name],
-                "measures": [measure for measure in in_order if measure in scored],
-                "boards": {},
+        own = [row for row in rows if row["label_set"] == name]
+        if not own:
+            continue
+        systems = sorted({system for row in own for system in row["systems"]})
+        sizes = {row["measure"]: row["n_queries"] for row in own}
+        boards: dict[int, dict[str, dict[str, list]]] = {}
+        for row in own:
+            now = [row["systems"].get(system) or NOTHING for system in systems]
+            then = known.get(_key(row), {})
+            boards.setdefault(row["level"], {})[row["measure"]] = {
+                "score": [cell["score"] for cell in now],
+                "stderr": [cell["stderr"] for cell in now],
+                "rank": [cell["rank"] for cell in now],
+                "before": [then.get(system, NOTHING)["rank"] for system in systems],
             }
-    for key, by_system in cells.items():
-        name, level, measure = key
-        rows = [by_system.get(system) for system in found[name]["systems"]]
-        found[name]["boards"].setdefault(level, {})[measure] = {
-            "score": [row and row["score_4dp"] for row in rows],
-            "stderr": [row and row["stderr"] for row in rows],
-            "rank": [row and row["rank"] for row in rows],
-            "before": [row and ranks.get((*key, row["system"])) for row in rows],
+        found[name] = {
+            "systems": systems,
+            "queries": sizes,
+            "measures": [measure for measure in in_order if measure in sizes],
+            "boards": boards,
         }
     return found
 
 
-def _key(row: dict[str, Any]) -> Key:
+def _key(row: dict[str, Any]) -> tuple[str, int, str]:
     return row["label_set"], row["level"], row["measure"]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gradelake.analyses.choosing import min_relevant
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import UNIT, default_level, read_board
 from gradelake.analyses.stats.judged_sample import JudgedSample, read_judged_sample
@@ -81,9 +82,7 @@ def estimate_board(
     judged = read_judged_sample(lake, collection, assessor, sample)
     level = default_level(lake, collection, label_set) if level is None else level
     if assessor_level is None:
-        assessor_level = lake.value(
-            "select min_relevant from lake.raw.collections where collection = ?", collection
-        )
+        assessor_level = min_relevant(lake, collection)
     cutoff = int(found[1]) if (found := re.search(r"@(\d+)$", measure)) else None
     if judged.depth and cutoff and cutoff > judged.depth:
         raise BadInput(
@@ -118,7 +117,6 @@ def _from_queries(
     judge = read_board(lake, collection, label_set, measure, level)
     human = read_board(lake, collection, f"assessor:{judged.assessor}", measure, assessor_level)
     human = human.of(list(judge.systems))
-    (population,) = judged.strata.values()
     complete = sorted(judged.complete_queries())
     notes = judged.notes()
     if unbuilt := [query for query in complete if query not in human.queries]:
@@ -134,9 +132,9 @@ def _from_queries(
             f"{len(complete)} queries are judged completely; an interval needs two at least",
             "Judge all passages of more queries and import the file again.",
         )
-    if population != len(judge.queries):
+    if judged.population != len(judge.queries):
         notes.append(
-            f"the sample was drawn from {population:,} queries; {label_set} has "
+            f"the sample was drawn from {judged.population:,} queries; {label_set} has "
             f"{len(judge.queries):,} now"
         )
     if judged.depth and "@" not in measure:
@@ -218,9 +216,9 @@ def _from_pairs(
             f"{outside:,} of the systems' top {k} passages are not among the pairs that the "
             "sample was drawn from; they count as not relevant"
         )
-    if (size := sum(judged.strata.values())) != len(population):
+    if judged.population != len(population):
         notes.append(
-            f"the sample was drawn from {size:,} pairs; {judged.label_set} has "
+            f"the sample was drawn from {judged.population:,} pairs; {judged.label_set} has "
             f"{len(population):,} of them now"
         )
     strata = []
@@ -245,11 +243,6 @@ def _from_pairs(
         stratified(strata, judge_total),
         stratified(strata, None),
         sum(len(s.human) for s in strata),
-        size_of(judged),
+        judged.population,
         notes,
     )
-
-
-def size_of(judged: JudgedSample) -> int:
-    """Units of the population that a sample was drawn from."""
-    return sum(judged.strata.values())

@@ -37,6 +37,11 @@ class JudgedSample:
     rows: list[tuple[str, Pair, int | None]]
 
     @property
+    def population(self) -> int:
+        """Units that the sample was drawn from."""
+        return sum(self.strata.values())
+
+    @property
     def n_missing(self) -> int:
         """Drawn pairs that are not judged yet."""
         return sum(relevance is None for *_, relevance in self.rows)

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 from dataclasses import dataclass
-from typing import TextIO
 
 import numpy as np
 
@@ -99,7 +98,12 @@ def draw_sample(
     generator = np.random.Generator(np.random.PCG64(seed))
     keys = [row[0] for row in frame] if unit == "query" else [row[:2] for row in frame]
     units = list(dict.fromkeys(keys))
-    _check_size(label_set, unit, size, len(units))
+    if size > len(units):
+        what = "queries" if unit == "query" else "pairs"
+        raise BadInput(
+            f"{label_set!r} has {len(units):,} {what} to draw from, fewer than {size:,}",
+            "Ask for fewer with --size.",
+        )
     labels = {key: 0 if unit == "query" else row[2] for key, row in zip(keys, frame, strict=True)}
     strata = _strata(units, labels, generator)
     n_drawn = _allocate({code: len(of) for code, of in strata.items()}, size, allocation)
@@ -134,27 +138,13 @@ def draw_sample(
     )
 
 
-def write_sample(sample: Sample, stream: TextIO) -> None:
-    """Write a sample as CSV."""
-    writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+def as_csv(sample: Sample) -> bytes:
+    """A sample as CSV, UTF-8."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(COLUMNS)
     writer.writerows(sample.rows)
-
-
-def as_csv(sample: Sample) -> bytes:
-    """The bytes of the CSV, UTF-8."""
-    text = io.StringIO(newline="")
-    write_sample(sample, text)
     return text.getvalue().encode()
-
-
-def _check_size(label_set: str, unit: str, size: int, n_units: int) -> None:
-    if size > n_units:
-        units = "queries" if unit == "query" else "pairs"
-        raise BadInput(
-            f"{label_set!r} has {n_units:,} {units} to draw from, fewer than {size:,}",
-            "Ask for fewer with --size.",
-        )
 
 
 def _strata(units: list, labels: dict, generator: np.random.Generator) -> dict[str, list]:

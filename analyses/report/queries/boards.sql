@@ -1,13 +1,13 @@
--- Every system's score and rank: a row per label set, relevance level, measure and system
+-- Every system's score and rank: a row per label set, relevance level and measure
 select
     label_set,
     level,
     measure,
-    system,
-    score_4dp,
-    round(stderr, 4) as stderr,
-    rank,
-    n_queries
+    any_value(n_queries) as n_queries,
+    map_from_entries(
+        list((system, {'score': score_4dp, 'stderr': round(stderr, 4), 'rank': rank}))
+    ) as systems
 from lake.marts.leaderboard
 where collection = $collection
+group by all
 order by all
