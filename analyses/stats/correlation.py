@@ -7,7 +7,7 @@ import numpy as np
 
 from gradelake.analyses.stats.boards import Board, OfficialRanks
 from gradelake.analyses.stats.rank_correlation import STATISTICS, correlations, signs
-from gradelake.analyses.stats.resample import in_blocks, percentile_interval, resampled
+from gradelake.analyses.stats.resample import in_blocks, or_none, percentile_interval, resampled
 from gradelake.sql.common.errors import BadInput
 
 RESAMPLED = ("queries", "systems", "both")
@@ -136,7 +136,7 @@ def agreement(
         correlations=[
             Correlation(
                 statistic,
-                _number(float(points[0][statistic])),
+                or_none(float(points[0][statistic])),
                 _p_value(float(points[0][statistic]), drawn["permuted", statistic]),
                 {kind: Spread.of(drawn[0, kind, statistic], confidence) for kind in RESAMPLED},
             )
@@ -193,8 +193,4 @@ def _better(
     defined = differences[~np.isnan(differences)]
     share = (defined > SAME).mean() + (np.abs(defined) <= SAME).mean() / 2 if defined.size else None
     spread = Spread.of(differences, confidence)
-    return Better(statistic, kind, _number(point), spread, _number(share))
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else float(value)
+    return Better(statistic, kind, or_none(point), spread, or_none(share))

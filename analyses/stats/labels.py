@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
-import numpy as np
 
 from gradelake.analyses.qrels_export import label_sets as known_label_sets
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.correlation import Spread
 from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
+from gradelake.analyses.stats.resample import or_none
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
@@ -106,19 +106,15 @@ def compare_labels(
     return LabelAgreement(
         names,
         metric,
-        _number(overall),
+        or_none(overall),
         spread,
         int(found.n_pairs.sum()),
         [
-            (query, _number(value), int(n))
+            (query, or_none(value), int(n))
             for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)
         ],
         dict(lake.rows(SCALES, **key)),
     )
-
-
-def _number(value: np.ndarray) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _labels(lake: Lake) -> str:

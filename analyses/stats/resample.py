@@ -62,3 +62,8 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[float, f
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def or_none(value: float | np.ndarray | None) -> float | None:
+    """A number; None for one that is undefined (NaN)."""
+    return None if value is None or np.isnan(value) else float(value)

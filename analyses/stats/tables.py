@@ -290,7 +290,7 @@ def print_estimate(found: HumanBoard, confidence: float) -> None:
                 f"{row['low']:.3f} to {row['high']:.3f}",
                 _rounded(row["sample_only"]),
                 f"{row['sample_low']:.3f} to {row['sample_high']:.3f}",
-                _rounded(row["width_ratio"], 2) if row["width_ratio"] is not None else None,
+                _rounded(row["width_ratio"], 2),
                 _rounded(row["tuning"], 2),
             ]
             for row in _estimates(found, confidence)
