@@ -2,8 +2,11 @@
 select
     graders.name,
     graders.engine,
-    concat_ws(' @ ', nullif(graders.model, ''), nullif(graders.model_revision, '')) as model,
-    concat_ws(' ', graders.prompt, left(graders.prompt_sha256, 12)) as prompt,
+    concat_ws(' @ ', coalesce(nullif(graders.model, ''), '–'), nullif(graders.model_revision, ''))
+        as model,
+    concat_ws(
+        ' ', coalesce(nullif(graders.prompt, ''), '–'), nullif(left(graders.prompt_sha256, 12), '')
+    ) as prompt,
     columns('^(settings|decoding)$') as settings,  -- decoding: before raw schema 8
     graders.parser,
     count(*) as n_grades

@@ -1,21 +1,31 @@
 -- The versions of the rubric, and how much was edited in each
+with
+
+items as (
+    select
+        rubric_version,
+        count(distinct item_id) as n_items
+    from lake.marts.rubric_items_effective
+    where collection = $collection
+    group by rubric_version
+),
+
+edits as (
+    select
+        rubric_version,
+        count(*) as n_edits
+    from lake.staging.stg_rubric_edits
+    where collection = $collection
+    group by rubric_version
+)
+
 select
     versions.rubric_version,
     versions.is_newest,
-    (
-        select count(distinct items.item_id)
-        from lake.marts.rubric_items_effective as items
-        where
-            items.collection = versions.collection
-            and items.rubric_version = versions.rubric_version
-    ) as n_items,
-    (
-        select count(*)
-        from lake.staging.stg_rubric_edits as edits
-        where
-            edits.collection = versions.collection
-            and edits.rubric_version = versions.rubric_version
-    ) as n_edits
+    coalesce(items.n_items, 0) as n_items,
+    coalesce(edits.n_edits, 0) as n_edits
 from lake.marts.rubric_versions as versions
+left join items using (rubric_version)
+left join edits using (rubric_version)
 where versions.collection = $collection
 order by versions.rubric_version
