@@ -5,7 +5,9 @@ select
     measure,
     any_value(n_queries) as n_queries,
     map_from_entries(
-        list((system, {'score': score_4dp, 'stderr': round(stderr, 4), 'rank': rank}))
+        list(
+            (system, struct_pack(score := score_4dp, stderr := round(stderr, 4), rank := rank))
+        )
     ) as systems
 from lake.marts.leaderboard
 where collection = $collection

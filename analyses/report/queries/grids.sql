@@ -10,8 +10,10 @@ passages as (
         grid.passage_id,
         grid.mean_grade,
         judgments.relevance as judgment,
-        list({'item_id': grid.item_id, 'item_text': grid.item_text} order by grid.item_id)
-            as items,
+        list(
+            struct_pack(item_id := grid.item_id, item_text := grid.item_text)
+            order by grid.item_id asc
+        ) as items,
         list(grid.grade order by grid.item_id) as grades,
         list(grid.answer order by grid.item_id) as answers
     from lake.marts.grade_grid as grid
@@ -31,16 +33,20 @@ select
     queries.text as query,
     count(*) as n_passages,
     any_value(passages.items) as items,
-    list(
-        {
-            'passage_id': passages.passage_id,
-            'mean_grade': round(passages.mean_grade, 2),
-            'judgment': passages.judgment,
-            'grades': passages.grades,
-            'answers': passages.answers
-        }
-        order by passages.mean_grade desc, passages.passage_id asc
-    )[:coalesce($most, count(*))] as passages
+    list_slice(
+        list(
+            struct_pack(
+                passage_id := passages.passage_id,
+                mean_grade := round(passages.mean_grade, 2),
+                judgment := passages.judgment,
+                grades := passages.grades,
+                answers := passages.answers
+            )
+            order by passages.mean_grade desc, passages.passage_id asc
+        ),
+        1,
+        coalesce($most, count(*))
+    ) as passages
 from passages
 inner join lake.raw.queries as queries using (collection, query_id)
 group by all

@@ -2,10 +2,25 @@
 select
     min_relevant,
     source,
-    (select count(*) from lake.raw.systems where collection = $collection) as n_systems,
-    (select count(*) from lake.raw.queries where collection = $collection) as n_queries,
-    (select count(*) from lake.raw.passages where collection = $collection) as n_passages,
-    (select count(*) from lake.raw.judgments where collection = $collection) as n_judgments,
-    (select count(*) from lake.raw.grades where collection = $collection) as n_grades
+    (
+        select count(*) from lake.raw.systems
+        where collection = $collection
+    ) as n_systems,
+    (
+        select count(*) from lake.raw.queries
+        where collection = $collection
+    ) as n_queries,
+    (
+        select count(*) from lake.raw.passages
+        where collection = $collection
+    ) as n_passages,
+    (
+        select count(*) from lake.raw.judgments
+        where collection = $collection
+    ) as n_judgments,
+    (
+        select count(*) from lake.raw.grades
+        where collection = $collection
+    ) as n_grades
 from lake.raw.collections
 where collection = $collection
