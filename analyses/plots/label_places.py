@@ -73,8 +73,14 @@ def place_labels(
                 if leader is not None:
                     leaders.append(leader)
                     ends = axes.transData.inverted().transform(leader.vertices).T
-                    look = {"color": "#666666", "linewidth": 0.5, "zorder": 1.5}
-                    axes.plot(*ends, **look, scalex=False, scaley=False)
+                    axes.plot(
+                        *ends,
+                        color="#666666",
+                        linewidth=0.5,
+                        zorder=1.5,
+                        scalex=False,
+                        scaley=False,
+                    )
                 break
         else:
             written.remove()
