@@ -183,7 +183,7 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
     if repeated:
         into.outcome.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
     is_first = into.transaction.recorded(target) is None
-    into.replace("judgments", frame.drop("line"), shown, target, sha256, assessor=assessor)
+    into.replace("judgments", frame, shown, target, sha256, assessor=assessor)
     if is_first and into.collection.assessor_is_unnamed and assessor == "official":
         into.outcome.warnings.append(
             "the judgments are known as assessor:official; name them in gradelake.toml: "

@@ -8,16 +8,15 @@ from functools import partial
 from typing import Any
 
 import polars as pl
-from pandera.errors import SchemaErrors
 
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets, hash_of
-from gradelake.sql.common.problems import Problems, Rejected, from_contract, reject
-from gradelake.sql.lake.contracts import CONTRACTS, KEYS, types_of
+from gradelake.sql.common.problems import Problems, Rejected, reject
+from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.transaction import utc_now
 
-BATCH_ROWS = 2_000_000  # run entries validated and written at a time
+BATCH_ROWS = 2_000_000  # run entries written at a time
 READERS = 2  # files unzipped and parsed side by side
 RANKING = types_of("run_entries", "query_id", "passage_id", "rank", "score")
 
@@ -115,13 +114,16 @@ class Systems:
     def _batches(self, sources: list[RunSource]) -> Iterator[list[tuple[RunSource, pl.DataFrame]]]:
         """Read runs side by side; hand them on in batches of bounded size."""
         batch: list[tuple[RunSource, pl.DataFrame]] = []
-        rows = 0
+        n_rows = 0
         with ThreadPoolExecutor(READERS) as readers:
             frames = _read_ahead(readers, sources)
             for source, result in self.progress("reading runs", frames, len(sources)):
                 try:
                     frame = result()
                     trec.require_known_queries(frame, self.into.query_ids, source.shown)
+                    rows = self.into.checked(
+                        "run_entries", frame, source.shown, system=source.system
+                    )
                 except Rejected as rejected:
                     self.into.outcome.rejected.append(rejected)
                     continue
@@ -131,41 +133,21 @@ class Systems:
                         f"{source.shown}: ranks that are no whole numbers are left empty: "
                         f"{no_rank:,} (ranking is by score)"
                     )
-                batch.append((source, frame))
-                rows += frame.height
-                if rows >= BATCH_ROWS:
+                batch.append((source, rows))
+                n_rows += rows.height
+                if n_rows >= BATCH_ROWS:
                     yield batch
-                    batch, rows = [], 0
+                    batch, n_rows = [], 0
         if batch:
             yield batch
 
     def _write_runs(self, batch: list[tuple[RunSource, pl.DataFrame]]) -> None:
-        rows = pl.concat(
-            self.into.own(frame, system=source.system, file=source.shown) for source, frame in batch
-        )
-        rows, refused = self._valid_entries(rows)
         self._replace_systems(
             "ranking",
-            [
-                (source.system, source.shown, source.sha256, frame.height)
-                for source, frame in batch
-                if source.shown not in refused
-            ],
+            [(source.system, source.shown, source.sha256, rows.height) for source, rows in batch],
         )
-        written = self.into.transaction.insert_checked("run_entries", rows)
-        self.into.count("run_entries", written)
-
-    def _valid_entries(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-        """Rows of the files that keep the contract, and the files that do not."""
-        contract = CONTRACTS["run_entries"]
-        try:
-            return contract.validate(rows.drop("file", "line"), lazy=True), set()
-        except SchemaErrors as error:
-            broken = from_contract(error, rows, KEYS["run_entries"], ("query_id", "passage_id"))
-        for problems in broken.values():
-            self.into.guarded(problems.raise_if_any)
-        good = rows.filter(~pl.col("file").is_in(list(broken)))
-        return contract.validate(good.drop("file", "line"), lazy=True), set(broken)
+        entries = pl.concat(rows for _, rows in batch)
+        self.into.count("run_entries", self.into.transaction.insert_checked("run_entries", entries))
 
     def _replace_systems(self, kind: str, found: list[tuple[str, str, str, int]]) -> None:
         """Drop what the lake has of these (system, file, hash, rows), and enter their new rows."""

@@ -144,15 +144,18 @@ class Targets:
         self.written(table, target, sha256, self.transaction.insert_checked(table, rows))
 
     def checked(self, table: str, frame: pl.DataFrame, shown: str, **part: Any) -> pl.DataFrame:
-        """Rows ready to insert. Raises `Rejected` for those that break the table's contract."""
+        """Rows ready to insert. Raises `Rejected` for those that break the table's contract.
+
+        The frame may have the rows' lines in a column `line`; else they are counted.
+        """
         rows = self.own(frame, **part)
+        if "line" not in rows.columns:
+            rows = rows.with_row_index("line", offset=1)
         try:
-            return CONTRACTS[table].validate(rows, lazy=True)
+            return CONTRACTS[table].validate(rows.drop("line"), lazy=True)
         except SchemaErrors as error:
-            located = rows.with_row_index("line", offset=1).with_columns(file=pl.lit(shown))
-            for problems in from_contract(error, located, KEYS[table], KEYS[table][1:]).values():
-                problems.raise_if_any()
-            raise
+            name_row = [column for column in KEYS[table][1:] if column not in part]
+            raise from_contract(error, rows, shown, KEYS[table], name_row) from error
 
 
 def hash_of(value: Any) -> str:

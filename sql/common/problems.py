@@ -87,35 +87,24 @@ class Problems:
 
 
 def from_contract(
-    error: SchemaErrors, rows: pl.DataFrame, key: list[str], name_row: Iterable[str]
-) -> dict[str, Problems]:
-    """Turn pandera's failure cases into problems by file.
+    error: SchemaErrors, rows: pl.DataFrame, file: str, key: list[str], name_row: Iterable[str]
+) -> Rejected:
+    """Turn pandera's failure cases into problems of a file.
 
-    `rows` is the validated frame with its `file` and `line` columns; `key` are the columns that
-    must be unique, `name_row` those that identify a row to a person.
+    `rows` is the validated frame with its `line` column; `key` are the columns that must be unique,
+    `name_row` those that identify a row to a person.
     """
-    by_file: dict[str, Problems] = {}
-
-    def add(row: dict, message: str) -> None:
-        problems = by_file.setdefault(
-            row["file"], Problems(row["file"], "Fix or remove these lines and ingest again.")
-        )
-        problems.add(row["line"], message)
-
+    problems = Problems(file, "Fix or remove these lines and ingest again.")
     cases = error.failure_cases.filter(pl.col("index").is_not_null())
     values = cases.filter(~pl.col("check").cast(pl.String).str.contains("unique"))
     for index, column, check in values.select("index", "column", "check").iter_rows():
         row = rows.row(index, named=True)
         text = "must not be empty" if check == "not_nullable" else str(check)
-        add(row, f"{column} {row.get(column)!r}: {text}")
-    numbered = rows.with_row_index("row_number")
-    repeated = numbered.filter(pl.struct(key).is_duplicated())
-    if repeated.height:
-        firsts = repeated.group_by(key).agg(pl.col("line").min().alias("first_line"))
-        for row in repeated.join(firsts, on=key).sort("row_number").iter_rows(named=True):
-            if row["line"] != row["first_line"]:
-                named = ", ".join(f"{column} {row[column]!r}" for column in name_row)
-                add(row, f"{named} is listed twice (first on line {row['first_line']})")
-    if not by_file:
+        problems.add(row["line"], f"{column} {row.get(column)!r}: {text}")
+    first = pl.col("line").min().over(key).alias("first")
+    for row in rows.with_columns(first).filter(pl.col("line") > pl.col("first")).to_dicts():
+        named = ", ".join(f"{column} {row[column]!r}" for column in name_row)
+        problems.add(row["line"], f"{named} is listed twice (first on line {row['first']})")
+    if not problems.found:
         raise error  # a broken contract that no row explains is a fault of ours
-    return by_file
+    return Rejected(problems.found, problems.hint, problems.total)
