@@ -2,8 +2,9 @@
 
 import json
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -97,27 +98,17 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
 
 def _workbench(items: "list[Item]", queries: dict[str, str], collection: str) -> str:
     lines = []
-    for (query_id, facet_id, kind), group in groupby(
-        items, key=lambda item: (item.query_id, item.facet_id, item.kind)
-    ):
-        facet = {"facet_id": facet_id} if facet_id else {}
-        bank = {
-            "query_id": query_id,
-            **facet,
-            "query_text": queries.get(query_id, ""),
-            "test_collection": collection,
-            "items": [_workbench_item(item, kind, facet) for item in group],
-        }
-        lines.append(json.dumps(bank, ensure_ascii=False) + "\n")
+    topics = groupby(items, key=attrgetter("query_id", "facet_id", "kind"))
+    for (query_id, facet_id, kind), group in topics:
+        topic = {"query_id": query_id} | ({"facet_id": facet_id} if facet_id else {})
+        written = []
+        for item in group:
+            fields: dict[str, Any] = {f"{kind}_id": item.item_id, f"{kind}_text": item.text}
+            if item.gold_answers:
+                fields["gold_answers"] = item.gold_answers
+            if item.weight != 1:
+                fields["weight"] = item.weight
+            written.append(topic | fields)
+        about = {"query_text": queries.get(query_id, ""), "test_collection": collection}
+        lines.append(json.dumps(topic | about | {"items": written}, ensure_ascii=False) + "\n")
     return "".join(lines)
-
-
-def _workbench_item(item: "Item", kind: str, facet: dict[str, str]) -> dict:
-    return {
-        "query_id": item.query_id,
-        **facet,
-        f"{kind}_id": item.item_id,
-        f"{kind}_text": item.text,
-        **({"gold_answers": item.gold_answers} if item.gold_answers else {}),
-        **({"weight": item.weight} if item.weight != 1 else {}),
-    }
