@@ -94,8 +94,10 @@ def written(rows: Sequence[Sequence[str]], end: str = "\n") -> str:
     text = io.StringIO(newline="")
     # the writer itself does not see that a lone carriage return ends a line for the reader
     quoted = any("\r" in cell for row in rows for cell in row)
-    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
-    csv.writer(text, lineterminator=end, quoting=quoting).writerows(rows)
+    writer = csv.writer(
+        text, lineterminator=end, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    )
+    writer.writerows(rows)
     return text.getvalue()
 
 
