@@ -4,7 +4,6 @@ import json
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from gradelake.sql.common.project import Project
@@ -15,11 +14,6 @@ from gradelake.sql.releases import releases
 COMMAND = "nightly"
 KILLED = "killed: it never came to its end"
 COUNTED = ("pairs", "failed", "recovered", "tokens", "cached_tokens")  # of what a grader did
-
-
-def nights_folder(project: Project) -> Path:
-    """Where the summaries of the newest nights are."""
-    return project.lake_path / "nights"
 
 
 @dataclass

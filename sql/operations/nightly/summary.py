@@ -9,7 +9,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.operations.nightly import step
 from gradelake.sql.operations.nightly.night import Job, Work
-from gradelake.sql.operations.nightly.record import COUNTED, nights_folder
+from gradelake.sql.operations.nightly.record import COUNTED
 from gradelake.sql.operations.nightly.step import Step
 
 KEPT = 30  # summaries of the newest nights
@@ -84,7 +84,7 @@ def line(summary: dict[str, Any]) -> str:
 
 def write(project: Project, summary: dict[str, Any]) -> Path:
     """Keep the summary in `lake/nights/`, and of the older ones the newest."""
-    folder = nights_folder(project)
+    folder = project.lake_path / "nights"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{summary['night']}.json"
     with whole_file(file) as stream:
