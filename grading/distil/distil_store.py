@@ -124,8 +124,6 @@ def store(
     """
     import polars as pl
 
-    from gradelake.sql.lake.contracts import CONTRACTS
-
     rubric_id, grader = rubric_id_of(request, made), request.grader
     with lake.transaction("distil", f"{request.collection} {request.name}") as commit:
         if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
@@ -150,22 +148,19 @@ def store(
             for iteration, (texts, read) in enumerate(zip(made.rubrics, made.read, strict=True), 1)
             for (label, text), n in zip(sorted(texts.items()), _in_order(read), strict=True)
         ]
-        order = list(CONTRACTS["label_rubrics"].columns)
-        commit.insert("label_rubrics", pl.DataFrame(rubrics).select(order))
+        commit.insert("label_rubrics", pl.DataFrame(rubrics))
         pairs = [
-            (
-                rubric_id,
-                request.collection,
-                pair.query_id,
-                pair.passage_id,
-                pair.label,
-                json.dumps(explanation, ensure_ascii=False) if explanation else None,
-            )
-            for pair, explanation in zip(made.pairs, made.explanations, strict=True)
+            {
+                "rubric_id": rubric_id,
+                "collection": request.collection,
+                "query_id": pair.query_id,
+                "passage_id": pair.passage_id,
+                "label": pair.label,
+                "explanation": json.dumps(told, ensure_ascii=False) if told else None,
+            }
+            for pair, told in zip(made.pairs, made.explanations, strict=True)
         ]
-        columns = list(CONTRACTS["label_rubric_pairs"].columns)
-        frame = pl.DataFrame(pairs, schema=columns, orient="row").cast({"explanation": pl.String})
-        commit.insert("label_rubric_pairs", frame)
+        commit.insert("label_rubric_pairs", pl.DataFrame(pairs, infer_schema_length=None))
         commit.record(
             f"{request.collection}/label_rubric/{request.name}/{rubric_id}", rubric_id, len(pairs)
         )

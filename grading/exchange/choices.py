@@ -13,8 +13,6 @@ from gradelake.sql.common.project import check_name
 
 MAX_LINE = 1 << 30  # bytes: a line may hold all passages of a query
 RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}
-FORMATS = ("workbench", "criteria")
-KINDS = ("question", "nugget")
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Choices:
     assessor: str | None = None
     name: str | None = None
     systems: bool = False
-    format: str | None = None  # one of FORMATS; None: the file's first character tells
+    format: str | None = None  # workbench or criteria; None: the file's first character tells
     grader: str | None = None
     model: str | None = None
     kind: str | None = None

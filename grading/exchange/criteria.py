@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
-from gradelake.grading.exchange.workbench import GRADES, Found, with_scales
+from gradelake.grading.exchange.workbench import (
+    Found,
+    as_grades,
+    reject_other_collection,
+    with_scales,
+)
 from gradelake.grading.exchange.workbench_values import Fault, short, text_of, whole
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
@@ -39,9 +42,9 @@ def read_criteria(
     problems = Problems(shown, HINT)
     counts: Counter[str] = Counter()
     unknown: dict[str, None] = {}
-    known, now = set(queries), utc_now()
+    known = set(queries)
     query_ids: dict[str, None] = {}
-    rows: dict[tuple[str, str, str, str], tuple[int | None, str, str | None]] = {}
+    rows: dict[tuple[str, str, str, str], tuple] = {}
     for key, criteria in content:
         try:
             query_id, passage_id = _pair(key)
@@ -66,31 +69,18 @@ def read_criteria(
             if row in rows:
                 counts["repeated_grades"] += 1
             elif grade is None:
-                rows[row] = (None, "failed", "the file has no grade (null)")
+                rows[row] = (None, "failed", None, None, "the file has no grade (null)", None)
             else:
-                rows[row] = (grade, "ok", None)
+                rows[row] = (grade, "ok", None, None, None, None)
     problems.raise_if_any()
     if unknown and not counts["pairs"]:
-        raise reject(
-            shown,
-            None,
-            f"none of its queries is in the collection ({', '.join(list(unknown)[:5])} ...)",
-            "Is this the collection that was graded? Ingest its topics first.",
-        )
-    columns = ("grader_id", "query_id", "passage_id", "item_id", "grade", "status", "error")
-    grades = pl.DataFrame(
-        [(*key, *row) for key, row in rows.items()],
-        orient="row",
-        schema={name: GRADES[name] for name in columns},
-    ).with_columns(pl.lit(now, GRADES["graded_at"]).alias("graded_at"))
-    absent = [name for name in GRADES if name not in grades.columns]
-    grades = grades.with_columns(pl.lit(None, GRADES[name]).alias(name) for name in absent)
-    rows_of_graders = graders.rows(now)
+        raise reject_other_collection(shown, [*unknown])
+    grades = as_grades([(*key, *row) for key, row in rows.items()], utc_now())
     if graders.scale is None:
-        with_scales(rows_of_graders, grades, {"direct": JUDGED_TO})
+        with_scales(graders.rows, grades, {"direct": JUDGED_TO})
     return Found(
-        rows_of_graders,
-        grades.select(*GRADES),
+        graders.rows,
+        grades,
         items=graders.items(query_ids),
         counts=dict(counts),
         unknown_queries=[*unknown],

@@ -82,7 +82,7 @@ class CriteriaBank:
             weight=1.0,
             origin="imported",
             created_at=utc_now(),
-        ).with_columns(pl.lit(None, pl.List(pl.String)).alias("gold_answers"))
+        )
         n_rows = into.transaction.insert("rubric_items", rows)
         into.transaction.record(self.mark, into.file_sha256, n_rows)
         into.count("rubric_items", n_rows)

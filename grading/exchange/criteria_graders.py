@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -24,25 +23,23 @@ class JudgePerCriterion:
 
     def __init__(self, prefix: str, model: str | None = None):
         self.prefix, self.model = prefix, model or prefix
-        self._judges: dict[str, dict[str, Any]] = {}
+        self._ids: dict[str, str] = {}  # of the judges, by criterion
+        self.rows: dict[str, dict[str, Any]] = {}  # of raw.graders, by grader_id
 
     def place(self, criterion: str, query_id: str) -> tuple[str, str]:
         """(grader_id, item_id) of a grade."""
-        if criterion not in self._judges:
-            self._judges[criterion] = imported_grader(
+        if criterion not in self._ids:
+            judge = imported_grader(
                 model=self.model,
                 prompt=criterion.strip(),
                 target="direct",
                 parser="published",
                 settings={"criterion": criterion},
                 prefix=None if self.model == self.prefix else self.prefix,
-                created_at=datetime.min,
             )
-        return self._judges[criterion]["grader_id"], ""
-
-    def rows(self, now: datetime) -> dict[str, dict[str, Any]]:
-        """grader_id -> row of raw.graders."""
-        return {judge["grader_id"]: judge | {"created_at": now} for judge in self._judges.values()}
+            self._ids[criterion] = judge["grader_id"]
+            self.rows[judge["grader_id"]] = judge
+        return self._ids[criterion], ""
 
     def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
         """No rubric: each judge grades passages as a whole."""
@@ -58,24 +55,21 @@ class OneGrader:
     def __init__(self, name: str, model: str | None, kind: str, scale: tuple[int, int]):
         self.name, self.kind, self.scale = name, kind, scale
         self._criteria: dict[str, None] = {}
-        self._row = imported_grader(
+        row = imported_grader(
             model=model or name,
             prompt="criteria",
             target=kind,
             parser="published",
             settings={"criteria": name, "scale": list(scale)},
             prefix=None,
-            created_at=datetime.min,
         ) | {"name": name, "scale_min": scale[0], "scale_max": scale[1]}
+        self._id = row["grader_id"]
+        self.rows = {self._id: row}
 
     def place(self, criterion: str, query_id: str) -> tuple[str, str]:
         """(grader_id, item_id) of a grade."""
         self._criteria[criterion] = None
-        return self._row["grader_id"], item_id_of(query_id, "", criterion)
-
-    def rows(self, now: datetime) -> dict[str, dict[str, Any]]:
-        """grader_id -> row of raw.graders."""
-        return {self._row["grader_id"]: self._row | {"created_at": now}}
+        return self._id, item_id_of(query_id, "", criterion)
 
     def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
         """Every criterion of the file, once for each query."""

@@ -86,9 +86,8 @@ class Import(FileImport):
             pl.col("text_sha256") != pl.col("known_sha256")
         ).height
         new = joined.filter(pl.col("known_sha256").is_null()).drop("known_sha256")
-        nothing = {"doc_id": pl.lit(None, pl.String), "position": pl.lit(None, pl.Int64)}
-        rows = self.own(new, origin="corpus").with_columns(**nothing)
-        self.count("passages", self.transaction.insert("passages", rows))
+        n_rows = self.transaction.insert("passages", self.own(new, origin="corpus"))
+        self.count("passages", n_rows)
 
     # --- graders and grades -------------------------------------------------------------------
 
@@ -155,8 +154,7 @@ class Import(FileImport):
                 grader["name"] += f"-{grader_id[:6]}"  # another prompt or setting of that name
             fresh.append(grader)
         if fresh:
-            schema: dict[str, Any] = {"prompt_text": pl.String, "created_at": pl.Datetime("us")}
-            self.transaction.insert("graders", pl.DataFrame(fresh, schema_overrides=schema))
+            self.transaction.insert("graders", pl.DataFrame(fresh, infer_schema_length=None))
             self.count("graders", len(fresh))
 
     def _account(self, found: Found) -> None:

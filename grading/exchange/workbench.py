@@ -15,27 +15,16 @@ from typing import Any
 
 import polars as pl
 
+from gradelake.sql.common.problems import Rejected, reject
+from gradelake.sql.lake.contracts import CONTRACTS
+from gradelake.sql.lake.transaction import utc_now
+
 TARGETS = ("question", "nugget", "direct", "extract", "verify")
 STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 RATING_MAX = 5  # questions and nuggets are rated 0 to 5
 
-# columns of raw.graders; created_at travels as ISO text
-GRADER_COLUMNS = (
-    "grader_id",
-    "name",
-    "engine",
-    "model",
-    "model_revision",
-    "target",
-    "prompt",
-    "prompt_sha256",
-    "prompt_text",
-    "scale_min",
-    "scale_max",
-    "settings",
-    "parser",
-    "created_at",
-)
+# columns of raw.graders that a file can bring; created_at travels as ISO text
+GRADER_COLUMNS = tuple(name for name in CONTRACTS["graders"].columns if name != "label_rubric_id")
 # columns of raw.grades that a file can bring; collection and batch_id belong to the lake
 GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "grader_id": pl.String,
@@ -58,23 +47,12 @@ GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "graded_at": pl.Datetime("us"),
 }
 # those that every grade of a file has; the others come from an entry's `gradelake` object
-COMMON = tuple(GRADES)[:10]
+COMMON = dict(list(GRADES.items())[:10])
 OF_ITEM = tuple(GRADES)[3:]  # what a `gradelake` object holds of a grade
+_PAIR = {"query_id": pl.String, "passage_id": pl.String}
 PASSAGES = {"passage_id": pl.String, "text": pl.String, "text_sha256": pl.String}
-JUDGMENTS = {
-    "query_id": pl.String,
-    "passage_id": pl.String,
-    "assessor": pl.String,
-    "relevance": pl.Int64,
-}
-RANKINGS = {
-    "system": pl.String,
-    "query_id": pl.String,
-    "passage_id": pl.String,
-    "rank": pl.Int32,
-    "score": pl.Float64,
-}
-
+JUDGMENTS = {**_PAIR, "assessor": pl.String, "relevance": pl.Int64}
+RANKINGS = {"system": pl.String, **_PAIR, "rank": pl.Int32, "score": pl.Float64}
 ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text": pl.String}
 
 
@@ -82,9 +60,9 @@ ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text":
 class Found:
     """What a file of grades holds, ready for the lake.
 
-    `graders` maps grader_id to a row of raw.graders; the frames have the columns `GRADES`,
-    `PASSAGES`, `JUDGMENTS`, `RANKINGS` and `ITEMS`. `counts` says what else was seen,
-    `unknown_queries` which topics were left out.
+    `graders` maps grader_id to a row of raw.graders; `grades` has the columns `COMMON` and those
+    others of `GRADES` that the file has, the other frames `PASSAGES`, `JUDGMENTS`, `RANKINGS` and
+    `ITEMS`. `counts` says what else was seen, `unknown_queries` which topics were left out.
     """
 
     graders: dict[str, dict[str, Any]]
@@ -102,6 +80,25 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def as_grades(rows: list[tuple], now: datetime) -> pl.DataFrame:
+    """Rows of `COMMON` columns as a frame, graded now."""
+    # columns first: making a frame from many rows is slow
+    columns = dict(zip(COMMON, zip(*rows, strict=True), strict=False))
+    return pl.DataFrame(columns, schema=COMMON).with_columns(
+        pl.lit(now, GRADES["graded_at"]).alias("graded_at")
+    )
+
+
+def reject_other_collection(shown: str, unknown: list[str]) -> Rejected:
+    """The rejection of a file that has no query of the collection."""
+    return reject(
+        shown,
+        None,
+        f"none of its queries is in the collection ({', '.join(unknown[:5])} ...)",
+        "Is this the collection that was graded? Ingest its topics first.",
+    )
+
+
 def imported_grader(
     *,
     model: str,
@@ -110,7 +107,6 @@ def imported_grader(
     parser: str,
     settings: dict[str, Any],
     prefix: str | None,
-    created_at: datetime,
     prompt_text: str | None = None,
 ) -> dict[str, Any]:
     """A row of raw.graders for a grader that others ran; its id hashes all that is known of it.
@@ -139,7 +135,7 @@ def imported_grader(
         "scale_max": 0,
         "settings": json.dumps(settings, sort_keys=True),
         "parser": parser,
-        "created_at": created_at,
+        "created_at": utc_now(),
     }
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.exchange.workbench import (
-    COMMON,
     GRADES,
     RATING_MAX,
+    as_grades,
     imported_grader,
     is_bare_digit,
     published_status,
@@ -32,8 +32,6 @@ from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.reply import Reading
 from gradelake.grading.prompts.scale import Scale
 
-_COMMON_SCHEMA = {column: GRADES[column] for column in COMMON}
-
 
 class Entries:
     """Reads entries into rows of `COMMON` columns; counts what is odd into `counts`."""
@@ -49,20 +47,8 @@ class Entries:
         self._scale = Scale.parse(f"0-{RATING_MAX}")
 
     def take(self) -> list[pl.DataFrame]:
-        """The rows read since the last call, as frames with the columns `GRADES`."""
-        frames = []
-        if self.rows:
-            # columns first: making a frame from many rows is slow
-            columns = dict(zip(COMMON, zip(*self.rows, strict=True), strict=True))
-            rest = set(GRADES) - set(COMMON) - {"graded_at"}
-            frames.append(
-                pl.DataFrame(columns, schema=_COMMON_SCHEMA)
-                .with_columns(
-                    *(pl.lit(None, GRADES[name]).alias(name) for name in rest),
-                    pl.lit(self.now, GRADES["graded_at"]).alias("graded_at"),
-                )
-                .select(*GRADES)
-            )
+        """The rows read since the last call, as frames."""
+        frames = [as_grades(self.rows, self.now)] if self.rows else []
         if self.whole_rows:
             frames.append(pl.DataFrame(self.whole_rows, schema=GRADES))
         self.rows, self.whole_rows = [], []
@@ -118,7 +104,6 @@ class Entries:
                 parser=parser,
                 settings={"workbench": {k: v for k, v in says.items() if v is not None}},
                 prefix=self.prefix,
-                created_at=self.now,
             )
         self.graders.setdefault(grader["grader_id"], grader)
         self._known[known] = grader["grader_id"]

@@ -15,13 +15,14 @@ from gradelake.grading.exchange.workbench import (
     RATING_MAX,
     Found,
     once,
+    reject_other_collection,
     sha256,
     with_scales,
 )
 from gradelake.grading.exchange.workbench_entry import Entries
-from gradelake.grading.exchange.workbench_values import Fault, short, text_of, the, whole
+from gradelake.grading.exchange.workbench_values import Fault, finite, text_of, the, whole
 from gradelake.sql.common import files
-from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.transaction import utc_now
 
 HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
@@ -47,12 +48,7 @@ def read_graded(
                 problems.add(number, str(fault))
     problems.raise_if_any()
     if reader.unknown and not reader.n_queries:
-        raise reject(
-            shown,
-            None,
-            f"none of its queries is in the collection ({', '.join(reader.unknown[:5])} ...)",
-            "Is this the collection that was graded? Ingest its topics first.",
-        )
+        raise reject_other_collection(shown, reader.unknown)
     return reader.found()
 
 
@@ -153,7 +149,7 @@ class _Reader:
 
     def _all(self, what: str, schema: dict[str, Any]) -> pl.DataFrame:
         frames = self.frames.pop(what)
-        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame(schema=schema)
 
 
 def _judgment(value: Any) -> tuple[str | None, int]:
@@ -168,9 +164,6 @@ def _judgment(value: Any) -> tuple[str | None, int]:
 def _ranking(value: Any) -> tuple[str, int, float]:
     """(system, rank, score)."""
     value = the(dict, value, "ranking")
-    score = value.get("score")
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    if not is_number or not abs(score) < 3e38:  # a 32-bit float holds it
-        raise Fault(f"ranking's score is {short(score)}, not a finite number")
+    score = finite(value.get("score"), "ranking's score", 3e38)  # a 32-bit float holds it
     method = text_of(value.get("method"), "ranking's method")
-    return method, whole(value.get("rank"), "ranking's rank"), float(score)
+    return method, whole(value.get("rank"), "ranking's rank"), score

@@ -107,21 +107,15 @@ def error_of(error: Any) -> tuple[str, str | None]:
 
 def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
     """A grader as another lake had it. Raises `Fault` unless it is whole."""
-    grader: dict[str, Any] = {}
     if "decoding" in row:  # what files from before raw schema 8 call it
         row = {"settings": row["decoding"], **row}
-    for column in GRADER_COLUMNS:
-        value, what = row.get(column), f"llm_options.gradelake.{column}"
-        if column in ("scale_min", "scale_max"):
-            grader[column] = whole(value, what)
-        elif column == "created_at":
-            grader[column] = _time(value, what)
-        elif not (column == "prompt_text" and value is None):
-            grader[column] = the(str, value, what)
-        else:
-            grader[column] = None
-    for column in ("grader_id", "name", "engine", "settings", "parser"):
-        text_of(grader[column], f"llm_options.gradelake.{column}")
+    read = dict.fromkeys(("grader_id", "name", "engine", "settings", "parser"), text_of)
+    read |= {"scale_min": whole, "scale_max": whole, "created_at": _time}
+    grader = {
+        column: read.get(column, _string)(row.get(column), f"llm_options.gradelake.{column}")
+        for column in GRADER_COLUMNS
+        if column != "prompt_text" or row.get(column) is not None
+    }
     try:
         the(dict, files.parse_json(grader["settings"]), "llm_options.gradelake.settings")
     except ValueError:
@@ -133,30 +127,25 @@ def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
 
 def restored_grade(row: dict[str, Any]) -> dict[str, Any]:
     """A grade as another lake had it, keys that nobody knows left out. Raises `Fault`."""
-    grade: dict[str, Any] = {}
-    for column in OF_ITEM:
-        value, dtype = row.get(column), GRADES[column]
-        what = f"gradelake.grades {column}"
-        if column == "item_id":
-            grade[column] = the(str, value, what)
-        elif value is None:
-            continue
-        elif column == "graded_at":
-            grade[column] = _time(value, what)
-        elif dtype == pl.String:
-            grade[column] = the(str, value, what)
-        elif dtype == pl.Int64:
-            grade[column] = whole(value, what)
-        else:
-            grade[column] = _finite(value, what)
+    read = {pl.String: _string, pl.Int64: whole, pl.Float64: finite, pl.Datetime("us"): _time}
+    grade = {
+        column: read[GRADES[column]](row.get(column), f"gradelake.grades {column}")
+        for column in OF_ITEM
+        if column == "item_id" or row.get(column) is not None
+    }
     if grade.get("status") not in STATUSES:
         raise Fault(f"gradelake.grades status is {short(grade.get('status'))}")
     return grade
 
 
-def _finite(value: Any, what: str) -> float:
+def _string(value: Any, what: str) -> str:
+    return the(str, value, what)
+
+
+def finite(value: Any, what: str, at_most: float = sys.float_info.max) -> float:
+    """A number that is not too large. Raises `Fault`."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not abs(value) <= sys.float_info.max:
+    if not is_number or not abs(value) <= at_most:
         raise Fault(f"{what} is {short(value)}, not a finite number")
     return float(value)
 

@@ -165,7 +165,6 @@ class Bank:
             bank=pl.lit(self.request.bank),
             facet_id=pl.lit(""),
             kind=pl.lit(self.request.grader.prompt.items),
-            gold_answers=pl.lit(None, pl.List(pl.String)),
             weight=pl.lit(1.0),
             origin=pl.lit("generated"),
             created_at=pl.lit(utc_now()),

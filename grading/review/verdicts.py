@@ -14,17 +14,6 @@ from gradelake.sql.lake.transaction import utc_now
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
-_KEY = (
-    "collection",
-    "grader_id",
-    "query_id",
-    "passage_id",
-    "item_id",
-    "passage_sha256",
-    "query_sha256",
-    "assessor",
-)
-
 
 class Verdicts:
     """An assessor's verdicts on one grader's grades, written to an open `Lake`."""
@@ -44,31 +33,23 @@ class Verdicts:
         """
         import polars as pl
 
-        key = dict(
-            zip(
-                _KEY,
-                (
-                    self.wish.collection,
-                    self.wish.grader.grader_id,
-                    card.query_id,
-                    card.passage_id,
-                    card.item_id,
-                    card.passage_sha256,
-                    card.query_sha256,
-                    self.wish.assessor,
-                ),
-                strict=True,
-            )
-        )
+        key = {
+            "collection": self.wish.collection,
+            "grader_id": self.wish.grader.grader_id,
+            "query_id": card.query_id,
+            "passage_id": card.passage_id,
+            "item_id": card.item_id,
+            "passage_sha256": card.passage_sha256,
+            "query_sha256": card.query_sha256,
+            "assessor": self.wish.assessor,
+        }
         same = " and ".join(f"{column} is not distinct from ?" for column in key)
         with self.lake.transaction("review", self._what) as transaction:
             transaction.extra |= {"invocation_id": self.session}
             transaction.run(f"delete from {{lake}}.raw.grade_reviews where {same}", *key.values())
             if reviewed:
                 row = key | {"grade": card.grade, **vars(reviewed), "reviewed_at": utc_now()}
-                texts = ("passage_sha256", "query_sha256", "note")
-                kinds = {**dict.fromkeys(texts, pl.String), "own_grade": pl.Int64}
-                transaction.insert("grade_reviews", pl.DataFrame([row], schema_overrides=kinds))
+                transaction.insert("grade_reviews", pl.DataFrame([row]))
                 transaction.say(reviews=1)
             else:
                 transaction.say(reviews_taken_back=1)

@@ -232,8 +232,7 @@ class Committer:
             "finished_at": None if state == "running" else utc_now(),
             "state": state,
         }
-        frame = pl.DataFrame([row], schema_overrides={"finished_at": pl.Datetime("us")})
-        transaction.insert("grading_batches", frame)
+        transaction.insert("grading_batches", pl.DataFrame([row]))
 
 
 def _not_in_the_lake(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:

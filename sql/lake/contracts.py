@@ -134,7 +134,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("item_id"),
         "kind": _one_of("question", "nugget"),
         **_texts("text"),
-        "gold_answers": pa.Column(pl.List(pl.String), nullable=True),
+        **_optional(pl.List(pl.String), "gold_answers"),
         "weight": pa.Column(pl.Float64, [_FINITE, pa.Check.ge(0, error="must not be negative")]),
         "origin": _one_of("generated", "manual", "imported"),
         **_times("created_at"),
@@ -166,7 +166,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_whole("scale_min", "scale_max"),
         **_texts("settings", "parser"),
         **_times("created_at"),
-        "label_rubric_id": pa.Column(pl.String, nullable=True, required=False, coerce=True),
+        **_optional(pl.String, "label_rubric_id"),
     },
     "grades": {
         **_texts("grader_id", "collection", "query_id", "passage_id"),

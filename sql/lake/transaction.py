@@ -129,14 +129,17 @@ class Transaction:
         self.run(f"delete from {{lake}}.raw.{table} where {where}", *key.values())
 
     def insert(self, table: str, rows: "pl.DataFrame") -> int:
-        """Append rows to a raw table, by column name. Returns how many.
+        """Append rows to a raw table, by column name. Returns how many. A column that may be null
+        can be left out, or have no type where all of it is.
 
         The frame is checked against the table's contract first; pandera's `SchemaErrors` here
         means that an importer let something through that it should have reported.
         """
+        from polars import Null, selectors
+
         from gradelake.sql.lake.contracts import CONTRACTS
 
-        rows = CONTRACTS[table].validate(rows, lazy=True)
+        rows = CONTRACTS[table].validate(rows.drop(selectors.by_dtype(Null)), lazy=True)
         return self.insert_checked(table, rows)
 
     def insert_checked(self, table: str, rows: "pl.DataFrame") -> int:
