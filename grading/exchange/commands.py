@@ -48,27 +48,12 @@ from gradelake.sql.lake.lake import Lake
 )
 @click.option(
     "--format",
-    "format_",
     type=click.Choice(["workbench", "criteria"]),
     help="The file's format (default: seen from the file).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def import_grades(
-    project,
-    collection,
-    file,
-    rater,
-    assessor,
-    systems,
-    name,
-    grader,
-    model,
-    kind,
-    scale,
-    format_,
-    as_json,
-):
+def import_grades(project, collection, file, as_json, **stated):
     """Store the grades of FILE: the RUBRIC workbench's graded JSONL, or grades per criterion.
 
     A file that changed, or is imported with another choice, replaces what it brought. Exit code 3
@@ -85,7 +70,7 @@ def import_grades(
     """
     from gradelake.grading.exchange.choices import Choices
 
-    choices = Choices(rater, assessor, name, systems, format_, grader, model, kind, scale)
+    choices = Choices(**stated)
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.grading.exchange.grades_import import import_grades as run_import
 
@@ -114,19 +99,11 @@ def _print(done) -> None:
         return
     for note in done.notes():
         console.warn(f"note: {note}")
-    statuses = ("ok", "unanswerable", "defaulted", "failed")
-    console.print_table(
-        ("grader", "target", "grades", *statuses),
-        [
-            (
-                grader["name"],
-                grader["target"],
-                grader["grades"],
-                *(grader.get(status, 0) for status in statuses),
-            )
-            for grader in done.graders
-        ],
-    )
+    columns = ("target", "grades", "ok", "unanswerable", "defaulted", "failed")
+    rows = [
+        (grader["name"], *(grader.get(column, 0) for column in columns)) for grader in done.graders
+    ]
+    console.print_table(("grader", *columns), rows)
     what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in done.counts.items())
     console.say(f"{done.collection}: wrote {what or 'nothing that was not there'}")
 

@@ -38,9 +38,6 @@ class FileImport:
         content = [self.file_sha256, vars(choices), self.queries]
         self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
-    def is_unchanged(self) -> bool:
-        return self.transaction.recorded(self.target) == self.sha256
-
     def count(self, what: str, n: int) -> None:
         if n:
             self.done.counts[what] = self.done.counts.get(what, 0) + n

@@ -27,10 +27,11 @@ RANKINGS = """
         where collection = $collection and query_id = $query_id
     )
     select
-        passage_id,
-        system,
-        score,
-        coalesce(if(ledger.target is null, null, ranked.rank), place) as rank
+        system as method,
+        passage_id as "paragraphId",
+        query_id as "queryId",
+        coalesce(if(ledger.target is null, null, ranked.rank), place) as rank,
+        score
     from ranked
     inner join lake.raw.systems using (collection, system)
     left join lake.raw.ledger
@@ -39,7 +40,14 @@ RANKINGS = """
     order by passage_id, system
 """
 JUDGMENTS = """
-    select passage_id, assessor, relevance from lake.raw.judgments
+    select
+        passage_id as "paragraphId",
+        query_id as query,
+        relevance,
+        queries.text as "titleQuery",
+        assessor
+    from lake.raw.judgments
+    inner join lake.raw.queries using (collection, query_id)
     where collection = $collection and query_id = $query_id
     order by passage_id, assessor
 """
@@ -78,14 +86,14 @@ def export_grades(
         )
         graders = _graders(lake, collection, names)
         queries = lake.rows(
-            "select query_id, text from lake.raw.queries where collection = ? order by query_id",
+            "select query_id from lake.raw.queries where collection = ? order by query_id",
             collection,
         )
         counts: Counter[str] = Counter(graders=len(graders))
         with whole_file(output) as stream:
-            for query_id, text in progress("writing queries", queries, len(queries)):
+            for (query_id,) in progress("writing queries", queries, len(queries)):
                 of_query = {"collection": collection, "query_id": query_id}
-                passages = list(_paragraphs(lake, of_query, text, depth, graders, counts))
+                passages = list(_paragraphs(lake, of_query, depth, graders, counts))
                 if passages:
                     line = json.dumps([query_id, passages], ensure_ascii=False)
                     stream.write(line.encode() + b"\n")
@@ -136,16 +144,14 @@ def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, G
 def _paragraphs(
     lake: Lake,
     of_query: dict[str, str],
-    query_text: str,
     depth: int,
     graders: dict[str, GraderEntry],
     counts: Counter,
 ) -> Iterator[dict[str, Any]]:
     """A query's paragraphs, sorted by id. Those that nobody graded need a text to be there."""
-    query_id = of_query["query_id"]
-    grades = _by_passage(lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
-    judgments = _by_passage(lake.frame(JUDGMENTS, **of_query).to_dicts())
-    rankings = _by_passage(lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
+    grades = _by("passage_id", lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
+    judgments = _by("paragraphId", lake.frame(JUDGMENTS, **of_query).to_dicts())
+    rankings = _by("paragraphId", lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
     ids = sorted({*grades, *judgments, *rankings})
     texts = dict(lake.rows(TEXTS, collection=of_query["collection"], passages=ids))
     for passage_id in ids:
@@ -154,26 +160,7 @@ def _paragraphs(
             counts["passages_without_text"] += 1
             if not graded:
                 continue
-        judged = [
-            {
-                "paragraphId": passage_id,
-                "query": query_id,
-                "relevance": row["relevance"],
-                "titleQuery": query_text,
-                "assessor": row["assessor"],
-            }
-            for row in judgments.get(passage_id, [])
-        ]
-        ranked = [
-            {
-                "method": row["system"],
-                "paragraphId": passage_id,
-                "queryId": query_id,
-                "rank": row["rank"],
-                "score": row["score"],
-            }
-            for row in rankings.get(passage_id, [])
-        ]
+        judged, ranked = judgments.get(passage_id, []), rankings.get(passage_id, [])
         counts["grades"] += len(graded)
         counts["judgments"] += len(judged)
         counts["rankings"] += len(ranked)
@@ -181,6 +168,6 @@ def _paragraphs(
         yield paragraph(passage_id, text, judged, ranked, graded, graders)
 
 
-def _by_passage(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Rows sorted by passage, by passage."""
-    return {i: list(group) for i, group in groupby(rows, lambda row: row["passage_id"])}
+def _by(key: str, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Rows that are sorted by a key, by that key."""
+    return {i: list(group) for i, group in groupby(rows, lambda row: row[key])}

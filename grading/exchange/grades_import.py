@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.grading.exchange.brought_along import Judgments, Rankings
+from gradelake.grading.exchange.brought_along import write_judgments, write_rankings
 from gradelake.grading.exchange.choices import Choices, read_grades
-from gradelake.grading.exchange.criteria_bank import CriteriaBank
+from gradelake.grading.exchange.criteria_bank import write_bank
 from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.imported import Imported
 from gradelake.grading.exchange.workbench import Found
@@ -33,7 +33,7 @@ def import_grades(
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file of grades.")
         writer = Import(transaction, collection, path, choices, done)
-        if writer.is_unchanged():
+        if transaction.recorded(writer.target) == writer.sha256:
             return done
         writer.write(read_grades(path, shown, writer.queries, choices))
         transaction.say(**done.counts)
@@ -46,17 +46,15 @@ class Import(FileImport):
     """Writes one file's grades and what comes with them."""
 
     def write(self, found: Found) -> None:
-        """Put everything in its place. Raises `BadInput` before anything is written."""
+        """Put everything in its place. Raises `BadInput` where something else is there."""
         self.done.seen = found.counts
         self.done.unknown_queries = found.unknown_queries
-        judgments = Judgments(self, found.judgments)
-        bank = CriteriaBank(self, found.items)
         before = self._brought_before()
         self._passages(found.passages)
         n_grades = self._grades(found, before)
-        judgments.write()
-        Rankings(self, found.rankings).write()
-        bank.write()
+        write_judgments(self, found.judgments)
+        write_rankings(self, found.rankings)
+        write_bank(self, found.items)
         self.transaction.record(self.target, self.sha256, n_grades)
 
     def _brought_before(self) -> set[str]:

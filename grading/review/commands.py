@@ -44,20 +44,7 @@ from gradelake.sql.lake.lake import Lake
     help="Print the summary as one JSON object; cards go to standard error.",
 )
 @click.pass_obj
-def review(
-    project,
-    collection,
-    grader_name,
-    assessor,
-    query_id,
-    item_id,
-    sample,
-    seed,
-    tau,
-    only_answered,
-    again,
-    as_json,
-):
+def review(project, grader_name, assessor, tau, as_json, **wished):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
@@ -87,18 +74,8 @@ def review(
         with console.working("choosing grades"):
             ensure_views(project, lake, console.tell, VIEWS)
             grader = find_grader(lake, grader_name)
-            wish = Wish(
-                collection,
-                grader,
-                assessor,
-                choose_tau(lake, grader, tau),
-                only_answered,
-                query_id,
-                item_id,
-                sample,
-                seed,
-                again,
-            )
+            tau = choose_tau(lake, grader, tau)
+            wish = Wish(grader=grader, assessor=assessor, tau=tau, **wished)
             deck = deal(lake, wish)
         screen = Screen(grader, to_stderr=as_json)
         at_terminal = sys.stdin.isatty()
