@@ -10,7 +10,7 @@ by the rubric, is `gradelake grade` with a prompt that has the slot {label_rubri
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gradelake.grading.distil.distil_store import (
@@ -20,14 +20,12 @@ from gradelake.grading.distil.distil_store import (
     ExplanationCache,
     store,
 )
-from gradelake.grading.generate.generation_worker import Generated, GenerationWorker, QueryBatch
+from gradelake.grading.generate.generation_worker import QueryBatch
+from gradelake.grading.generate.writers import Told, Writers, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.prompts.distil_reply import FEATURES
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
-from gradelake.grading.run.crew import Crew
-from gradelake.grading.run.run import stop_signals
-from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, check_name
 from gradelake.sql.lake.connection import grader_lock
@@ -37,7 +35,7 @@ BATCH = 16  # pairs that are explained, and kept, together
 
 
 @dataclass
-class Outcome:
+class Outcome(Told):
     """What a run drew, was told and stored."""
 
     sample: Sample
@@ -49,10 +47,6 @@ class Outcome:
     failed: dict[tuple[str, str], str] = field(default_factory=dict)  # pair -> why
     iterations: int = 0  # that are done
     cut_characters: int = 0  # of explanations that did not fit the model
-    tokens: int = 0
-    stopped: bool = False
-    seconds: float = 0.0
-    notes: list[str] = field(default_factory=list)  # of the engine
 
     @property
     def exit_code(self) -> int:
@@ -99,18 +93,11 @@ def distil(
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         outcome = Outcome(draw(lake, request))
         cache = ExplanationCache(project, grader)
-        console.tell(f"starting workers for {grader.name}")
-        # Ray handles signals as well: ours have to come after
-        with (
-            Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,
-            stop_signals(tell) as stop,
-        ):
-            ask = _Asking(crew, stop, outcome, tell, on_progress)
-            made = Distilled(outcome.sample.pairs, _explain(request, ask, cache))
-            if not stop():
+        with writers(project, request, outcome, tell, on_progress) as crew:
+            made = Distilled(outcome.sample.pairs, _explain(request, crew, cache))
+            if not crew.stop():
                 _check_explained(outcome, made)
-                _distil(request, ask, made)
-            outcome.stopped = stop()
+                _distil(request, crew, made)
         if outcome.iterations == request.iterations:
             extra = {"notes": outcome.notes} if outcome.notes else {}
             outcome.rubric_id, outcome.is_new = store(lake, request, made, arguments, extra)
@@ -120,34 +107,11 @@ def distil(
     return outcome
 
 
-@dataclass
-class _Asking:
-    """A crew at work, and all who want to know how it goes."""
-
-    crew: Crew
-    stop: Callable[[], bool]
-    outcome: Outcome
-    tell: Callable[[str], None]
-    on_progress: Callable[[Outcome], None]
-
-    def __call__(self, batches: list[QueryBatch]) -> Iterator[list[Generated]]:
-        """What became of each batch, as it comes in."""
-        for account in self.crew.run(iter(batches), self.stop):
-            if account:
-                for note in account.notes:
-                    if note not in self.outcome.notes:
-                        self.outcome.notes.append(note)
-                        self.tell(f"note: {note}")
-                self.outcome.tokens += sum(one.tokens for one in account.generated)
-                yield account.generated
-            self.on_progress(self.outcome)
-
-
 def _explain(
-    request: DistilRequest, ask: _Asking, cache: ExplanationCache
+    request: DistilRequest, crew: Writers, cache: ExplanationCache
 ) -> list[Explanation | None]:
     """Step 2. An explanation per drawn pair, in their order."""
-    outcome, prompt = ask.outcome, request.grader.prompt
+    outcome, prompt = crew.outcome, request.grader.prompt
     highest = str(max(outcome.sample.available))
     values = [
         {
@@ -166,7 +130,7 @@ def _explain(
         QueryBatch(f"explain-{start:08d}", tuple(asked[start : start + BATCH]))
         for start in range(0, len(asked), BATCH)
     ]
-    for generated in ask(batches):
+    for generated in crew.ask(batches):
         told = {int(one.query_id): one for one in generated}
         for n, one in told.items():
             found[n] = one.items
@@ -204,9 +168,9 @@ def part_of(explanations: list[Explanation], iteration: int, iterations: int) ->
     return explanations[iteration - 1 :: iterations]
 
 
-def _distil(request: DistilRequest, ask: _Asking, made: Distilled) -> None:
+def _distil(request: DistilRequest, crew: Writers, made: Distilled) -> None:
     """Step 3. Adds the rubrics of each iteration to what was made; stops when the user asks."""
-    outcome = ask.outcome
+    outcome = crew.outcome
     labels = sorted(outcome.sample.available)
     so_far: dict[int, str] = {}
     for iteration in range(1, request.iterations + 1):
@@ -233,7 +197,7 @@ def _distil(request: DistilRequest, ask: _Asking, made: Distilled) -> None:
             for label in labels
         ]
         texts: dict[int, str] = {}
-        for generated in ask(batches):
+        for generated in crew.ask(batches):
             for one in generated:
                 if one.items is None:
                     raise WorkFailed(

@@ -1,11 +1,12 @@
 """`gradelake distil`: rubrics of labels from judged pairs, and what they say."""
 
 import sys
-import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradelake.grading.command_text import now_and_then, warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from gradelake.grading.distil.distil import Outcome
     from gradelake.grading.distil.distil_store import DistilRequest
     from gradelake.grading.prompts.judged_pairs import Sample
-
-EVERY = 10.0  # seconds between lines of progress
-SHOWN = 10  # lines of one kind; --json has all
 
 
 @click.command(short_help="Let a model explain judgments, and make a rubric of each label.")
@@ -125,7 +123,9 @@ def distil(
         with Lake.writer(project) as lake:
             _print_plan(request, distilling.draw(lake, request), as_json)
         return
-    outcome = distilling.distil(project, request, sys.argv[1:], console.warn, _Progress(request))
+    outcome = distilling.distil(
+        project, request, sys.argv[1:], console.warn, now_and_then(partial(_progress, request))
+    )
     if as_json:
         console.print_json(as_object(request, outcome))
     else:
@@ -133,23 +133,13 @@ def distil(
     sys.exit(outcome.exit_code)
 
 
-class _Progress:
-    """A line now and then."""
-
-    def __init__(self, request: "DistilRequest"):
-        self.iterations = request.iterations
-        self.told = time.monotonic()
-
-    def __call__(self, outcome: "Outcome") -> None:
-        if time.monotonic() - self.told < EVERY:
-            return
-        self.told = time.monotonic()
-        n = outcome.explained + outcome.kept
-        failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-        console.tell(
-            f"{n:,} of {len(outcome.sample.pairs):,} pairs explained{failed}; "
-            f"{outcome.iterations} of {self.iterations} iterations"
-        )
+def _progress(request: "DistilRequest", outcome: "Outcome") -> str:
+    n = outcome.explained + outcome.kept
+    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
+    return (
+        f"{n:,} of {len(outcome.sample.pairs):,} pairs explained{failed}; "
+        f"{outcome.iterations} of {request.iterations} iterations"
+    )
 
 
 def _print_plan(request: "DistilRequest", sample: "Sample", as_json: bool) -> None:
@@ -220,10 +210,7 @@ def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
         f"query {query_id}, passage {passage_id}: not explained: {why}"
         for (query_id, passage_id), why in outcome.failed.items()
     ]
-    for line in lines[:SHOWN]:
-        console.warn(line)
-    if len(lines) > SHOWN:
-        console.warn(f"and {len(lines) - SHOWN:,} more like these (--json has all)")
+    warn_first(lines)
     if outcome.cut_characters:
         console.warn(
             f"{outcome.cut_characters:,} characters of explanations did not fit the model and were "

@@ -128,8 +128,7 @@ def store(
     with lake.transaction("distil", f"{request.collection} {request.name}") as commit:
         if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
             return rubric_id, False
-        if not lake.value("select 1 from lake.raw.graders where grader_id = ?", grader.grader_id):
-            commit.insert("graders", pl.DataFrame([grader.row() | {"created_at": utc_now()}]))
+        grader.register(commit)
         shared = {
             "rubric_id": rubric_id,
             "name": request.name,
@@ -144,9 +143,15 @@ def store(
             "created_at": utc_now(),
         }
         rubrics = [
-            shared | {"iteration": iteration, "label": label, "text": text, "n_explanations": n}
+            shared
+            | {
+                "iteration": iteration,
+                "label": label,
+                "text": texts[label],
+                "n_explanations": read[label],
+            }
             for iteration, (texts, read) in enumerate(zip(made.rubrics, made.read, strict=True), 1)
-            for (label, text), n in zip(sorted(texts.items()), _in_order(read), strict=True)
+            for label in sorted(texts)
         ]
         commit.insert("label_rubrics", pl.DataFrame(rubrics))
         pairs = [
@@ -168,10 +173,6 @@ def store(
         commit.extra |= {"rubric_id": rubric_id, "grader_id": grader.grader_id, **extra}
         commit.finish_run(arguments)
     return rubric_id, True
-
-
-def _in_order(by_label: dict[int, int]) -> list[int]:
-    return [by_label[label] for label in sorted(by_label)]
 
 
 def _sha256(text: str) -> str:

@@ -1,11 +1,11 @@
 """`gradelake generate`: a rubric bank from a model."""
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradelake.grading.command_text import now_and_then, warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -14,9 +14,6 @@ from gradelake.sql.lake.lake import Lake
 if TYPE_CHECKING:
     from gradelake.grading.generate.generation import Outcome
     from gradelake.grading.generate.generation_bank import GenerationRequest
-
-EVERY = 10.0  # seconds between lines of progress
-SHOWN = 10  # lines of one kind; --json has all
 
 
 @click.command(short_help="Let a model write questions or nuggets for queries.")
@@ -56,7 +53,9 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
             outcome = generation.plan(lake, request)
         print_plan(request, outcome, as_json)
         return
-    outcome = generation.generate(project, request, sys.argv[1:], console.warn, _Progress())
+    outcome = generation.generate(
+        project, request, sys.argv[1:], console.warn, now_and_then(_progress)
+    )
     if as_json:
         console.print_json(as_object(request, outcome))
     else:
@@ -64,37 +63,18 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
     sys.exit(outcome.exit_code)
 
 
-class _Progress:
-    """A line now and then."""
-
-    def __init__(self):
-        self.told = time.monotonic()
-
-    def __call__(self, outcome: "Outcome") -> None:
-        if time.monotonic() - self.told >= EVERY:
-            self.told = time.monotonic()
-            done = outcome.planned - outcome.left
-            failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-            console.tell(
-                f"{done:,} of {outcome.planned:,} queries, {outcome.n_items:,} items{failed}"
-            )
+def _progress(outcome: "Outcome") -> str:
+    done = outcome.planned - outcome.left
+    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
+    return f"{done:,} of {outcome.planned:,} queries, {outcome.n_items:,} items{failed}"
 
 
 def print_plan(request: "GenerationRequest", outcome: "Outcome", as_json: bool) -> None:
     """What a dry run says."""
     left = outcome.asked_for - outcome.had_items
     if as_json:
-        console.print_json(
-            {
-                "collection": request.collection,
-                "bank": request.bank,
-                "grader": request.grader.name,
-                "grader_id": request.grader.grader_id,
-                "queries": outcome.asked_for,
-                "left": left,
-                "planned": outcome.planned,
-            }
-        )
+        planned = {"left": left, "planned": outcome.planned}
+        console.print_json(_request_as_object(request, outcome) | planned)
         return
     now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
     console.say(
@@ -103,14 +83,19 @@ def print_plan(request: "GenerationRequest", outcome: "Outcome", as_json: bool) 
     )
 
 
-def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
-    """A run for programs."""
+def _request_as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
     return {
         "collection": request.collection,
         "bank": request.bank,
         "grader": request.grader.name,
         "grader_id": request.grader.grader_id,
         "queries": outcome.asked_for,
+    }
+
+
+def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
+    """A run for programs."""
+    return _request_as_object(request, outcome) | {
         "had_items": outcome.had_items,
         "planned": outcome.planned,
         "written": outcome.written,
@@ -142,8 +127,10 @@ def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
     if not outcome.planned:
         console.say(f"{collection}: all {outcome.asked_for:,} queries have items in {bank}")
         return
-    _warn([f"query {one.query_id}: {what}" for one in outcome.remarkable for what in _odd(one)])
-    _warn([f"query {query_id} got no items: {why}" for query_id, why in outcome.failed.items()])
+    odd = [f"query {one.query_id}: {what}" for one in outcome.remarkable for what in _odd(one)]
+    warn_first(odd)
+    failed = outcome.failed.items()
+    warn_first([f"query {query_id} got no items: {why}" for query_id, why in failed])
     console.say(
         f"bank {bank}: wrote {counted(outcome.n_items, 'items')} for "
         f"{counted(outcome.written, 'queries')} of "
@@ -161,13 +148,6 @@ def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
         )
     elif outcome.written:
         console.hint(f"next: gradelake plan {collection}")
-
-
-def _warn(lines: list[str]) -> None:
-    for line in lines[:SHOWN]:
-        console.warn(line)
-    if len(lines) > SHOWN:
-        console.warn(f"and {len(lines) - SHOWN:,} more like these (--json has all)")
 
 
 def _odd(one) -> list[str]:

@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest
-from gradelake.grading.generate.generation_worker import Generated, GenerationWorker, QueryBatch
-from gradelake.grading.run.crew import Crew
-from gradelake.grading.run.run import stop_signals
-from gradelake.sql.common import console
+from gradelake.grading.generate.generation_worker import Generated, QueryBatch
+from gradelake.grading.generate.writers import Told, writers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
@@ -20,7 +18,7 @@ NO_SUBTOPIC = "the prompt asks about a subtopic, and the query has no descriptio
 
 
 @dataclass
-class Outcome:
+class Outcome(Told):
     """What a run found, wrote and left; counts are of queries unless they say otherwise."""
 
     asked_for: int
@@ -28,12 +26,8 @@ class Outcome:
     planned: int  # without items, within --limit
     written: int = 0
     n_items: int = 0
-    tokens: int = 0
-    stopped: bool = False
-    seconds: float = 0.0
     failed: dict[str, str] = field(default_factory=dict)  # query -> why
     remarkable: list[Generated] = field(default_factory=list)  # retried, or something dropped
-    notes: list[str] = field(default_factory=list)  # of the engine
 
     @property
     def left(self) -> int:
@@ -78,19 +72,9 @@ def generate(
         outcome = _outcome(bank)
         batches = list(_batches(bank, outcome))
         if batches:
-            console.tell(f"starting workers for {grader.name}")
-            # Ray handles signals as well: ours have to come after
-            with (
-                Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,
-                stop_signals(tell) as stop,
-            ):
-                for account in crew.run(iter(batches), stop):
-                    if account:
-                        _tell_notes(account.notes, outcome, tell)
-                        written = bank.commit(account.generated, arguments, outcome.notes)
-                        _add(outcome, account.generated, written)
-                    on_progress(outcome)
-                outcome.stopped = stop()
+            with writers(project, request, outcome, tell, on_progress) as crew:
+                for generated in crew.ask(batches):
+                    _add(outcome, generated, bank.commit(generated, arguments, outcome.notes))
     outcome.seconds = time.monotonic() - started
     return outcome
 
@@ -113,18 +97,9 @@ def _batches(bank: Bank, outcome: Outcome) -> Iterator[QueryBatch]:
         yield QueryBatch(f"{start:08d}", tuple(able[start : start + BATCH]))
 
 
-def _tell_notes(notes: list[str], outcome: Outcome, tell: Callable[[str], None]) -> None:
-    """Each note once, whichever worker it comes from."""
-    for note in notes:
-        if note not in outcome.notes:
-            outcome.notes.append(note)
-            tell(f"note: {note}")
-
-
 def _add(outcome: Outcome, generated: list[Generated], n_items: int) -> None:
     outcome.n_items += n_items
     for one in generated:
-        outcome.tokens += one.tokens
         if one.items is None:
             outcome.failed[one.query_id] = one.error or "no reason was given"
             continue

@@ -114,9 +114,8 @@ class Bank:
             found = [one for one in generated if one.items and one.query_id not in done]
             failed = [one for one in generated if not one.items]
             if found:
-                self._register(commit)
-            rows = self._rows(found)
-            n_items = commit.insert("rubric_items", rows) if found else 0
+                grader.register(commit)
+            n_items = commit.insert("rubric_items", self._rows(found))
             for one in found:
                 self._record(commit, one)
             commit.say(rubric_items=n_items, queries=len(found), failed_queries=len(failed))
@@ -133,15 +132,6 @@ class Bank:
             why = "; ".join(f"query {one.query_id}: {one.error}" for one in failed)
             commit.finish_run(arguments, "done" if found or not failed else "failed", why or None)
         return n_items
-
-    def _register(self, commit: Transaction) -> None:
-        import polars as pl
-
-        grader = self.request.grader
-        if not self.lake.value(
-            "select count(*) from lake.raw.graders where grader_id = ?", grader.grader_id
-        ):
-            commit.insert("graders", pl.DataFrame([grader.row() | {"created_at": utc_now()}]))
 
     def _record(self, commit: Transaction, one: Generated) -> None:
         content = json.dumps(one.items.texts, ensure_ascii=False)

@@ -1,25 +1,21 @@
 """How a run is going: a bar on a terminal, a line now and then elsewhere."""
 
-import time
-
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from gradelake.grading.command_text import now_and_then
 from gradelake.grading.run.run import Run
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
-
-EVERY = 10.0  # seconds between lines where there is no terminal
 
 
 class Progress:
     """Call it with a run and its committer as often as you like. Use as a context manager."""
 
-    def __init__(self, every: float = EVERY):
-        self.every = every
+    def __init__(self) -> None:
         self.bar: Bar | None = None
         self.task: TaskID | None = None
-        self.told = time.monotonic()
+        self.line = now_and_then(_line)
 
     def __enter__(self) -> "Progress":
         if console.shows_progress():
@@ -49,13 +45,13 @@ class Progress:
                 self.task = self.bar.add_task("", total=run.planned, rates="")
             done = committer.counts["pairs"]
             self.bar.update(self.task, completed=done, rates=rates(run, committer.seconds))
-        elif time.monotonic() - self.told >= self.every:
-            self.told = time.monotonic()
-            pairs = committer.counts["pairs"]
-            left = _time_left(run, committer.seconds)
-            console.tell(
-                f"{pairs:,} of {run.planned:,} pairs, {rates(run, committer.seconds)}{left}"
-            )
+        else:
+            self.line(run, committer.seconds)
+
+
+def _line(run: Run, seconds: float) -> str:
+    left = _time_left(run, seconds)
+    return f"{run.counts['pairs']:,} of {run.planned:,} pairs, {rates(run, seconds)}{left}"
 
 
 def rates(run: Run, seconds: float) -> str:

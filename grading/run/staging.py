@@ -75,7 +75,7 @@ class Committer:
         """Announce the run: the grader and its batch, before anything is graded."""
         self.planned = planned
         with self.lake.transaction("grade", self._what) as transaction:
-            self._register(transaction)
+            self.grader.register(transaction)
             # the grader's lock is ours: what still says that it runs was killed
             transaction.run(
                 "update {lake}.raw.grading_batches set state = 'failed' "
@@ -86,15 +86,6 @@ class Committer:
             transaction.say(planned_pairs=planned)
         self._began = True
         shared_mark(self.staging, self.batch_id).touch()
-
-    def _register(self, transaction: Transaction) -> None:
-        known = self.lake.value(
-            "select count(grader_id) from lake.raw.graders where grader_id = ?",
-            self.grader.grader_id,
-        )
-        if not known:
-            row = self.grader.row() | {"created_at": utc_now()}
-            transaction.insert("graders", pl.DataFrame([row]))
 
     def reuse(self, missing: int) -> None:
         """Copy the grades of pairs whose very prompt was answered before (`plan_reusable`)."""
@@ -206,7 +197,7 @@ class Committer:
             return 0
         rows = pl.concat(frames)
         if careful:
-            self._register(transaction)
+            self.grader.register(transaction)
             # a chunk that was halved may lie there beside its halves
             rows = rows.unique(subset=KEYS["grades"], keep="first", maintain_order=True)
             rows = _not_in_the_lake(self.lake, rows)
@@ -239,20 +230,10 @@ def _not_in_the_lake(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows whose pair has no grade of this text yet."""
     lake.connection.register("staged_rows", rows)
     try:
+        same = (f"staged_rows.{key} is not distinct from grades.{key}" for key in KEYS["grades"])
         return lake.frame(
-            """
-            select staged_rows.*
-            from staged_rows
-            anti join lake.raw.grades as grades
-                on
-                    staged_rows.grader_id = grades.grader_id
-                    and staged_rows.collection = grades.collection
-                    and staged_rows.query_id = grades.query_id
-                    and staged_rows.passage_id = grades.passage_id
-                    and staged_rows.item_id = grades.item_id
-                    and staged_rows.passage_sha256 is not distinct from grades.passage_sha256
-                    and staged_rows.query_sha256 is not distinct from grades.query_sha256
-            """
+            "select staged_rows.* from staged_rows "
+            f"anti join lake.raw.grades as grades on {' and '.join(same)}"
         )
     finally:
         lake.connection.unregister("staged_rows")

@@ -40,12 +40,20 @@ class Worker:
         """What `start` needs."""
         return source.grader, source.collection, source.staging, source.batch_id
 
-    @staticmethod
+    @classmethod
     def died(
-        grader: Grader, collection: str, staging: Path, batch_id: str, chunk: Chunk, reason: str
+        cls,
+        grader: Grader,
+        collection: str,
+        staging: Path,
+        batch_id: str,
+        chunk: Chunk,
+        reason: str,
     ) -> Graded:
         """Record a chunk as failed, without an engine: it killed each one that tried."""
-        return died(grader, collection, staging, batch_id, chunk, reason)
+        nothing = (failed(reason), Response(error=reason))
+        worker = cls(grader, collection, staging, batch_id, engine=None)
+        return worker.write(chunk, [nothing] * chunk.n_prompts)
 
     def grade(self, chunk: Chunk) -> Graded:
         """Grade a chunk and write its rows to the staging folder, whole or not at all."""
@@ -103,15 +111,6 @@ class Worker:
             pl.lit(self.batch_id).alias("batch_id"),
             pl.lit(utc_now()).alias("graded_at"),
         )
-
-
-def died(
-    grader: Grader, collection: str, staging: Path, batch_id: str, chunk: Chunk, reason: str
-) -> Graded:
-    """Record a chunk as failed, without an engine: it killed each one that tried."""
-    nothing = (failed(reason), Response(error=reason))
-    worker = Worker(grader, collection, staging, batch_id, engine=None)
-    return worker.write(chunk, [nothing] * chunk.asks.height)
 
 
 def _counts(rows: pl.DataFrame) -> dict[str, int]:

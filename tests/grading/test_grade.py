@@ -12,7 +12,7 @@ import pytest
 
 from gradelake.grading.run.staged_files import shared_mark
 from gradelake.grading.run.staging import Committer
-from gradelake.grading.run.worker import died
+from gradelake.grading.run.worker import Worker
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grader_lock
 from tests.grading.project import QUESTIONS
@@ -468,7 +468,7 @@ def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     staging.mkdir(parents=True)
     shared_mark(staging, "b").touch()
     for part in (chunk, *chunk.halves()):
-        died(judge, stumbling.name, staging, "b", part, "for the test")
+        Worker.died(judge, stumbling.name, staging, "b", part, "for the test")
     run = stumbling.grade("judge")
     assert run.recovered == len(chunk)
     assert len(stumbling.grades("judge")) == 12
