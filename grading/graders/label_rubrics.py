@@ -63,11 +63,11 @@ def find_label_rubric(lake: Lake, stated: str, where: str) -> LabelRubric:
 
 
 def _read(lake: Lake, rubric_id: str) -> LabelRubric:
-    rows = lake.rows(
+    rows = lake.frame(
         """
         select
-            label, text, iteration, name, collection, assessor, grader_id, engine, model,
-            distil_prompt, seed, created_at
+            label, text, name, collection, assessor, grader_id, engine, model, distil_prompt, seed,
+            created_at, iteration as iterations
         from lake.raw.label_rubrics
         where rubric_id = ?
         qualify iteration = max(iteration) over ()
@@ -75,38 +75,19 @@ def _read(lake: Lake, rubric_id: str) -> LabelRubric:
         """,
         rubric_id,
     )
-    _, _, iterations, name, *facts = rows[0]
-    keys = (
-        "collection",
-        "assessor",
-        "grader_id",
-        "engine",
-        "model",
-        "distil_prompt",
-        "seed",
-        "created_at",
-    )
-    return LabelRubric(
-        rubric_id,
-        name,
-        {label: text for label, text, *_ in rows},
-        dict(zip(keys, facts, strict=True)) | {"iterations": iterations},
-    )
+    facts = rows.drop("label", "text").row(0, named=True)
+    texts = dict(rows.select("label", "text").iter_rows())
+    return LabelRubric(rubric_id, facts.pop("name"), texts, facts)
 
 
 def pairs_of(lake: Lake, rubric_id: str) -> list[dict[str, Any]]:
     """The sampled pairs of a rubric: query_id, passage_id, label, explanation by feature."""
-    rows = lake.rows(
+    pairs = lake.frame(
         "select query_id, passage_id, label, explanation from lake.raw.label_rubric_pairs "
         "where rubric_id = ? order by label, query_id, passage_id",
         rubric_id,
-    )
+    ).to_dicts()
     return [
-        {
-            "query_id": query_id,
-            "passage_id": passage_id,
-            "label": label,
-            "explanation": json.loads(explanation) if explanation else None,
-        }
-        for query_id, passage_id, label, explanation in rows
+        pair | {"explanation": pair["explanation"] and json.loads(pair["explanation"])}
+        for pair in pairs
     ]

@@ -80,9 +80,7 @@ inner join plan_passages
         and coalesce(grades.query_sha256, plan_passages.query_sha256)
         is not distinct from plan_passages.query_sha256
 inner join plan_items
-    on
-        grades.query_id = plan_items.query_id
-        and grades.item_id = plan_items.item_id
+    on grades.query_id = plan_items.query_id and grades.item_id = plan_items.item_id
 where
     grades.collection = getvariable('collection')
     and grades.grader_id = getvariable('grader_id');
@@ -122,7 +120,7 @@ groups as (
             else passage_counts.n_passages
         end as group_size
     from passage_counts
-    inner join item_counts on passage_counts.query_id = item_counts.query_id
+    inner join item_counts using (query_id)
 ),
 
 sizes as (
@@ -220,8 +218,8 @@ graded_prompts as (
             { 'passage_no': plan_passages.passage_no, 'item_no': plan_items.item_no }
         ) as pair
     from plan_graded
-    inner join plan_passages on plan_graded.passage_no = plan_passages.passage_no
-    inner join plan_items on plan_graded.item_no = plan_items.item_no
+    inner join plan_passages using (passage_no)
+    inner join plan_items using (item_no)
     where
         not plan_graded.is_failed
         and getvariable('answers_from') is null
@@ -254,7 +252,7 @@ with
 left_over as (
     select *
     from plan_missing
-    anti join plan_reusable on plan_missing.work_no = plan_reusable.work_no
+    anti join plan_reusable using (work_no)
 ),
 
 first_ones as (

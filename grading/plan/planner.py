@@ -40,8 +40,7 @@ class Plan:
         self.lake = lake
         self.request = request
         self.prompt = request.grader.prompt
-        _check(lake, request)
-        self.rubric_version = self._rubric_version()
+        self.rubric_version = _checked_version(lake, request)
         for name, (kind, value) in self._variables().items():
             lake.connection.execute(f"set variable {name} = $value::{kind}", {"value": value})
         lake.connection.execute(PLAN.read_text(encoding="utf-8"))
@@ -65,18 +64,6 @@ class Plan:
             "pairs_limit": ("bigint", request.limit),
         }
 
-    def _rubric_version(self) -> int:
-        """The version asked for, or the newest: what people want to be graded now. Passages as
-        a whole belong to version 0."""
-        if self.prompt.items is None:
-            return 0
-        if self.request.rubric_version is not None:
-            return self.request.rubric_version
-        return self.lake.value(
-            "select max(rubric_version) from lake.marts.wanted_items where collection = ?",
-            self.request.collection,
-        )
-
     def _totals(self) -> Totals:
         counts = self.lake.rows(
             """
@@ -85,31 +72,17 @@ class Plan:
                 (select count(*) from plan_graded where is_failed),
                 (select count(*) from plan_missing),
                 (select count(*) from plan_reusable),
-                (select count(*) from plan_work where work_no = leader_no),
-                (select count(distinct chunk_no) from plan_work),
                 (
                     select count(distinct passage_id) from lake.marts.wanted_grades
                     where
                         collection = getvariable('collection')
                         and kind = 'passage'
                         and not is_gradable
-                )
+                ),
+                (select count(*) from plan_work where work_no = leader_no)
             """
         )[0]
-        graded, failed, missing, reusable, prompts, chunks, without_text = counts
-        tokens, measured = self._tokens(prompts)
-        return Totals(
-            graded,
-            failed,
-            missing,
-            reusable,
-            prompts,
-            chunks,
-            without_text,
-            tokens,
-            measured,
-            self._rate(),
-        )
+        return Totals(*counts, *self._tokens(counts[-1]), self._rate())
 
     def _tokens(self, prompts: int) -> tuple[int, bool]:
         """Tokens of all prompts, and whether they follow from measured ones."""
@@ -243,20 +216,19 @@ class Plan:
 def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None) -> None:
     """Raise `BadInput` for a collection, or a query of it, that the lake does not have."""
     lake.require_collection(collection)
-    queries = {
-        row[0]
-        for row in lake.rows(
-            "select query_id from lake.raw.queries where collection = ?", collection
-        )
-    }
-    for query_id in query_ids or ():
-        if query_id not in queries:
-            raise BadInput(
-                f"{collection} has no query {query_id!r}", did_you_mean(query_id, queries)
-            )
+    if query_ids:
+        rows = lake.rows("select query_id from lake.raw.queries where collection = ?", collection)
+        queries = {query_id for (query_id,) in rows}
+        for query_id in query_ids:
+            if query_id not in queries:
+                raise BadInput(
+                    f"{collection} has no query {query_id!r}", did_you_mean(query_id, queries)
+                )
 
 
-def _check(lake: Lake, request: Request) -> None:
+def _checked_version(lake: Lake, request: Request) -> int:
+    """The version of the rubric to grade: the one asked for, or the newest. Passages as a whole
+    belong to version 0. Raises `BadInput` for a request that cannot be met."""
     require_judge(request.grader)
     check_queries(lake, request.collection, request.query_ids)
     prompt = request.grader.prompt
@@ -265,11 +237,10 @@ def _check(lake: Lake, request: Request) -> None:
             f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
             "A judge must not see judgments of the collection it grades: take others.",
         )
-    if prompt.items:
-        _check_items(lake, request, prompt.items)
+    return _version_with_items(lake, request, prompt.items) if prompt.items else 0
 
 
-def _check_items(lake: Lake, request: Request, kind: str) -> None:
+def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
     versions = dict(
         lake.rows(
             "select rubric_version, count(text) filter (where kind = ?) "
@@ -295,6 +266,7 @@ def _check_items(lake: Lake, request: Request, kind: str) -> None:
             f"The prompt {request.grader.prompt.name!r} asks about {kind}s: take another prompt, "
             f"or bring a bank of {kind}s in.",
         )
+    return version
 
 
 def ensure_views(

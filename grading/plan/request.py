@@ -87,9 +87,8 @@ class Totals:
     failed: int
     missing: int
     reusable: int  # missing, but the very same prompt was answered before
-    prompts: int  # to be answered
-    chunks: int
     without_text: int  # passages of the pool that the lake has no text of
+    prompts: int  # to be answered
     prompt_tokens: int
     tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
     pairs_per_second: float | None  # measured in earlier runs of this grader
