@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.engines import Response
+from gradelake.grading.prompts.generation_reply import object_schema
 from gradelake.grading.prompts.prompt import WRITING
 from gradelake.grading.prompts.reply_shapes import name_of, schema_of
 
@@ -47,12 +48,7 @@ def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
         options["extra_body"] = {"structured_outputs": {"choice": words}}
         options["max_tokens"] = max(options["max_tokens"], longest)
     elif constrain == "json_schema":
-        schema = {
-            "type": "object",
-            "properties": {"grade": {"type": "string", "enum": words}},
-            "required": ["grade"],
-            "additionalProperties": False,
-        }
+        schema = object_schema({"grade": {"type": "string", "enum": words}})
         options["response_format"] = _format("grade", schema)
         options["max_tokens"] = max(options["max_tokens"], _JSON_TOKENS + longest)
     elif writes:  # hosted models know no bounds in a schema

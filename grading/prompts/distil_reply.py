@@ -3,10 +3,14 @@
 The five features are those of TRUE, arXiv:2509.25602.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from gradelake.grading.prompts.generation_reply import Unreadable, can_be_stored, json_object
+from gradelake.grading.prompts.generation_reply import (
+    Unreadable,
+    can_be_stored,
+    json_object,
+    object_schema,
+)
 
 FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
 RUBRIC = ("rubric",)
@@ -20,12 +24,7 @@ def texts_schema(keys: tuple[str, ...], longest: int | None) -> dict[str, Any]:
     text: dict[str, Any] = {"type": "string"}
     if longest is not None:
         text |= {"minLength": 1, "maxLength": longest}
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(keys, text),
-        "required": list(keys),
-        "additionalProperties": False,
-    }
+    return object_schema(dict.fromkeys(keys, text))
 
 
 def read_explanation(reply: str) -> dict[str, str]:
@@ -40,11 +39,8 @@ def read_rubric(reply: str) -> str:
 
 def _texts(reply: str, keys: tuple[str, ...]) -> dict[str, str]:
     """The text under each key, with single spaces. What else the object holds is left out."""
-    found = json_object(reply)
-    texts = {}
+    found, texts = json_object(reply, keys), {}
     for key in keys:
-        if key not in found:
-            raise Unreadable(f"the reply has no key {key!r} (its keys: {_named(found):.100})")
         value = found[key]
         if not isinstance(value, str):
             raise Unreadable(f"{key} is no text: {value!r:.80}")
@@ -54,7 +50,3 @@ def _texts(reply: str, keys: tuple[str, ...]) -> dict[str, str]:
             raise Unreadable(f"{key} has characters that no file of text may hold")
         texts[key] = text
     return texts
-
-
-def _named(found: Mapping[str, Any]) -> str:
-    return ", ".join(map(repr, list(found)[:5])) or "none"

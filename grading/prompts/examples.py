@@ -1,5 +1,6 @@
 """Worked examples for few-shot prompts: files of judged pairs, and samples of them."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,30 +82,27 @@ def sample(
         numeric=scale.is_numeric,
         grades=list(scale.words.values()),
     )
-    counts = dict.fromkeys(scale.words.values(), 0)
-    examples = []
-    for grade, query_id, passage_id, query, passage in rows:
-        counts[grade] += 1
-        word = next(word for word in scale.words if scale.words[word] == grade)
-        examples.append(
-            {
-                "passage": passage,
-                "query": query,
-                "label": word,
-                "collection": collection,
-                "query_id": query_id,
-                "passage_id": passage_id,
-                "assessor": assessor,
-                "seed": seed,
-            }
-        )
-    if few := {grade: n for grade, n in counts.items() if n < per_label}:
-        shown = ", ".join(f"{n} of label {grade}" for grade, n in few.items())
+    counts = Counter(grade for grade, *_ in rows)
+    if few := [grade for grade in dict.fromkeys(scale.words.values()) if counts[grade] < per_label]:
+        shown = ", ".join(f"{counts[grade]} of label {grade}" for grade in few)
         raise BadInput(
             f"{collection} has not {per_label} judged passages of every label: {shown}",
             "Sample fewer per label, or for another scale.",
         )
-    return examples
+    word_of = {grade: word for word, grade in reversed(scale.words.items())}
+    return [
+        {
+            "passage": passage,
+            "query": query,
+            "label": word_of[grade],
+            "collection": collection,
+            "query_id": query_id,
+            "passage_id": passage_id,
+            "assessor": assessor,
+            "seed": seed,
+        }
+        for grade, query_id, passage_id, query, passage in rows
+    ]
 
 
 _SAMPLE = """
@@ -125,18 +123,12 @@ with labelled as (
     inner join lake.raw.queries as queries using (collection, query_id)
     inner join lake.raw.passages as passages using (collection, passage_id)
     where judgments.collection = $collection and judgments.assessor = $assessor
-),
-
-turns as (
-    select
-        *,
-        row_number() over (partition by grade order by draw, query_id, passage_id) as turn
-    from labelled
-    where list_contains($grades, grade)
 )
 
 select grade, query_id, passage_id, query, passage
-from turns
-where turn <= $per_label
-order by turn, grade desc
+from labelled
+where list_contains($grades, grade)
+window turns as (partition by grade order by draw, query_id, passage_id)
+qualify row_number() over turns <= $per_label
+order by row_number() over turns, grade desc
 """

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,16 @@ def key_of(prompt: Prompt) -> str:
     return f"{prompt.items}s"
 
 
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these keys and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def reply_schema(prompt: Prompt, bounded: bool) -> dict[str, Any]:
     """The JSON schema of a reply; `bounded` for engines that may go on for ever without it."""
     item: dict[str, Any] = {"type": "string"}
@@ -47,25 +58,13 @@ def reply_schema(prompt: Prompt, bounded: bool) -> dict[str, Any]:
     if bounded:
         item |= {"minLength": 1, "maxLength": LONGEST_ITEM}
         items |= {"minItems": 1, "maxItems": MOST_ITEMS}
-    return {
-        "type": "object",
-        "properties": {key_of(prompt): items},
-        "required": [key_of(prompt)],
-        "additionalProperties": False,
-    }
+    return object_schema({key_of(prompt): items})
 
 
 def read_items(reply: str, prompt: Prompt) -> Items:
-    """The items of a reply: a JSON object, alone, in a ```fence, or with words around it.
-
-    Only what follows the model's reasoning counts. Raises `Unreadable`.
-    """
+    """The items in the JSON object of a reply. Raises `Unreadable`."""
     key = key_of(prompt)
-    found = json_object(reply)
-    if key not in found:
-        keys = ", ".join(map(repr, list(found)[:5])) or "none"
-        raise Unreadable(f"the reply has no key {key!r} (its keys: {keys:.100})")
-    values = found[key]
+    values = json_object(reply, (key,))[key]
     if not isinstance(values, list):
         raise Unreadable(f"{key} is no list: {values!r:.80}")
     for number, value in enumerate(values, 1):
@@ -74,8 +73,8 @@ def read_items(reply: str, prompt: Prompt) -> Items:
     return _items(values, key)
 
 
-def json_object(reply: str) -> dict[str, Any]:
-    """The JSON object of a reply: alone, in a ```fence, or with words around it.
+def json_object(reply: str, keys: Iterable[str]) -> dict[str, Any]:
+    """The JSON object of a reply, with these keys: alone, in a ```fence, or with words around it.
 
     Only what follows the model's reasoning counts. Raises `Unreadable`.
     """
@@ -100,6 +99,10 @@ def json_object(reply: str) -> dict[str, Any]:
         raise Unreadable("the reply is no JSON that anyone would write: too deep") from None
     except ValueError:  # a number of more digits than Python reads
         raise Unreadable("the reply is no JSON that anyone would write: a huge number") from None
+    for key in keys:
+        if key not in found:
+            known = ", ".join(map(repr, list(found)[:5])) or "none"
+            raise Unreadable(f"the reply has no key {key!r} (its keys: {known:.100})")
     return found
 
 
