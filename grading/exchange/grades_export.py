@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -79,7 +78,7 @@ def export_grades(
     all, zipped when its name ends in .gz. Raises `BadInput` for an unknown collection or grader,
     when there are no grades, and when the file cannot be written.
     """
-    with _one_state(lake):
+    with lake.one_state():
         lake.require_collection(collection)
         depth = lake.value(
             "select default_pool_depth from lake.raw.collections where collection = ?", collection
@@ -100,16 +99,6 @@ def export_grades(
                     counts["queries"] += 1
                     counts["passages"] += len(passages)
     return dict(counts)
-
-
-@contextmanager
-def _one_state(lake: Lake) -> Iterator[None]:
-    """All reads see one state of the lake, whoever writes meanwhile."""
-    lake.connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        lake.connection.execute("ROLLBACK")
 
 
 def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:

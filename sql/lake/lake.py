@@ -139,6 +139,15 @@ class Lake:
         topics = f"select query_id from {NAME}.raw.queries where collection = ?"
         return set(self.column(topics, collection))
 
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """All that is read inside is of one state of the lake, whoever writes meanwhile."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
+
     def newest_snapshot(self) -> int:
         """Version number of the last commit."""
         return self.value(f"select max(snapshot_id) from {NAME}.snapshots()")
