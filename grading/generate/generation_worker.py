@@ -73,26 +73,20 @@ class GenerationWorker:
     """Asks one engine for texts. Runs inside a Ray actor, or anywhere."""
 
     grader: Grader
-    engine: Engine
+    engine: Engine | None = None  # once it is started
 
-    @staticmethod
-    def arguments_of(source: Any) -> tuple[Grader]:
-        """What `start` needs, from an object with a `grader`."""
-        return (source.grader,)
+    def started(self) -> "GenerationWorker":
+        """With its engine loaded. Raises `EngineUnusable` when that cannot be done."""
+        return replace(self, engine=engine_finder.started(self.grader))
 
-    @classmethod
-    def start(cls, grader: Grader) -> "GenerationWorker":
-        """Load the engine. Raises `EngineUnusable` when that cannot be done."""
-        return cls(grader, engine_finder.started(grader))
-
-    @staticmethod
-    def died(grader: Grader, batch: QueryBatch, reason: str) -> Account:
+    def died(self, batch: QueryBatch, reason: str) -> Account:
         """The account of a batch that killed each worker that tried."""
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
         return Account(batch.id, failed)
 
     def grade(self, batch: QueryBatch) -> Account:
         """Ask about every query of the batch."""
+        assert self.engine is not None
         account = Account(batch.id)
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
         try:

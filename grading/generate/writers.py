@@ -57,7 +57,7 @@ def writers(
     console.tell(f"starting workers for {request.grader.name}")
     # Ray handles signals as well: ours have to come after
     with (
-        Crew(request, project.grading.get("ray_address"), GenerationWorker) as crew,
+        Crew(GenerationWorker(request.grader), project.grading.get("ray_address")) as crew,
         stop_signals(tell) as stop,
     ):
         yield Writers(crew, stop, outcome, tell, on_progress)

@@ -19,7 +19,6 @@ from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import machines
 from gradelake.grading.run.attempts import TRIES
 from gradelake.grading.run.staged_files import Graded
-from gradelake.grading.run.worker import Worker
 from gradelake.sql.common.errors import WorkFailed
 
 QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
@@ -39,12 +38,10 @@ class _Actor:
 class Crew:
     """The workers of one run. Use as a context manager: leaving it ends the actors."""
 
-    def __init__(self, source: Any, ray_address: str | None = None, worker: Any = Worker):
-        """`source` has the `grader` and all else that a worker is started with; `worker` is a
-        class like `gradelake.grading.run.worker.Worker`."""
-        self.grader: Grader = source.grader
+    def __init__(self, worker: Any, ray_address: str | None = None):
+        """Each actor starts a `worker`: `gradelake.grading.run.worker.Worker`, or one like it."""
         self.worker = worker
-        self.worker_arguments = worker.arguments_of(source)
+        self.grader: Grader = worker.grader
         self.ray_address = ray_address
         self.actors: list[_Actor] = []
         self.deaths: dict[str, int] = {}  # by chunk
@@ -223,7 +220,7 @@ class Crew:
         if first.n_prompts == 1 and deaths >= TRIES:
             why = f"{TRIES} workers gave up over this pair: {reason.splitlines()[0]}"
             chunks.pop(0)
-            yield self.worker.died(*self.worker_arguments, first, why)
+            yield self.worker.died(first, why)
         elif first.n_prompts > 1 and deaths >= DEATHS_BEFORE_HALVING:
             halves = first.halves()
             for half in halves:  # a half has one death on its account already
@@ -232,7 +229,7 @@ class Crew:
 
     def _hire(self) -> None:
         handle = _actor_class().options(**self.options).remote()
-        self.actors.append(_Actor(handle, handle.start.remote(self.worker, *self.worker_arguments)))
+        self.actors.append(_Actor(handle, handle.start.remote(self.worker)))
 
 
 class _Source:
@@ -264,10 +261,10 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: Any, *arguments) -> tuple[str, str] | None:
+        def start(self, worker: Any) -> tuple[str, str] | None:
             """Load the engine; message and hint when that cannot be done."""
             try:
-                self.worker = worker.start(*arguments)
+                self.worker = worker.started()
             except EngineUnusable as error:
                 return error.message, error.hint
             return None

@@ -124,7 +124,7 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
             started = time.monotonic()
             # Ray handles signals as well: ours have to come after
             with (
-                Crew(committer, project.grading.get("ray_address")) as crew,
+                Crew(committer.worker(), project.grading.get("ray_address")) as crew,
                 stop_signals(console.warn) as stop,  # also to who wished for quiet
             ):
                 run.workers = crew.count

@@ -9,6 +9,7 @@ import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.run.staged_files import Graded, shared_mark, write_staged
+from gradelake.grading.run.worker import Worker
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grading_folder
 from gradelake.sql.lake.contracts import KEYS
@@ -86,6 +87,10 @@ class Committer:
             transaction.say(planned_pairs=planned)
         self._began = True
         shared_mark(self.staging, self.batch_id).touch()
+
+    def worker(self) -> Worker:
+        """What grades for this run, without an engine yet."""
+        return Worker(self.grader, self.collection, self.staging, self.batch_id)
 
     def reuse(self, missing: int) -> None:
         """Copy the grades of pairs whose very prompt was answered before (`plan_reusable`)."""

@@ -1,9 +1,8 @@
 """One process that holds one engine: chunks go in, files of grades come out."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,9 +15,6 @@ from gradelake.grading.run.attempts import EngineBroken, ask, expectation
 from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
 from gradelake.sql.lake.transaction import utc_now
 
-if TYPE_CHECKING:
-    from gradelake.grading.run.staging import Committer
-
 
 @dataclass(frozen=True)
 class Worker:
@@ -28,32 +24,15 @@ class Worker:
     collection: str
     staging: Path
     batch_id: str
-    engine: Engine | None  # None where there is nothing left to ask
+    engine: Engine | None = None  # once it is started
 
-    @classmethod
-    def start(cls, grader: Grader, collection: str, staging: Path, batch_id: str) -> "Worker":
-        """Load the engine. Raises `EngineUnusable` when that cannot be done."""
-        return cls(grader, collection, staging, batch_id, engine_finder.started(grader))
+    def started(self) -> "Worker":
+        """With its engine loaded. Raises `EngineUnusable` when that cannot be done."""
+        return replace(self, engine=engine_finder.started(self.grader))
 
-    @staticmethod
-    def arguments_of(source: "Committer") -> tuple[Grader, str, Path, str]:
-        """What `start` needs."""
-        return source.grader, source.collection, source.staging, source.batch_id
-
-    @classmethod
-    def died(
-        cls,
-        grader: Grader,
-        collection: str,
-        staging: Path,
-        batch_id: str,
-        chunk: Chunk,
-        reason: str,
-    ) -> Graded:
+    def died(self, chunk: Chunk, reason: str) -> Graded:
         """Record a chunk as failed, without an engine: it killed each one that tried."""
-        nothing = (failed(reason), Response(error=reason))
-        worker = cls(grader, collection, staging, batch_id, engine=None)
-        return worker.write(chunk, [nothing] * chunk.n_prompts)
+        return self.write(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
 
     def grade(self, chunk: Chunk) -> Graded:
         """Grade a chunk and write its rows to the staging folder, whole or not at all."""

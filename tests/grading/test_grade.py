@@ -468,7 +468,7 @@ def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     staging.mkdir(parents=True)
     shared_mark(staging, "b").touch()
     for part in (chunk, *chunk.halves()):
-        Worker.died(judge, stumbling.name, staging, "b", part, "for the test")
+        Worker(judge, stumbling.name, staging, "b").died(part, "for the test")
     run = stumbling.grade("judge")
     assert run.recovered == len(chunk)
     assert len(stumbling.grades("judge")) == 12
