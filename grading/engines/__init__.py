@@ -46,9 +46,12 @@ class EngineUnusable(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """A key of `[graders.NAME]` that an engine reads."""
+    """A key of `[graders.NAME]` that an engine reads.
 
-    kind: type
+    `kind` is its type, perhaps annotated with what pydantic should check.
+    """
+
+    kind: Any
     default: Any
     meaning: str
     changes_grades: bool = True  # whether it is part of the grader's id

@@ -16,7 +16,6 @@ from gradelake.grading.prompts.reply_shapes import name_of, schema_of
 if TYPE_CHECKING:
     from gradelake.grading.graders.grader import Grader
 
-CONSTRAINTS = ("choice", "json_schema", "none")
 _TOP_LOGPROBS = 20  # as many as servers give
 _JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
 _REASONING_TOKENS = 4096  # where no more than a bare answer has been allowed for

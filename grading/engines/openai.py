@@ -5,20 +5,16 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from urllib.parse import urlsplit
+
+from pydantic import Field
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
-from gradelake.grading.engines._chat import (
-    CONSTRAINTS,
-    chat_options,
-    response_of,
-    retry_after,
-    told,
-    whole_text,
-)
+from gradelake.grading.engines._chat import chat_options, response_of, retry_after, told, whole_text
 from gradelake.grading.prompts.prompt import WRITING, Rendered
+from gradelake.sql.common.checked import Count, one_of
 from gradelake.sql.common.errors import BadInput, how_to_install
 
 if TYPE_CHECKING:
@@ -38,6 +34,8 @@ _TOO_LONG = (
     "prompt is too long",
 )
 _CONTINUES = "What was graded is kept; the same command continues."
+
+_Seconds = Annotated[float, Field(gt=0)]
 
 
 class _Unanswered(Exception):
@@ -61,15 +59,19 @@ class Engine(Base):
     settings: ClassVar[Mapping[str, Setting]] = {
         "base_url": Setting(str, "https://api.openai.com/v1", "where the endpoint is", False),
         "api_key_env": Setting(str, "OPENAI_API_KEY", "the variable with the key", False),
-        "concurrency": Setting(int, 16, "prompts on their way at once", False),
-        "timeout": Setting(float, 60.0, "seconds for one reply", False),
-        "patience": Setting(float, 600.0, "seconds of nothing but `429` before giving up", False),
-        "pause": Setting(float, 1.0, "seconds after an error of the server", False),
+        "concurrency": Setting(Count, 16, "prompts on their way at once", False),
+        "timeout": Setting(_Seconds, 60.0, "seconds for one reply", False),
+        "patience": Setting(_Seconds, 600.0, "seconds of `429` alone before giving up", False),
+        "pause": Setting(
+            Annotated[float, Field(ge=0)], 1.0, "seconds after an error of the server", False
+        ),
         "constrain": Setting(
-            str, "choice", "how replies are held to the scale: choice (vLLM), json_schema, none"
+            Annotated[str, one_of(("choice", "json_schema", "none"))],
+            "choice",
+            "how replies are held to the scale: choice (vLLM), json_schema (hosted models), none",
         ),
         "reasoning": Setting(bool, False, "a model that reasons and takes no temperature"),
-        "max_passage_characters": Setting(int, 20_000, "longer passages are cut at the end"),
+        "max_passage_characters": Setting(Count, 20_000, "longer passages are cut at the end"),
     }
 
     def __init__(self, grader: "Grader"):
@@ -97,11 +99,6 @@ class Engine(Base):
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:
-        if settings["constrain"] not in CONSTRAINTS:
-            raise BadInput(
-                f"{where}: constrain must be one of {', '.join(CONSTRAINTS)}",
-                "vLLM understands choice, hosted models json_schema.",
-            )
         parts = urlsplit(settings["base_url"])
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput(
@@ -112,14 +109,6 @@ class Engine(Base):
                 f"{where}: base_url holds more than an address",
                 "Secrets come from the environment: see api_key_env.",
             )
-        for name in ("concurrency", "max_passage_characters"):
-            if settings[name] < 1:
-                raise BadInput(f"{where}: {name} must be at least 1")
-        for name in ("timeout", "patience"):
-            if not settings[name] > 0:
-                raise BadInput(f"{where}: {name} must be above 0 seconds")
-        if not settings["pause"] >= 0:
-            raise BadInput(f"{where}: pause must be 0 seconds or more")
 
     @classmethod
     def revision(cls, model: str, settings: Mapping[str, Any]) -> str:

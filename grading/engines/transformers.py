@@ -3,13 +3,14 @@ answering in the manner of SQuAD2."""
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._extractor import Extractor
 from gradelake.grading.engines._tokens import Fitter
-from gradelake.sql.common.errors import BadInput, how_to_install
+from gradelake.sql.common.checked import one_of
+from gradelake.sql.common.errors import how_to_install
 
 if TYPE_CHECKING:
     from gradelake.grading.prompts.prompt import Prompt, Rendered
@@ -28,7 +29,9 @@ class Engine(Base):
     install = how_to_install("transformers")
     decoding: ClassVar[frozenset[str]] = frozenset({"temperature", "top_p", "max_tokens", "seed"})
     settings: ClassVar[Mapping[str, Setting]] = {
-        "dtype": Setting(str, "float32", "float32, bfloat16 or float16"),
+        "dtype": Setting(
+            Annotated[str, one_of(("float32", "bfloat16", "float16"))], "float32", "of the weights"
+        ),
         "max_model_len": Setting(int, 512, "tokens of the prompt; longer passages are cut"),
         "batch_size": Setting(int, 16, "prompts computed together", False),
         "cpus_per_actor": Setting(int, 1, "cores of an actor, without a GPU", False),
@@ -82,11 +85,6 @@ class Engine(Base):
         kind = AutoModelForQuestionAnswering if self.extractive else AutoModelForSeq2SeqLM
         dtype = getattr(self.torch, self.grader.settings["dtype"])
         self.model = kind.from_pretrained(path, dtype=dtype, **revision)
-
-    @classmethod
-    def check(cls, settings: Mapping[str, Any], where: str) -> None:
-        if settings["dtype"] not in ("float32", "bfloat16", "float16"):
-            raise BadInput(f"{where}: dtype {settings['dtype']!r}", "float32, bfloat16 or float16")
 
     @classmethod
     def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:

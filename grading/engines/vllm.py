@@ -144,7 +144,7 @@ class Engine(Base):
 
 def _load(grader):
     """The engine, or `EngineUnusable` with vLLM's reason."""
-    settings = grader.settings
+    settings, scale = grader.settings, grader.prompt.scale
     try:
         from vllm import LLM
         from vllm.platforms import current_platform
@@ -165,7 +165,7 @@ def _load(grader):
             quantization=settings["quantization"],
             max_model_len=_length(grader),
             max_num_seqs=settings["max_num_seqs"],
-            max_logprobs=max(20, _n_words(grader)),
+            max_logprobs=max(20, len(scale.words) if scale else 0),
             enable_prefix_caching=settings["prefix_caching"],
             enforce_eager=on_cpu if compiled is None else not compiled,
             trust_remote_code=settings["trust_remote_code"],
@@ -178,11 +178,6 @@ def _load(grader):
             f"vLLM cannot load {grader.model_path}: {reason[0]}",
             "Check the model, its revision, and the memory its length and key-value cache need.",
         ) from error
-
-
-def _n_words(grader) -> int:
-    """Of the scale; 0 without one."""
-    return len(grader.prompt.scale.words) if grader.prompt.scale else 0
 
 
 def _revision(grader) -> str | None:

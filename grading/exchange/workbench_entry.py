@@ -129,9 +129,7 @@ class Entries:
         is_rated = bool(ratings) or (isinstance(info, dict) and info.get("is_self_rated") is True)
         target = target_of(entry, ratings) if is_rated else "extract"
         grader_id = self._grader(entry, target)
-        if entry.get("relevance_label") is not None:
-            label = whole(entry["relevance_label"], "relevance_label")
-            self._label(entry, grader_id, label)
+        self._label(entry, grader_id)
         if self._is_whole(entry, grader_id):
             return
         answers = answers_of(entry)
@@ -196,18 +194,18 @@ class Entries:
         for item_id, (reason, response) in errors.items():
             self._add(grader_id, item_id, None, "failed", None, response, reason)
 
-    def _label(self, entry: dict[str, Any], of: str, label: int) -> None:
+    def _label(self, entry: dict[str, Any], of: str) -> None:
         """A passage's `relevance_label` is a direct grade, by a grader named after the entry's."""
-        if of not in self.restored:
-            self._add(self._grader(entry, "direct", "label"), "", label, "ok")
+        if entry.get("relevance_label") is not None:
+            label = whole(entry["relevance_label"], "relevance_label")
+            if of not in self.restored:
+                self._add(self._grader(entry, "direct", "label"), "", label, "ok")
 
     # --- grades -------------------------------------------------------------------------------
 
     def _direct(self, entry: dict[str, Any]) -> None:
         grader_id = self._grader(entry, "direct")
-        if entry.get("relevance_label") is not None:
-            label = whole(entry["relevance_label"], "relevance_label")
-            self._label(entry, grader_id, label)
+        self._label(entry, grader_id)
         if self._is_whole(entry, grader_id):
             return
         answer = the(str, entry.get("answer") or "", "answer")

@@ -106,7 +106,9 @@ def paragraph(
     }
     labels = _told_with_others(by_grader, graders, text_hash)
     exam, direct = [], []
-    for grader_id, rows in sorted(by_grader.items(), key=lambda item: _order(graders[item[0]])):
+    for grader_id, rows in sorted(
+        by_grader.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
+    ):
         grader = graders[grader_id]
         label = labels.get(grader.key)
         if grader.is_label and label is not None:
@@ -141,10 +143,6 @@ def _told_with_others(
         and graders[grader_id].key in entered
         and [row["passage_sha256"] for row in rows] == [text_hash]
     }
-
-
-def _order(entry: GraderEntry) -> tuple[str, str]:
-    return entry.grader["name"], entry.grader["grader_id"]
 
 
 def _own_words(grader: Row, settings: dict[str, Any]) -> Row:

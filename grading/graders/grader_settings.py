@@ -1,16 +1,15 @@
 """What `[graders.NAME]` of gradelake.toml may hold."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, create_model
 
 from gradelake.grading.engines import Engine
 from gradelake.grading.prompts.decoding import Decoding
 from gradelake.sql.common import checked
-from gradelake.sql.common.checked import Checked, Text
+from gradelake.sql.common.checked import Checked, Count, Text
 from gradelake.sql.common.project import Project
 
-Count = Annotated[int, Field(ge=1)]
 _OF_ENGINE = "of_engine_"  # keeps an engine's settings apart from what pydantic calls its own
 
 

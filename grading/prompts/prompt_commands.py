@@ -144,6 +144,7 @@ def sample(project, collection, assessor, per_label, seed, stated, output):
     """
     from gradelake.grading.prompts.examples import sample as draw
     from gradelake.grading.prompts.scale import Scale
+    from gradelake.sql.common.whole_file import whole_file
     from gradelake.sql.lake.lake import Lake
 
     low, slash, high = stated.partition("/")
@@ -159,8 +160,6 @@ def sample(project, collection, assessor, per_label, seed, stated, output):
     if not output:
         click.echo(lines, nl=False)
         return
-    try:
-        output.write_text(lines, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{output}: cannot be written: {error.strerror or error}") from error
+    with whole_file(output) as stream:
+        stream.write(lines.encode())
     console.say(f"{output}: {len(examples)} examples from {collection}")

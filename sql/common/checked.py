@@ -33,6 +33,7 @@ def _name(value: str) -> str:
 
 Name = Annotated[str, AfterValidator(_name)]
 Text = Annotated[str, Field(pattern=r"\S")]
+Count = Annotated[int, Field(ge=1)]
 
 
 def one_of(known: Collection[str]) -> AfterValidator:

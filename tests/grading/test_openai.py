@@ -467,14 +467,17 @@ def test_a_key_that_cannot_be_sent_is_named_by_its_variable_only(engine, monkeyp
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"constrain": "regex"}, "constrain must be one of choice, json_schema, none"),
+        (
+            {"constrain": "regex"},
+            "constrain: unknown value 'regex'\n  Known: choice, json_schema, none",
+        ),
         ({"base_url": "localhost:8000"}, "base_url is not an address"),
         ({"base_url": "https://me:secret@there/v1"}, "base_url holds more than an address"),
         ({"base_url": "https://there/v1?key=secret"}, "base_url holds more than an address"),
         ({"concurrency": 0}, "concurrency must be at least 1"),
         ({"timeout": 0.0}, "timeout must be above 0"),
         ({"patience": -1.0}, "patience must be above 0"),
-        ({"pause": -1.0}, "pause must be 0 seconds or more"),
+        ({"pause": -1.0}, "pause must be at least 0"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(engine, settings, why):
