@@ -52,7 +52,7 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
             f"{project.file}: no graders yet that grade",
             "Describe one: [graders.NAME] engine, prompt, ...",
         )
-    plans, refused, errors = [], [], []
+    plans, refused = [], []
     with console.working("planning"), Lake.writer(project) as lake:
         check_queries(lake, collection, chosen_queries(queries))
         ensure_views(project, lake, console.tell)
@@ -66,23 +66,22 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
             except BadInput as error:
                 if len(chosen) == 1 and (names or not as_json):
                     raise
-                errors.append(error)
-                nothing = isinstance(error, NothingToGrade)
-                refused.append(
-                    {"grader": name, "reason": error.message, "nothing_to_grade": nothing}
-                )
-    if errors and not plans and not as_json and len({str(error) for error in errors}) == 1:
-        raise errors[0]  # of no grader, but of what was asked
-    for refusal, why in zip(refused, errors, strict=True):
-        console.warn(f"{refusal['grader']}: {why}")
+                refused.append((name, error))
+    if not plans and not as_json and len({str(error) for _, error in refused}) == 1:
+        raise refused[0][1]  # of no grader, but of what was asked
+    for name, error in refused:
+        console.warn(f"{name}: {error}")
     if as_json:
-        console.print_json(
+        reasons = [
             {
-                "collection": collection,
-                "plans": [plan_as_object(*p) for p in plans],
-                "refused": refused,
+                "grader": name,
+                "reason": error.message,
+                "nothing_to_grade": isinstance(error, NothingToGrade),
             }
-        )
+            for name, error in refused
+        ]
+        planned = [plan_as_object(*plan) for plan in plans]
+        console.print_json({"collection": collection, "plans": planned, "refused": reasons})
     else:
         print_plans(plans)
 

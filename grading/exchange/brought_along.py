@@ -39,11 +39,10 @@ def write_judgments(into: FileImport, found: pl.DataFrame) -> None:
         return
     if recorded:
         transaction.delete("judgments", collection=into.collection, assessor=assessor)
-    n_rows = transaction.insert("judgments", into.own(kept, assessor=assessor))
+    n_rows = into.insert("judgments", kept, assessor=assessor)
     sha256 = hashlib.sha256(f"{into.target} {into.file_sha256}".encode()).hexdigest()
     transaction.record(target, sha256, n_rows)
     transaction.record(mark, sha256, n_rows)
-    into.count("judgments", n_rows)
 
 
 def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
@@ -72,14 +71,14 @@ def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
     if entries.is_empty():
         return
     table = entries.group_by("system").agg(pl.len().cast(pl.Int64).alias("n_rows"))
-    new_systems = into.own(
+    into.insert(
+        "systems",
         table,
         kind="ranking",
         source_file=source,
         file_sha256=into.file_sha256,
         ingested_at=utc_now(),
     )
-    into.count("systems", transaction.insert("systems", new_systems))
-    into.count("run_entries", transaction.insert("run_entries", into.own(entries)))
+    into.insert("run_entries", entries)
     for system, n_rows in table.iter_rows():
         transaction.record(f"{into.collection}/systems/{system}", into.file_sha256, n_rows)

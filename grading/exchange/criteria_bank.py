@@ -32,12 +32,16 @@ def write_bank(into: FileImport, items: pl.DataFrame) -> None:
             f"{collection} has a bank {bank!r} from another source",
             "The criteria become a bank named after the grader. Choose another --grader.",
         )
-    rows = into.own(
-        items, bank=bank, facet_id="", weight=1.0, origin="imported", created_at=utc_now()
+    n_rows = into.insert(
+        "rubric_items",
+        items,
+        bank=bank,
+        facet_id="",
+        weight=1.0,
+        origin="imported",
+        created_at=utc_now(),
     )
-    n_rows = transaction.insert("rubric_items", rows)
     transaction.record(mark, into.file_sha256, n_rows)
-    into.count("rubric_items", n_rows)
 
 
 def _refuse_beside_another_rubric(into: FileImport, kind: str) -> None:

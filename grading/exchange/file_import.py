@@ -42,6 +42,10 @@ class FileImport:
         if n:
             self.done.counts[what] = self.done.counts.get(what, 0) + n
 
-    def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
+    def insert(self, table: str, frame: pl.DataFrame, **constants: Any) -> int:
+        """Append rows of the collection to a raw table, and count them. Returns how many."""
         columns = {"collection": self.collection, **constants}
-        return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+        rows = frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+        n_rows = self.transaction.insert(table, rows)
+        self.count(table, n_rows)
+        return n_rows

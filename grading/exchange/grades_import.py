@@ -70,8 +70,6 @@ class Import(FileImport):
         self.transaction.delete("grades", collection=self.collection, batch_id=run_id)
         return {grader_id for (grader_id,) in rows}
 
-    # --- passages -----------------------------------------------------------------------------
-
     def _passages(self, passages: pl.DataFrame) -> None:
         """Add those that the lake lacks; where it has another text, that one stays."""
         known = self.lake.frame(
@@ -84,10 +82,7 @@ class Import(FileImport):
             pl.col("text_sha256") != pl.col("known_sha256")
         ).height
         new = joined.filter(pl.col("known_sha256").is_null()).drop("known_sha256")
-        n_rows = self.transaction.insert("passages", self.own(new, origin="corpus"))
-        self.count("passages", n_rows)
-
-    # --- graders and grades -------------------------------------------------------------------
+        self.insert("passages", new, origin="corpus")
 
     def _grades(self, found: Found, before: set[str]) -> int:
         graded = set(found.grades["grader_id"])
@@ -110,8 +105,8 @@ class Import(FileImport):
             new = pl.concat([new.filter(noted), blind])
         self.done.seen["grades_in_lake_already"] = found.grades.height - new.height
         self._graders({i: found.graders[i] for i in ids}, before - set(ids))
-        rows = self.own(new, batch_id=self.transaction.run_id).sort("query_id", "passage_id")
-        self.count("grades", self.transaction.insert("grades", rows))
+        rows = new.sort("query_id", "passage_id")
+        self.insert("grades", rows, batch_id=self.transaction.run_id)
         self._account(found)
         return new.height
 

@@ -104,7 +104,7 @@ class Entries:
                 parser=parser,
                 settings={"workbench": {k: v for k, v in says.items() if v is not None}},
                 prefix=self.prefix,
-            )
+            ) | {"created_at": self.now}
         self.graders.setdefault(grader["grader_id"], grader)
         self._known[known] = grader["grader_id"]
         return grader["grader_id"]

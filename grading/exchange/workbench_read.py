@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.exchange.workbench import (
-    GRADES,
+    COMMON,
     JUDGMENTS,
     PASSAGES,
     RANKINGS,
@@ -26,6 +26,12 @@ from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.transaction import utc_now
 
 HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "passages": PASSAGES,
+    "judgments": JUDGMENTS,
+    "rankings": RANKINGS,
+    "grades": COMMON,
+}
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
 
@@ -62,12 +68,7 @@ class _Reader:
         self.n_queries = 0
         self.entries = Entries(raters, prefix, self.counts, utc_now())
         self.text_hashes: dict[str, str] = {}  # passage_id -> hash of its first text
-        self.frames: dict[str, list[pl.DataFrame]] = {
-            "passages": [],
-            "judgments": [],
-            "rankings": [],
-            "grades": [],
-        }
+        self.frames: dict[str, list[pl.DataFrame]] = {what: [] for what in _SCHEMAS}
 
     def line(self, line: bytes) -> None:
         """Read one query's line. Raises `Fault` saying what is wrong with it."""
@@ -82,15 +83,16 @@ class _Reader:
             self.unknown.append(query_id)
             return
         self.n_queries += 1
-        rows: dict[str, list[tuple]] = {"passages": [], "judgments": [], "rankings": []}
+        rows: dict[str, list[tuple]] = {what: [] for what in _SCHEMAS}
         for number, paragraph in enumerate(value[1], start=1):
             try:
                 self._paragraph(query_id, paragraph, rows)
             except Fault as fault:
                 raise Fault(f"paragraph {number}: {fault}") from None
-        self._keep("passages", PASSAGES, rows["passages"])
-        self._keep("judgments", JUDGMENTS, rows["judgments"])
-        self._keep("rankings", RANKINGS, rows["rankings"])
+        for what, found in rows.items():
+            if found:
+                frame = pl.DataFrame(found, schema=_SCHEMAS[what], orient="row")
+                self.frames[what].append(frame)
         self.frames["grades"] += self.entries.take()
 
     def _query_id(self, value: Any) -> str:
@@ -122,34 +124,30 @@ class _Reader:
             rows["rankings"].append((system, query_id, passage_id, rank, score))
         self.entries.paragraph(query_id, passage_id, text_hash, paragraph)
 
-    def _keep(self, what: str, schema: dict[str, Any], rows: list[tuple]) -> None:
-        if rows:
-            self.frames[what].append(pl.DataFrame(rows, schema=schema, orient="row"))
-
     def found(self) -> Found:
         """What was read, each key once."""
-        grades = self._all("grades", GRADES)
+        grades = self._all("grades")
         key = ["grader_id", "query_id", "passage_id", "item_id", "passage_sha256"]
         kept = once(grades, key)
         self.counts["repeated_grades"] += grades.height - kept.height
         graders, restored = self.entries.graders, self.entries.restored
         made_here = {i: grader for i, grader in graders.items() if i not in restored}
         with_scales(made_here, kept, _SCALE_AT_LEAST)
-        judgments = self._all("judgments", JUDGMENTS)
-        rankings = self._all("rankings", RANKINGS)
         return Found(
             graders=graders,
             grades=kept,
-            passages=self._all("passages", PASSAGES),
-            judgments=once(judgments, ["assessor", "query_id", "passage_id", "relevance"]),
-            rankings=once(rankings, ["system", "query_id", "passage_id"]),
+            passages=self._all("passages"),
+            judgments=once(
+                self._all("judgments"), ["assessor", "query_id", "passage_id", "relevance"]
+            ),
+            rankings=once(self._all("rankings"), ["system", "query_id", "passage_id"]),
             counts=dict(self.counts),
             unknown_queries=self.unknown,
         )
 
-    def _all(self, what: str, schema: dict[str, Any]) -> pl.DataFrame:
+    def _all(self, what: str) -> pl.DataFrame:
         frames = self.frames.pop(what)
-        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame(schema=schema)
+        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame(schema=_SCHEMAS[what])
 
 
 def _judgment(value: Any) -> tuple[str | None, int]:

@@ -43,9 +43,10 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
         )
     )
     if source not in known:
+        extracting = (each for each, target in _targets(project).items() if target == "extract")
         raise BadInput(
             f"{where}: no grader {source!r} extracts answers",
-            did_you_mean(source, {*known, *_extracting(project)} - {name}),
+            did_you_mean(source, {*known, *extracting} - {name}),
         )
     return read_grader(project, name, known[source])
 
@@ -101,11 +102,6 @@ def judges(project: Project) -> tuple[str, ...]:
     """Names of the graders of gradelake.toml, but for those that write texts."""
     targets = _targets(project)
     return tuple(name for name in project.graders if targets.get(name) not in WRITING)
-
-
-def _extracting(project: Project) -> set[str]:
-    """Names of the graders of gradelake.toml that extract answers."""
-    return {name for name, target in _targets(project).items() if target == "extract"}
 
 
 def _targets(project: Project) -> dict[str, str]:

@@ -38,13 +38,7 @@ _DECK = """
 
     eligible as (
         select
-            grades.query_id,
-            grades.passage_id,
-            grades.item_id,
-            grades.passage_sha256,
-            grades.query_sha256,
-            grades.grade,
-            grades.answer,
+            grades.*,
             items.item,
             row_number() over (
                 partition by grades.grade
@@ -77,6 +71,11 @@ _DECK = """
         from eligible
     ),
 
+    reviews as (
+        select * from lake.intermediate.int_grade_reviews
+        where assessor = $assessor
+    ),
+
     drawn as (
         select
             ordered.*,
@@ -84,21 +83,14 @@ _DECK = """
             case when not reviews.is_agreed then reviews.reviewed_grade end as own_grade,
             reviews.note
         from ordered
-        left join lake.intermediate.int_grade_reviews as reviews
-            on
-                reviews.collection = $collection
-                and reviews.grader_id = $grader_id
-                and reviews.assessor = $assessor
-                and ordered.query_id = reviews.query_id
-                and ordered.passage_id = reviews.passage_id
-                and ordered.item_id = reviews.item_id
+        left join reviews using (collection, grader_id, query_id, passage_id, item_id)
         where $sample is null or ordered.position <= $sample
     )
 
     select
-        drawn.query_id,
-        drawn.passage_id,
-        drawn.item_id,
+        query_id,
+        passage_id,
+        item_id,
         drawn.passage_sha256,
         drawn.query_sha256,
         queries.text as query,
@@ -111,14 +103,10 @@ _DECK = """
         count(*) over () as n_cards,
         count(*) filter (where drawn.verdict is null) over () as n_left
     from drawn
-    inner join lake.raw.queries as queries using (query_id)
+    inner join lake.raw.queries as queries using (collection, query_id)
     left join lake.intermediate.int_extracted_answers as answers
-        on
-            answers.collection = $collection
-            and drawn.query_id = answers.query_id
-            and drawn.passage_id = answers.passage_id
-            and drawn.item_id = answers.item_id
-    where queries.collection = $collection and ($again or drawn.verdict is null)
+        using (collection, query_id, passage_id, item_id)
+    where $again or drawn.verdict is null
     order by drawn.position
 """
 

@@ -39,9 +39,8 @@ def to_parquet(rows: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def write_staged(staging: Path, chunk_id: str, rows: pl.DataFrame | bytes) -> str:
+def write_staged(staging: Path, chunk_id: str, content: bytes) -> str:
     """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
-    content = rows if isinstance(rows, bytes) else to_parquet(rows)
     path = staging / f"{chunk_id}.parquet"
     unfinished = staging / f".{chunk_id}.{os.getpid()}"
     with unfinished.open("wb") as stream:

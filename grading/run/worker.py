@@ -54,7 +54,7 @@ class Worker:
         rows = self._rows(chunk, answered)
         graded = Graded(chunk.id, counts=_counts(rows), seconds=seconds)
         if is_shared(self.staging, self.batch_id):
-            graded.file = write_staged(self.staging, chunk.id, rows)
+            graded.file = write_staged(self.staging, chunk.id, to_parquet(rows))
         else:
             graded.content = to_parquet(rows)
         return graded
