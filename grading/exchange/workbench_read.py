@@ -137,9 +137,7 @@ class _Reader:
             graders=graders,
             grades=kept,
             passages=self._all("passages"),
-            judgments=once(
-                self._all("judgments"), ["assessor", "query_id", "passage_id", "relevance"]
-            ),
+            judgments=once(self._all("judgments"), list(JUDGMENTS)),
             rankings=once(self._all("rankings"), ["system", "query_id", "passage_id"]),
             counts=dict(self.counts),
             unknown_queries=self.unknown,

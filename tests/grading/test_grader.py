@@ -167,7 +167,7 @@ def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
         ({"engine": "transformers", "model": "./nothing"}, "no such folder"),
         ({"engine": "transformers", "model": "m", "revision": "r", "dtype": "int8"}, "float32"),
         ({"engine": "openai", "model": "m", "base_url": "ftp://x"}, "base_url is not an address"),
-        ({"engine": "openai", "model": "m", "constrain": "no"}, "choice, json_schema, none"),
+        ({"engine": "openai", "model": "m", "constrain": "no"}, "Did you mean 'none'?"),
         ({"engine": "openai", "model": "m", "concurrency": 0}, "at least 1"),
     ],
 )
