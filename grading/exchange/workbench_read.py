@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.exchange.workbench import (
-    COMMON,
+    GRADES,
     JUDGMENTS,
     PASSAGES,
     RANKINGS,
@@ -30,7 +30,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "passages": PASSAGES,
     "judgments": JUDGMENTS,
     "rankings": RANKINGS,
-    "grades": COMMON,
+    "grades": GRADES,
 }
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
