@@ -67,18 +67,18 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
                 if len(chosen) == 1 and (names or not as_json):
                     raise
                 refused.append((name, error))
-    if not plans and not as_json and len({str(error) for _, error in refused}) == 1:
+    if not plans and not as_json and len({str(why) for _, why in refused}) == 1:
         raise refused[0][1]  # of no grader, but of what was asked
-    for name, error in refused:
-        console.warn(f"{name}: {error}")
+    for name, why in refused:
+        console.warn(f"{name}: {why}")
     if as_json:
         reasons = [
             {
                 "grader": name,
-                "reason": error.message,
-                "nothing_to_grade": isinstance(error, NothingToGrade),
+                "reason": why.message,
+                "nothing_to_grade": isinstance(why, NothingToGrade),
             }
-            for name, error in refused
+            for name, why in refused
         ]
         planned = [plan_as_object(*plan) for plan in plans]
         console.print_json({"collection": collection, "plans": planned, "refused": reasons})

@@ -70,15 +70,15 @@ def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
     entries = found.filter(pl.col("system").is_in(sorted(systems - known - unusable)))
     if entries.is_empty():
         return
-    table = entries.group_by("system").agg(pl.len().cast(pl.Int64).alias("n_rows"))
+    sizes = entries.group_by("system").agg(pl.len().cast(pl.Int64).alias("n_rows"))
     into.insert(
         "systems",
-        table,
+        sizes,
         kind="ranking",
         source_file=source,
         file_sha256=into.file_sha256,
         ingested_at=utc_now(),
     )
     into.insert("run_entries", entries)
-    for system, n_rows in table.iter_rows():
+    for system, n_rows in sizes.iter_rows():
         transaction.record(f"{into.collection}/systems/{system}", into.file_sha256, n_rows)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -109,8 +110,12 @@ def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
     """A grader as another lake had it. Raises `Fault` unless it is whole."""
     if "decoding" in row:  # what files from before raw schema 8 call it
         row = {"settings": row["decoding"], **row}
-    read = dict.fromkeys(("grader_id", "name", "engine", "settings", "parser"), text_of)
-    read |= {"scale_min": whole, "scale_max": whole, "created_at": _time}
+    read: dict[str, Callable[[Any, str], Any]] = {
+        **dict.fromkeys(("grader_id", "name", "engine", "settings", "parser"), text_of),
+        "scale_min": whole,
+        "scale_max": whole,
+        "created_at": _time,
+    }
     grader = {
         column: read.get(column, _string)(row.get(column), f"llm_options.gradelake.{column}")
         for column in GRADER_COLUMNS
@@ -127,7 +132,12 @@ def restored_grader(row: dict[str, Any]) -> dict[str, Any]:
 
 def restored_grade(row: dict[str, Any]) -> dict[str, Any]:
     """A grade as another lake had it, keys that nobody knows left out. Raises `Fault`."""
-    read = {pl.String: _string, pl.Int64: whole, pl.Float64: finite, pl.Datetime("us"): _time}
+    read: dict[Any, Callable[[Any, str], Any]] = {
+        pl.String: _string,
+        pl.Int64: whole,
+        pl.Float64: finite,
+        pl.Datetime("us"): _time,
+    }
     grade = {
         column: read[GRADES[column]](row.get(column), f"gradelake.grades {column}")
         for column in OF_ITEM

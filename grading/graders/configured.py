@@ -43,10 +43,10 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
         )
     )
     if source not in known:
-        extracting = (each for each, target in _targets(project).items() if target == "extract")
+        ours = {each for each, target in _targets(project).items() if target == "extract"}
         raise BadInput(
             f"{where}: no grader {source!r} extracts answers",
-            did_you_mean(source, {*known, *extracting} - {name}),
+            did_you_mean(source, {*known, *ours} - {name}),
         )
     return read_grader(project, name, known[source])
 

@@ -82,7 +82,10 @@ class Plan:
                 (select count(*) from plan_work where work_no = leader_no)
             """
         )[0]
-        return Totals(*counts, *self._tokens(counts[-1]), self._rate())
+        tokens, measured = self._tokens(counts[-1])
+        return Totals(
+            *counts, prompt_tokens=tokens, tokens_measured=measured, pairs_per_second=self._rate()
+        )
 
     def _tokens(self, prompts: int) -> tuple[int, bool]:
         """Tokens of all prompts, and whether they follow from measured ones."""

@@ -89,7 +89,7 @@ def sample(
             f"{collection} has not {per_label} judged passages of every label: {shown}",
             "Sample fewer per label, or for another scale.",
         )
-    word_of = {grade: word for word, grade in reversed(scale.words.items())}
+    word_of = {grade: word for word, grade in reversed([*scale.words.items()])}
     return [
         {
             "passage": passage,
