@@ -29,11 +29,7 @@ class FileImport:
         self.name = path.name
         self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
         self.file_sha256 = files.sha256_of(path)
-        rows = self.lake.rows(
-            "select query_id from lake.raw.queries where collection = ? order by query_id",
-            collection,
-        )
-        self.queries = [query_id for (query_id,) in rows]
+        self.queries = sorted(self.lake.query_ids(collection))
         # topics that came later let in what was left out before
         content = [self.file_sha256, vars(choices), self.queries]
         self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -64,7 +64,7 @@ class Bank:
 
     def _refuse_foreign(self) -> None:
         collection, bank = self.request.collection, self.request.bank
-        origins = self.lake.rows(
+        origins = self.lake.column(
             "select distinct origin from lake.raw.rubric_items "
             "where collection = ? and bank = ? and origin <> 'generated'",
             collection,
@@ -72,32 +72,33 @@ class Bank:
         )
         if origins:
             raise BadInput(
-                f"{collection} has a bank {bank!r} of another origin ({origins[0][0]})",
+                f"{collection} has a bank {bank!r} of another origin ({origins[0]})",
                 "It is left as it is. Choose another --bank.",
             )
-        others = self.lake.rows(
+        others = self.lake.column(
             "select distinct split_part(target, '/', 4) from lake.raw.ledger "
             "where starts_with(target, ?) and not starts_with(target, ?)",
             self._target,
             f"{self._target}{self.request.grader.grader_id}/",
         )
         if others:
-            (name,) = self.lake.rows(
-                "select any_value(name) from lake.raw.graders where grader_id = ?", others[0][0]
-            )[0]
+            name = self.lake.value(
+                "select name from lake.raw.graders where grader_id = ?", others[0]
+            )
             raise BadInput(
                 f"the bank {bank!r} of {collection} was made by another grader: {name} "
-                f"({others[0][0]}); this one is {self.request.grader.grader_id}",
+                f"({others[0]}); this one is {self.request.grader.grader_id}",
                 "A changed prompt, model or setting makes another grader. Choose another --bank.",
             )
 
     def _queries_with_items(self) -> set[str]:
-        rows = self.lake.rows(
-            "select distinct query_id from lake.raw.rubric_items where collection = ? and bank = ?",
-            self.request.collection,
-            self.request.bank,
+        return set(
+            self.lake.column(
+                "select query_id from lake.raw.rubric_items where collection = ? and bank = ?",
+                self.request.collection,
+                self.request.bank,
+            )
         )
-        return {query_id for (query_id,) in rows}
 
     def commit(self, generated: list[Generated], arguments: list[str], notes: list[str]) -> int:
         """Take the items of a few queries into the lake, all at once. Returns how many.

@@ -82,10 +82,8 @@ class Plan:
                 (select count(*) from plan_work where work_no = leader_no)
             """
         )[0]
-        tokens, measured = self._tokens(counts[-1])
-        return Totals(
-            *counts, prompt_tokens=tokens, tokens_measured=measured, pairs_per_second=self._rate()
-        )
+        estimates = [*self._tokens(counts[-1]), self._rate()]
+        return Totals(*counts, *estimates)
 
     def _tokens(self, prompts: int) -> tuple[int, bool]:
         """Tokens of all prompts, and whether they follow from measured ones."""
@@ -112,9 +110,7 @@ class Plan:
     def chunks(self) -> Iterator[Chunk]:
         """The work in order. Texts are fetched a few chunks ahead, not all at once."""
         self._fetch_texts()
-        numbers = [
-            n for (n,) in self.lake.rows("select distinct chunk_no from plan_work order by 1")
-        ]
+        numbers = self.lake.column("select distinct chunk_no from plan_work order by 1")
         for start in range(0, len(numbers), _WINDOW):
             window = numbers[start : start + _WINDOW]
             work = self.lake.frame(
@@ -220,8 +216,7 @@ def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None
     """Raise `BadInput` for a collection, or a query of it, that the lake does not have."""
     lake.require_collection(collection)
     if query_ids:
-        rows = lake.rows("select query_id from lake.raw.queries where collection = ?", collection)
-        queries = {query_id for (query_id,) in rows}
+        queries = lake.query_ids(collection)
         for query_id in query_ids:
             if query_id not in queries:
                 raise BadInput(

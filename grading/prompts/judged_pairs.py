@@ -46,12 +46,9 @@ class Sample:
 def check_assessor(lake: "Lake", collection: str, assessor: str) -> None:
     """Raise `BadInput` for a collection, or an assessor of it, that the lake does not have."""
     lake.require_collection(collection)
-    assessors = [
-        name
-        for (name,) in lake.rows(
-            "select distinct assessor from lake.raw.judgments where collection = ?", collection
-        )
-    ]
+    assessors = lake.column(
+        "select distinct assessor from lake.raw.judgments where collection = ?", collection
+    )
     if assessor not in assessors:
         raise BadInput(
             f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, assessors)
@@ -77,9 +74,9 @@ def sample_pairs(
     when a label has no pair at all.
     """
     check_assessor(lake, collection, assessor)
-    (highest,) = lake.rows(
+    highest = lake.value(
         "select max_relevance from lake.raw.collections where collection = ?", collection
-    )[0]
+    )
     values = {
         "collection": collection,
         "assessor": assessor,

@@ -50,9 +50,7 @@ def find_grader(lake: Lake, name: str) -> Reviewable:
 def choose_tau(lake: Lake, grader: Reviewable, asked: int | None) -> int:
     """The grade from which an item counts as answered: what was asked for, else 4, or the top of
     the scale where that is lower. Raises `BadInput` for one that marts are not computed at."""
-    levels = {
-        level for (level,) in lake.rows("select level from lake.intermediate.evaluation_levels")
-    }
+    levels = lake.column("select level from lake.intermediate.evaluation_levels")
     tau = min(ANSWERED, grader.scale_max) if asked is None else asked
     if tau not in levels:
         raise BadInput(
