@@ -10,6 +10,7 @@ from gradelake.grading.prompts.generation_reply import (
     can_be_stored,
     json_object,
     object_schema,
+    value_of,
 )
 
 FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
@@ -39,9 +40,9 @@ def read_rubric(reply: str) -> str:
 
 def _texts(reply: str, keys: tuple[str, ...]) -> dict[str, str]:
     """The text under each key, with single spaces. What else the object holds is left out."""
-    found, texts = json_object(reply, keys), {}
+    found, texts = json_object(reply), {}
     for key in keys:
-        value = found[key]
+        value = value_of(found, key)
         if not isinstance(value, str):
             raise Unreadable(f"{key} is no text: {value!r:.80}")
         if not (text := " ".join(value.split())):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ def reply_schema(prompt: Prompt, bounded: bool) -> dict[str, Any]:
 def read_items(reply: str, prompt: Prompt) -> Items:
     """The items in the JSON object of a reply. Raises `Unreadable`."""
     key = key_of(prompt)
-    values = json_object(reply, (key,))[key]
+    values = value_of(json_object(reply), key)
     if not isinstance(values, list):
         raise Unreadable(f"{key} is no list: {values!r:.80}")
     for number, value in enumerate(values, 1):
@@ -73,8 +73,16 @@ def read_items(reply: str, prompt: Prompt) -> Items:
     return _items(values, key)
 
 
-def json_object(reply: str, keys: Iterable[str]) -> dict[str, Any]:
-    """The JSON object of a reply, with these keys: alone, in a ```fence, or with words around it.
+def value_of(found: Mapping[str, Any], key: str) -> Any:
+    """What an object has under a key. Raises `Unreadable` when that is not there."""
+    if key not in found:
+        keys = ", ".join(map(repr, list(found)[:5])) or "none"
+        raise Unreadable(f"the reply has no key {key!r} (its keys: {keys:.100})")
+    return found[key]
+
+
+def json_object(reply: str) -> dict[str, Any]:
+    """The JSON object of a reply: alone, in a ```fence, or with words around it.
 
     Only what follows the model's reasoning counts. Raises `Unreadable`.
     """
@@ -99,10 +107,6 @@ def json_object(reply: str, keys: Iterable[str]) -> dict[str, Any]:
         raise Unreadable("the reply is no JSON that anyone would write: too deep") from None
     except ValueError:  # a number of more digits than Python reads
         raise Unreadable("the reply is no JSON that anyone would write: a huge number") from None
-    for key in keys:
-        if key not in found:
-            known = ", ".join(map(repr, list(found)[:5])) or "none"
-            raise Unreadable(f"the reply has no key {key!r} (its keys: {known:.100})")
     return found
 
 
