@@ -7,7 +7,6 @@ from typing import BinaryIO
 
 from gradelake.analyses.qrels_export import (
     label_sets,
-    one_state,
     require_columns,
     require_label_set,
     write_lines,
@@ -77,7 +76,7 @@ def export_filled(
     `mapping` if there is one (a label that it does not name becomes 0). Raises `BadInput` for what
     `export_label_set` refuses, and, without a mapping, for scales with different ends.
     """
-    with one_state(lake):
+    with lake.one_state():
         for name in (label_set, fill):
             require_label_set(lake, collection, name)
         if label_set == fill:

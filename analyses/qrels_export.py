@@ -1,7 +1,6 @@
 """`gradelake export qrels`: a label set as TREC qrels, which every evaluation tool reads."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,7 +41,7 @@ def export_label_set(lake: Lake, collection: str, label_set: str, output: Path |
     are those of `relevance_labels`, negative ones too. Raises `BadInput` for an unknown collection
     or label set, an id that cannot stand in a column, and a file that cannot be written.
     """
-    with one_state(lake):
+    with lake.one_state():
         require_label_set(lake, collection, label_set)
         require_columns(lake, collection, [label_set])
         return write_lines(lake, output, LABELS, collection, label_set)
@@ -54,7 +53,7 @@ def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Pat
     Files are named after their label set, each `/` of it a `.`, and end in `.qrels`. Raises
     `BadInput` as `export_label_set` does, before anything is written.
     """
-    with one_state(lake):
+    with lake.one_state():
         known = label_sets(lake, collection)
         files = {label_set: folder / file_name(label_set) for label_set in known}
         for label_set, file in files.items():
@@ -105,16 +104,6 @@ def require_label_set(lake: Lake, collection: str, label_set: str) -> None:
         if lake.release is not None:
             hint += " With --live, what was built since the release is read, too."
         raise BadInput(f"{collection!r} has no label set {label_set!r} here", hint)
-
-
-@contextmanager
-def one_state(lake: Lake) -> Iterator[None]:
-    """All reads see one state of the lake, whoever writes meanwhile."""
-    lake.connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        lake.connection.execute("ROLLBACK")
 
 
 def require_columns(lake: Lake, collection: str, names: list[str]) -> None:

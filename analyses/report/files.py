@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradelake.analyses.qrels_export import one_state
 from gradelake.analyses.report import page
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
@@ -54,7 +53,7 @@ def write_reports(
             raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
         for collection in dict.fromkeys(collections):
             try:
-                with one_state(lake):
+                with lake.one_state():
                     html, told = page.make_report(
                         project, lake, collection, progress, reference, compare_with, grid_passages
                     )
