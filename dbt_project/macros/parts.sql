@@ -4,36 +4,28 @@
    inputs is in intermediate.built_parts, written in the same transaction. #}
 
 {% materialization parts, adapter='duckdb' %}
-    {%- set definition = definition_of_table() -%}
     {%- set inputs = ref(config.require('inputs')) -%}
-    {%- set part_key = config.require('part_key') -%}
-    {%- set whole = is_whole(definition) -%}
-    {% do create_built_parts() %}
+    {% do run_query(create_built_parts()) %}
+    {%- set whole = (
+        load_cached_relation(this) is none
+        or should_full_refresh()
+        or not run_query(parts_with_this_definition()).rows
+    ) -%}
     {% do run_query(stale_parts_table(inputs, whole)) %}
-    {% set changes = run_query("select count(*) from temp.stale_parts").columns[0].values()[0] %}
     {% if whole %}
-        {% do replace_relation('table', definition, record_parts(inputs)) %}
-    {% elif changes %}
-        {{ run_hooks(pre_hooks, inside_transaction=True) }}
-        {% call statement('announce') -%}
-            {{ announce(this.identifier) }}
-        {%- endcall %}
+        {% do replace_relation('table', sql) %}
+    {% else %}
         {% call statement('delete') -%}
             delete from {{ this }}
-            where {{ part_key }} in (select part from temp.stale_parts)
+            where {{ config.require('part_key') }} in (select part from temp.stale_parts)
         {%- endcall %}
         {% call statement('main') -%}
             insert into {{ this }} by name
             {{ sql }}
         {%- endcall %}
-        {% for recording in record_parts(inputs) %}
-            {% call statement('record') -%}{{ recording }}{%- endcall %}
-        {% endfor %}
-        {{ run_hooks(post_hooks, inside_transaction=True) }}
-        {{ adapter.commit() }}
-    {% else %}
-        {% call noop_statement('main', 'unchanged', 'OK', '') %}{% endcall %}
     {% endif %}
+    {% do run_query(forget_parts()) %}
+    {% do run_query(record_parts(inputs)) %}
     {{ return({'relations': [this.incorporate(type='table')]}) }}
 {% endmaterialization %}
 
@@ -42,18 +34,22 @@
 {%- endmacro %}
 
 {% macro create_built_parts() -%}
-    {%- set found = run_query(
-        "from memory.main.definitions where relation_name = 'built_parts'"
-    ) -%}
-    {% if not found.rows %}
-        {% call statement('announce') -%}
-            {{ announce('built_parts') }}
-        {%- endcall %}
-        {% call statement('create') -%}
-            create table if not exists {{ built_parts() }} (model varchar, part varchar, inputs ubigint)
-        {%- endcall %}
-        {% do adapter.commit() %}
-    {% endif %}
+    create table if not exists {{ built_parts() }} (
+        model varchar,
+        part varchar,
+        inputs ubigint,
+        definitions varchar
+    )
+{%- endmacro %}
+
+{# Other code, or another version of what runs it: another table. #}
+{% macro parts_with_this_definition() -%}
+    select 1
+    from {{ built_parts() }}
+    where
+        model = '{{ this.identifier }}'
+        and definitions = getvariable('definitions')
+    limit 1
 {%- endmacro %}
 
 {# Parts to compute anew, and those that are no more. #}
@@ -68,13 +64,22 @@
     where {{ whole }} or current_parts.inputs is distinct from former_parts.inputs
 {%- endmacro %}
 
+{% macro forget_parts() -%}
+    delete from {{ built_parts() }}
+    where
+        model = '{{ this.identifier }}'
+        and part in (select part from temp.stale_parts)
+{%- endmacro %}
+
 {% macro record_parts(inputs) -%}
-    {{ return([
-        "delete from " ~ built_parts() ~ " where model = '" ~ this.identifier
-        ~ "' and part in (select part from temp.stale_parts)",
-        "insert into " ~ built_parts() ~ " select '" ~ this.identifier ~ "', part, inputs from "
-        ~ inputs ~ " where part in (select part from temp.stale_parts)"
-    ]) }}
+    insert into {{ built_parts() }} by name
+    select
+        '{{ this.identifier }}' as model,
+        part,
+        inputs,
+        getvariable('definitions') as definitions
+    from {{ inputs }}
+    where part in (select part from temp.stale_parts)
 {%- endmacro %}
 
 {# In a model: the parts it has to compute in this build. A unit test computes all. #}

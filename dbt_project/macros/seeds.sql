@@ -16,13 +16,7 @@
         {%- endfor -%}
         {% do exceptions.raise_compiler_error(lines | join('\n')) %}
     {% endif %}
-    {%- set definition = 'definition ' ~ local_md5(file_columns()) -%}
-    {% if is_whole(definition) or run_query(differing_rows()).rows %}
-        {% do replace_rows(definition, 'select * from ' ~ file_rows()) %}
-    {% else %}
-        {% call noop_statement('main', 'unchanged', 'OK', '') %}{% endcall %}
-    {% endif %}
-    {{ return({'relations': [this.incorporate(type='table')]}) }}
+    {{ return(replace_relation('table', 'select * from ' ~ file_rows())) }}
 {% endmaterialization %}
 
 {% macro file_rows() -%}
@@ -50,11 +44,4 @@
         {%- do pairs.append("'" ~ column.name ~ "': '" ~ column.data_type ~ "'") -%}
     {%- endfor -%}
     {{ return('{' ~ pairs | join(', ') ~ '}') }}
-{%- endmacro %}
-
-{% macro differing_rows() -%}
-    (from {{ file_rows() }} except all from {{ this }})
-    union all
-    (from {{ this }} except all from {{ file_rows() }})
-    limit 1
 {%- endmacro %}

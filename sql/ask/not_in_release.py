@@ -2,7 +2,7 @@
 
 import duckdb
 
-from gradelake.sql.build import nodes_to_skip, seeds
+from gradelake.sql.build import changes, seeds
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
@@ -30,8 +30,8 @@ def not_built_yet(lake: Lake) -> str | None:
 
 def waiting(live: Lake, newest: releases.Release) -> str | None:
     """The commits of data and edits of seeds that came after the newest release, in words."""
-    built = nodes_to_skip.last_build(live)
-    edited = seeds.edited_since(live.project, built[1]) if built else []
+    built = changes.last_build(live)
+    edited = seeds.edited_since(live.project, built.made_from) if built else []
     what = ["The lake has commits"] * bool(live.commits_of_data_since(newest.snapshot))
     what += [f"seeds/{name} has edits" for name in edited]
     return f"{', '.join(what)} that are not in release {newest.name}" if what else None

@@ -1,4 +1,4 @@
-"""`gradelake build`: dbt on the lake, then the end marker, then a release for readers."""
+"""`gradelake build`: what changed goes through dbt, in one transaction, and becomes a release."""
 
 import os
 import time
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from gradelake.sql.build import nodes_to_skip, parsed, seeds
+from gradelake.sql.build import changes, parsed, seeds
+from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.interrupts import held, is_interruption, n_interrupted
 from gradelake.sql.common.project import Project, is_name
+from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import author
 from gradelake.sql.releases import releases
@@ -21,26 +23,35 @@ from gradelake.sql.releases import releases
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
 
-DBT_PROJECT = Path(__file__).resolve().parents[2] / "dbt_project"
 SEED = "seed_file"  # how models are materialized that hold what people keep
 # dbt's arguments after which a build still covers every model and data test; after any other it
 # may not, and is not published
 _WHOLE = {"--full-refresh", "--fail-fast", "-x", "--no-partial-parse"}
+_VIEWS = "config.materialized:view"  # as they were, while the definitions are
+# keys of views follow from the keys of the tables below them: `make test` runs these, not a build
+_TESTS_OF_VIEWS = f"{_VIEWS}+1,test_type:generic"
 
 
 @dataclass
 class Built:
-    """What a build did: finished nodes by kind, and the release it published (None: partial)."""
+    """What a build did: finished nodes by kind, and the release it published (None: partial).
+
+    Where nothing had changed, `release` is the one that was there.
+    """
 
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     seconds_by_node: dict[str, float] = field(default_factory=dict)  # by model, seed and test
     release: str | None = None
     snapshot: int | None = None
+    changed: bool = True
 
     def as_object(self) -> dict[str, Any]:
         """What `--json` prints."""
+        if not self.changed:
+            return {"changed": False, "release": self.release}
         return {
+            "changed": True,
             "release": self.release,
             "snapshot": self.snapshot,
             "seconds": round(self.seconds, 3),
@@ -57,12 +68,15 @@ def build(
     on_node: Callable[[str, str, float], None] = lambda name, status, seconds: None,
     verbose: bool = False,
 ) -> Built:
-    """Run `dbt build` under the writer's lock; publish the result as a release.
+    """Run what changed through dbt, under the writer's lock; publish the result as a release.
 
     `on_node(name, status, seconds)` is called as each model, seed and test finishes. Unit tests
-    check the models, not the data: `make test` runs them, a build does not. Raises `WorkFailed`
-    with dbt's own words when a model or a data test fails, and `BadInput` naming the rows when a
-    seed is wrong: readers then keep the last release.
+    check the models, not the data: `make test` runs them, a build does not. All that dbt writes is
+    committed together, with the release, or not at all. Raises `WorkFailed` with dbt's own words
+    when a model or a data test fails, and `BadInput` naming the rows when a seed is wrong.
+
+    Where nothing changed there is nothing to do, and dbt is not imported; `name` then is a further
+    name for the newest release.
     """
     if name is not None and not is_name(name):
         raise BadInput(
@@ -70,49 +84,76 @@ def build(
         )
     built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
-        name = name or releases.next_name(lake.connection)
-        if name in [release.name for release in releases.listed(lake.connection)]:
+        listed = {release.name: release for release in releases.listed(lake.connection)}
+        if name in listed:
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         partial = not _WHOLE.issuperset(dbt_arguments)
         gathered = seeds.gather(project)
-        made_from = nodes_to_skip.fingerprint(DBT_PROJECT, gathered)
-        if not partial:
-            anew = "--full-refresh" in dbt_arguments
-            left_out = [] if anew else nodes_to_skip.nodes(lake, made_from)
-            if not left_out:
-                nodes_to_skip.forget_parts(lake)
-            # `empty`: tests of what is left out run all the same, because rows may have changed
-            dbt_arguments = [
-                *dbt_arguments,
-                "--exclude",
-                nodes_to_skip.TESTS_OF_VIEWS,
-                *left_out,
-                "--indirect-selection",
-                "empty",
-            ]
-        shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
-        with environment(project):
-            target = Path(os.environ["DBT_TARGET_PATH"])
-            shared.lend(target)
-            _run_dbt(lake, dbt_arguments, built, on_node, verbose)
-            shared.keep(target)
+        made_from = changes.made_from(gathered)
+        last = changes.last_build(lake)
+        changed = changes.since(lake, last, made_from)
+        if last and changed == [] and not dbt_arguments:
+            built.changed, built.release = False, last.release
+            if name is None:
+                if not releases.is_published(project, listed[last.release]):
+                    releases.publish(project, last.release)  # that build died before it could
+                return built
         with lake.transaction("build") as transaction:
+            if built.changed:
+                if not partial:
+                    dbt_arguments = [*dbt_arguments, *_selection(changed, dbt_arguments)]
+                shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
+                with (
+                    environment(project),
+                    _lent(lake, gathered, None if partial else made_from["definitions"]),
+                    shared.lent_to(Path(os.environ["DBT_TARGET_PATH"])),
+                ):
+                    _run_dbt(lake, dbt_arguments, built, on_node, verbose)
             transaction.say(**built.counts)
-            if not partial:
-                transaction.extra |= {"release": name, "made_from": made_from}
-                built.release = name
+            if partial:
+                transaction.extra["partly_made_from"] = made_from
+            else:
+                built.release = name or releases.next_name(lake.connection)
+                transaction.extra |= {"release": built.release, "made_from": made_from}
             transaction.finish_run(arguments)
+        give_empty_statistics(lake)
         built.snapshot = lake.newest_snapshot()
-        if not partial:
-            releases.publish(project, name)
+        if built.release:
+            releases.publish(project, built.release)
     built.seconds = time.monotonic() - started
     return built
 
 
-def _run_dbt(lake, dbt_arguments, built, on_node, verbose) -> None:
-    """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
+def _selection(changed: list[str] | None, dbt_arguments: list[str]) -> list[str]:
+    """dbt's arguments for what is downstream of what changed, and the data tests of that."""
+    # `empty`: a test of what is left out runs all the same, because its rows may have changed
+    left_out = ["--indirect-selection", "empty", "--exclude", _TESTS_OF_VIEWS]
+    if "--full-refresh" in dbt_arguments:
+        return left_out
+    if changed is None:
+        return [*left_out, "--full-refresh"]
+    return ["--select", *(f"{each}+" for each in changed), *left_out, _VIEWS]
+
+
+@contextmanager
+def _lent(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]:
+    """dbt writes through the lake's own connection, and so into its open transaction.
+
+    Without `definitions`, no part that is computed now is taken for current by a later build.
+    """
     from gradelake.sql.build import dbt_plugin
 
+    dbt_plugin.prepare(lake.connection, gathered, definitions)
+    dbt_plugin.lent = lake.connection
+    try:
+        yield
+    finally:
+        dbt_plugin.lent = None
+        close_adapters()
+
+
+def _run_dbt(lake, dbt_arguments, built, on_node, verbose) -> None:
+    """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
     failures: list[str] = []
 
     def on_event(event) -> None:
@@ -151,11 +192,7 @@ def _run_dbt(lake, dbt_arguments, built, on_node, verbose) -> None:
         "--no-write-json",
         *dbt_arguments,
     ]
-    try:
-        result = invoke_dbt(command, on_event)
-    finally:
-        dbt_plugin.release()
-        close_adapters()
+    result = invoke_dbt(command, on_event)
     if not result.success:
         _refuse_wrong_seeds(lake, result.result)
         words = "\n  ".join(failures) or str(result.exception or "no reason given")
@@ -189,8 +226,6 @@ def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
 def _refuse_wrong_seeds(lake: Lake, results) -> None:
     """Raise `BadInput` with the rows for which seeds did not land, if there are any."""
     found = []
-    folder = str(seeds.gather(lake.project))
-    lake.connection.execute("set variable seeds_folder = ?", [folder])  # as the plug-in does
     for result in results or ():
         if result.status == "error" and result.node.config.materialized == SEED:
             with suppress(duckdb.Error):  # a model that the check reads was not built either

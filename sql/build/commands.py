@@ -41,6 +41,12 @@ def build(project, name, as_json, dbt_arguments):
     if as_json:
         console.print_json(built.as_object())
         return
+    if not built.changed and not name:
+        console.say(f"nothing changed since {built.release}")
+        return
+    if not built.changed:
+        console.say(f"nothing changed: release {built.release} is the one before by a further name")
+        return
     parts = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in built.counts.items())
     console.say(f"built {parts} in {console.duration(built.seconds)}")
     if built.release:

@@ -1,35 +1,45 @@
-"""Gives dbt its connection to the lake: dbt-duckdb calls this plug-in (see profiles.yml)."""
+"""Gives dbt its connection to the lake: dbt-duckdb calls this plug-in (see profiles.yml).
+
+All that a run of dbt writes is one transaction. dbt-duckdb would open a cursor for each model, and
+a DuckDB cursor has a transaction of its own; and it would commit at each model, which costs more
+than most models do, and leaves half a build to who looks in between.
+"""
 
 import atexit
 import os
 from contextlib import ExitStack
+from pathlib import Path
 
+import duckdb
+from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+from dbt.adapters.duckdb.environments.local import DuckDBCursorWrapper, LocalEnvironment
 from dbt.adapters.duckdb.plugins import BasePlugin
 
-from gradelake.sql.build import seeds
+from gradelake.sql.build import changes, seeds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import connection, extensions
 from gradelake.sql.releases import releases
 
 READ_RELEASE = "GRADELAKE_DBT_READS"  # names a release: dbt then only reads, and takes no lock
-_open = ExitStack()  # the writer's lock, held until dbt's process ends or `release` is called
+lent: duckdb.DuckDBPyConnection | None = None  # by `gradelake build`, which commits what dbt wrote
+_open = ExitStack()  # the writer's lock, held until dbt's process ends
 atexit.register(_open.close)
 
 
 class Plugin(BasePlugin):
     """Attaches the project's lake for writing, under the writer's lock, and gathers its seeds; or
-    attaches a release of it."""
+    attaches a release of it. What `gradelake build` lends is attached already."""
 
     def initialize(self, plugin_config: dict) -> None:
         self.project = Project.find(plugin_config.get("config"))
         assert self.creds is not None  # dbt-duckdb gives every plug-in the profile's
         self.creds.attach = None  # declared in the profile for dbt's eyes; opened below
-        self.seeds_folder: str | None = None  # of what reads a release, nothing is built
 
     def update_connection_config(self, creds, config: dict) -> None:
         config.update(connection.CONNECTION_SETTINGS)
 
     def configure_connection(self, conn) -> None:
+        connection.draw_no_bars(conn)
         connection.require_lake(self.project)
         if release := os.environ.get(READ_RELEASE):
             extensions.load(conn, "ducklake")
@@ -38,14 +48,38 @@ class Plugin(BasePlugin):
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
-        self.seeds_folder = str(seeds.gather(self.project))
-
-    def configure_cursor(self, cursor) -> None:
-        connection.draw_no_bars(cursor)
-        if self.seeds_folder:
-            cursor.execute("set variable seeds_folder = ?", [self.seeds_folder])
+        prepare(conn, seeds.gather(self.project), changes.definitions())
+        conn.execute("set variable dbt_commits = true")  # see macros/one_transaction.sql
+        conn.execute("begin")
 
 
-def release() -> None:
-    """Let go of the lock that dbt's connection took in this process."""
-    _open.close()
+def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path, definitions: str) -> None:
+    """Tell the models' macros where the seeds are, and the hash of all definitions."""
+    conn.execute("set variable seeds_folder = ?", [str(gathered)])
+    conn.execute("set variable definitions = ?", [definitions])
+
+
+class _Handle:
+    """The one connection, however often dbt opens, closes or rolls back one of its own."""
+
+    def __init__(self, conn: duckdb.DuckDBPyConnection):
+        self._cursor = DuckDBCursorWrapper(conn)
+
+    def cursor(self) -> DuckDBCursorWrapper:
+        return self._cursor
+
+    def close(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+
+def _handle(self: LocalEnvironment) -> _Handle:
+    with self.lock:
+        if lent is None and self.conn is None:
+            self.conn = self.initialize_db(self.creds, self._plugins)
+        return _Handle(lent or self.conn)
+
+
+LocalEnvironment.handle = _handle
+DuckDBConnectionManager.add_begin_query = lambda self: None
+DuckDBConnectionManager.add_commit_query = lambda self: None

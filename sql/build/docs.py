@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradelake.sql.build import build, nodes_to_skip, parsed, seeds
+from gradelake.sql.build import build, changes, parsed
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import require_lake
@@ -131,8 +131,7 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
         if event.info.level == "error":
             errors.append(event.info.msg.strip())
 
-    definitions = nodes_to_skip.fingerprint(build.DBT_PROJECT, seeds.PACKAGED)["definitions"]
-    shared = parsed.Shared(build.DBT_PROJECT, definitions, [])
+    shared = parsed.Shared(build.DBT_PROJECT, changes.definitions(), [])
     shared.lend(target)
     places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
     here = str(build.DBT_PROJECT)

@@ -6,6 +6,8 @@ a convenience: where nothing can be kept, each lake has its own, as dbt does it.
 """
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,6 +30,13 @@ class Shared:
         self.file = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}-{_FILE}"
         self.fits = not any(argument.startswith(_OTHERWISE) for argument in dbt_arguments)
         self.lent: bytes | None = None
+
+    @contextmanager
+    def lent_to(self, target: Path) -> Iterator[None]:
+        """dbt, run inside, finds the kept file in its `target` folder; what it parsed is kept."""
+        self.lend(target)
+        yield
+        self.keep(target)
 
     def lend(self, target: Path) -> None:
         """Put the kept file into dbt's `target` folder, where dbt looks for its own."""

@@ -8,12 +8,13 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
+
+if TYPE_CHECKING:  # commands that read one small file need not wait for it
+    import polars as pl
 
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
@@ -149,7 +150,7 @@ def parse_json(text: str, **options: Any) -> Any:
     return value
 
 
-def columns(data: bytes, names: list[str], what: str, problems: Problems) -> pl.DataFrame:
+def columns(data: bytes, names: list[str], what: str, problems: Problems) -> "pl.DataFrame":
     """Whitespace-separated columns as strings, with each row's 1-based `line`.
 
     Shape (rows, len(names) + 1). Lines with another number of columns are left out and added to
@@ -160,7 +161,9 @@ def columns(data: bytes, names: list[str], what: str, problems: Problems) -> pl.
     return _any_columns(data, names, what, problems) if regular is None else regular
 
 
-def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
+def _regular_columns(data: bytes, names: list[str]) -> "pl.DataFrame | None":
+    import polars as pl
+
     separator, other = (b"\t", b" ") if b"\t" in data[: data.find(b"\n")] else (b" ", b"\t")
     if any(mixed in data for mixed in (other, b"\v", b"\f")):
         return None
@@ -183,7 +186,9 @@ def _regular_columns(data: bytes, names: list[str]) -> pl.DataFrame | None:
     return frame.with_columns(pl.int_range(1, frame.height + 1, dtype=pl.Int64).alias("line"))
 
 
-def _any_columns(data: bytes, names: list[str], what: str, problems: Problems) -> pl.DataFrame:
+def _any_columns(data: bytes, names: list[str], what: str, problems: Problems) -> "pl.DataFrame":
+    import polars as pl
+
     rows = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         cells = line.split()

@@ -3,11 +3,13 @@
 from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-
-import polars as pl
-from pandera.errors import SchemaErrors
+from typing import TYPE_CHECKING
 
 from gradelake.sql.common.errors import BadInput
+
+if TYPE_CHECKING:  # together a second to import, and most problems need neither
+    import polars as pl
+    from pandera.errors import SchemaErrors
 
 SHOWN = 10  # problems printed for one file; the rest are counted
 MAX_MESSAGE = 300  # characters; what is quoted from a file may have no end
@@ -87,13 +89,15 @@ class Problems:
 
 
 def from_contract(
-    error: SchemaErrors, rows: pl.DataFrame, file: str, key: list[str], name_row: Iterable[str]
+    error: "SchemaErrors", rows: "pl.DataFrame", file: str, key: list[str], name_row: Iterable[str]
 ) -> Rejected:
     """Turn pandera's failure cases into problems of a file.
 
     `rows` is the validated frame with its `line` column; `key` are the columns that must be unique,
     `name_row` those that identify a row to a person.
     """
+    import polars as pl
+
     problems = Problems(file, "Fix or remove these lines and ingest again.")
     cases = error.failure_cases.filter(pl.col("index").is_not_null())
     values = cases.filter(~pl.col("check").cast(pl.String).str.contains("unique"))

@@ -13,6 +13,7 @@ from gradelake.sql.lake import extensions
 from gradelake.sql.lake.lock import file_lock
 
 NAME = "lake"  # the catalog's name in every connection
+METADATA = f"__ducklake_metadata_{NAME}."  # DuckLake's own tables, in any catalog
 SCHEMAS = ("staging", "intermediate", "marts")
 # An extension comes from its wheel or not at all: nothing is fetched behind the user's back.
 CONNECTION_SETTINGS = {

@@ -3,8 +3,11 @@
 from importlib import resources
 from typing import Any
 
+import duckdb
+
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import NAME, SCHEMAS
+from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.transaction import utc_now
 
 
@@ -20,14 +23,10 @@ def migrations() -> list[tuple[int, str, str]]:
 
 def applied(lake: Any) -> int:
     """Number of the newest migration an open `Lake` has; 0 for a new one."""
-    known = lake.value(
-        "select count(*) from duckdb_tables() where database_name = ? and schema_name = 'raw' "
-        "and table_name = 'schema_migrations'",
-        NAME,
-    )
-    if not known:
+    try:
+        return lake.value(f"select max(number) from {NAME}.raw.schema_migrations") or 0
+    except duckdb.CatalogException:
         return 0
-    return lake.value(f"select max(number) from {NAME}.raw.schema_migrations") or 0
 
 
 def migrate(lake: Any) -> None:
@@ -66,3 +65,4 @@ def migrate(lake: Any) -> None:
             ):
                 transaction.run(f"drop view {{lake}}.staging.{view}")
             lake.connection.execute("USE memory")
+    give_empty_statistics(lake)

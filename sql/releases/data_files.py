@@ -15,10 +15,9 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.lake.connection import NAME
+from gradelake.sql.lake.connection import METADATA
 
 DOOMED = datetime(1971, 1, 1, tzinfo=UTC)  # what was scheduled before goes at the next cleanup
-METADATA = f"__ducklake_metadata_{NAME}."  # DuckLake's own tables, in any catalog
 _SCHEDULED = f"{METADATA}ducklake_files_scheduled_for_deletion"
 # data files and delete files; of a renamed table or schema, the last name counts
 _FILES = """

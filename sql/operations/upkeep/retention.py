@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gradelake.sql.build import nodes_to_skip
+from gradelake.sql.build import changes
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
@@ -78,14 +78,15 @@ def maintain(
 def _expire(lake: Lake, older_than: datetime) -> int:
     """Forget the snapshots that nobody asks for."""
     names = {r.name for r in releases.available(lake.project, lake.connection)}
-    staying: set[int | None] = {
-        r.snapshot for r in releases.listed(lake.connection) if r.name in names
-    }
-    staying.add(lake.newest_snapshot())
-    if built := nodes_to_skip.last_build(lake):
-        # the next build asks for that one, and whether dbt wrote after it
-        staying |= {built[0], nodes_to_skip.changed_since(lake, built[0])}
-    old = lake.rows("select snapshot_id from lake.snapshots() where snapshot_time < ?", older_than)
+    staying = {r.snapshot for r in releases.listed(lake.connection) if r.name in names}
+    built = changes.last_build(lake)
+    # the next build asks for the last one, and what each commit after it touched
+    since = built.snapshot if built else lake.newest_snapshot()
+    old = lake.rows(
+        "select snapshot_id from lake.snapshots() where snapshot_time < ? and snapshot_id < ?",
+        older_than,
+        since,
+    )
     return keeping.expire(lake, [s for (s,) in old if s not in staying])
 
 

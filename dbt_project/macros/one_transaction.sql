@@ -1,0 +1,22 @@
+{# The end of a run. `gradelake build` commits what dbt wrote, as a release; after any other run dbt
+   does so itself, if nothing failed. The transaction was begun by sql/build/dbt_plugin.py. #}
+{% macro end_of_run(results) -%}
+    {%- if execute and run_query("select getvariable('dbt_commits')").columns[0].values()[0] -%}
+        {%- if results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
+            {% do run_query('rollback') %}
+        {%- else -%}
+            {% do run_query(commit_message()) %}
+            {% do run_query('commit') %}
+        {%- endif -%}
+        {% do run_query('begin') %}
+    {%- endif -%}
+{%- endmacro %}
+
+{# Says in `gradelake log` what this commit is. #}
+{% macro commit_message() -%}
+    call {{ target.database }}.set_commit_message(
+        '{{ env_var("USER", "dbt") | replace("'", "''") }}',
+        'build: dbt {{ flags.WHICH }}',
+        extra_info => '{"kind": "build", "invocation_id": "{{ invocation_id }}"}'
+    )
+{%- endmacro %}

@@ -1,0 +1,118 @@
+"""What changed since the last build: a build runs what is downstream of it, and nothing else."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from gradelake.sql.build.seeds import PACKAGED
+from gradelake.sql.lake.connection import METADATA
+from gradelake.sql.lake.lake import Lake
+
+DBT_PROJECT = PACKAGED.parent
+_FOLDERS = ("macros", "models", "snapshots", "tests")
+_MADE_BY = ("dbt-core", "dbt-duckdb", "duckdb", "gradelake")
+# raw tables that tell of commands, not of data; what shows them is read in the working catalog
+BOOKKEEPING = ("kept_releases", "ledger", "pipeline_runs", "review_samples", "schema_migrations")
+
+
+@dataclass(frozen=True)
+class LastBuild:
+    """The newest build of all models: its release, its snapshot, and hashes of what it was made
+    from."""
+
+    release: str
+    snapshot: int
+    made_from: dict[str, str]
+
+
+def definitions() -> str:
+    """One hash for the models' code and for the versions of what runs it."""
+    made_of = hashlib.sha256(" ".join(map(version, _MADE_BY)).encode())
+    files = [DBT_PROJECT / "dbt_project.yml"]
+    for folder in _FOLDERS:
+        files += sorted(file for file in (DBT_PROJECT / folder).rglob("*") if file.is_file())
+    for file in files:
+        made_of.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
+    return made_of.hexdigest()
+
+
+def made_from(seeds: Path) -> dict[str, str]:
+    """Hashes of what a build is made from beside the raw tables: the definitions, and each seed."""
+    hashes = {"definitions": definitions()}
+    for seed in sorted(seeds.glob("*.csv")):
+        hashes[seed.stem] = hashlib.sha256(seed.read_bytes()).hexdigest()
+    return hashes
+
+
+def last_build(lake: Lake) -> LastBuild | None:
+    """The newest build that was published; None before the first."""
+    rows = lake.rows(
+        """
+        select
+            json_extract_string(commit_extra_info, '$.release'),
+            snapshot_id,
+            json_extract(commit_extra_info, '$.made_from')
+        from lake.snapshots()
+        where json_extract(commit_extra_info, '$.made_from') is not null
+        order by snapshot_id desc
+        limit 1
+        """
+    )
+    return LastBuild(rows[0][0], rows[0][1], json.loads(rows[0][2])) if rows else None
+
+
+def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] | None:
+    """dbt's selectors of what changed since the last build: raw tables, by DuckLake's own record of
+    what each commit touched, and seeds.
+
+    None where that cannot be known: before the first build, with other definitions, and after a
+    migration, a run of dbt alone, or a commit by an older Gradelake.
+    """
+    if last is None:
+        return None
+    former = [last.made_from]
+    for (partly_made_from,) in lake.rows(
+        f"""
+        select json_extract(commit_extra_info, '$.partly_made_from')
+        from lake.snapshots()
+        where
+            snapshot_id > {last.snapshot:d}
+            and coalesce(json_extract_string(commit_extra_info, '$.kind'), 'build')
+                in ('build', 'migration')
+        """
+    ):
+        if partly_made_from is None:
+            return None
+        former.append(json.loads(partly_made_from))
+    if any(each["definitions"] != now["definitions"] for each in former):
+        return None
+    seeds = [seed for seed in now if any(each.get(seed) != now[seed] for each in former)]
+    return seeds + [f"source:raw.{table}" for table in _raw_tables_since(lake, last.snapshot)]
+
+
+def _raw_tables_since(lake: Lake, snapshot: int) -> list[str]:
+    rows = lake.rows(
+        f"""
+        with
+
+        touched as (
+            select distinct unnest(flatten(map_values(changes))) as table_id
+            from lake.snapshots()
+            where
+                snapshot_id > {snapshot:d}
+                and json_extract_string(commit_extra_info, '$.kind') != 'tidy'
+        )
+
+        select distinct tables.table_name
+        from {METADATA}ducklake_table as tables
+        inner join {METADATA}ducklake_schema as schemas using (schema_id)
+        inner join touched on touched.table_id = cast(tables.table_id as varchar)
+        where
+            schemas.schema_name = 'raw'
+            and tables.table_name not in {BOOKKEEPING}
+        order by tables.table_name
+        """
+    )
+    return [table for (table,) in rows]
