@@ -25,5 +25,6 @@
             {{ create_table_as(False, relation, query) }}
         {%- endif -%}
     {%- endcall %}
+    {{ run_hooks(post_hooks) }}
     {{ return({'relations': [relation]}) }}
 {% endmacro %}

@@ -1,0 +1,209 @@
+"""What a build takes for changed since the last one."""
+
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from gradelake.sql.build import changes
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.operations.upkeep.retention import maintain
+from tests.command_line import run_apart
+from tests.conftest import gradelake
+
+NOW = {"definitions": "d", "rubric_edits": "e", "label_policies": "p"}
+
+
+def project_in(folder: Path) -> Project:
+    (folder / "gradelake.toml").write_text("# nothing\n")
+    return Project.find(folder)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """A lake open for writing, with one build."""
+    with Lake.create(project_in(tmp_path)) as lake:
+        build(lake, release="r1", made_from=NOW)
+        yield lake
+
+
+def build(lake: Lake, **extra) -> None:
+    """Commit as a build does, without dbt."""
+    with lake.transaction("build") as transaction:
+        transaction.extra |= extra
+        transaction.finish_run([])
+
+
+def since(lake: Lake, now: dict[str, str] = NOW) -> list[str] | None:
+    return changes.since(lake, changes.last_build(lake), now)
+
+
+def add_a_query(lake: Lake) -> None:
+    row = {"collection": "c", "query_id": "q", "text": "t", "description": None, "narrative": None}
+    with lake.transaction("ingest") as transaction:
+        transaction.insert("queries", pl.DataFrame([row], schema=dict.fromkeys(row, pl.String)))
+
+
+def test_nothing(lake):
+    assert since(lake) == []
+
+
+def test_raw_tables_and_seeds(lake):
+    add_a_query(lake)
+    assert since(lake) == ["source:raw.queries"]
+    assert since(lake, NOW | {"rubric_edits": "other"}) == ["rubric_edits", "source:raw.queries"]
+    build(lake, release="r2", made_from=NOW)
+    assert since(lake) == []
+
+
+def test_rows_that_were_taken_out(lake):
+    add_a_query(lake)
+    build(lake, release="r2", made_from=NOW)
+    with lake.transaction("ingest") as transaction:
+        transaction.delete("queries", collection="c")
+    assert since(lake) == ["source:raw.queries"]
+
+
+def test_what_commands_note_of_themselves_is_no_change(lake):
+    with lake.transaction("nightly") as transaction:
+        transaction.record("c/queries", "hash", 1)
+        transaction.finish_run([])
+        transaction.run("insert into {lake}.raw.kept_releases values ('r1', 'ann', ?)", utc_now())
+    assert since(lake) == []
+
+
+def test_tidying_is_no_change(lake):
+    add_a_query(lake)
+    build(lake, release="r2", made_from=NOW)
+    maintain(lake.project, flush_from=1, merge_from=1)
+    assert since(lake) == []
+
+
+def test_a_build_of_some_models_hides_no_change(lake):
+    add_a_query(lake)
+    build(lake, partly_made_from=NOW)
+    assert since(lake) == ["source:raw.queries"]
+
+
+def test_a_seed_that_a_build_of_some_models_saw_and_that_was_put_back_has_changed(lake):
+    build(lake, partly_made_from=NOW | {"rubric_edits": "for a while"})
+    assert since(lake) == ["rubric_edits"]
+
+
+@pytest.mark.parametrize("kind", ["build", "migration", None])
+def test_everything_may_have_changed_where_something_else_wrote(lake, kind):
+    """dbt alone, a migration, an older Gradelake."""
+    if kind:
+        with lake.transaction(kind) as transaction:
+            transaction.run("create table {lake}.marts.t (a integer)")
+    else:
+        lake.rows("create table lake.marts.t (a integer)")
+    assert since(lake) is None
+
+
+def test_everything_changed_with_the_models_or_what_runs_them(lake):
+    assert since(lake, NOW | {"definitions": "other"}) is None
+    build(lake, partly_made_from=NOW | {"definitions": "other"})
+    assert since(lake) is None
+
+
+def test_everything_is_new_before_the_first_build(tmp_path):
+    with Lake.create(project_in(tmp_path)) as lake:
+        assert since(lake) is None
+
+
+def test_every_raw_table_is_read_by_a_model_or_tells_of_commands(lake):
+    tables = {
+        table
+        for (table,) in lake.rows(
+            "select table_name from duckdb_tables() "
+            "where database_name = 'lake' and schema_name = 'raw'"
+        )
+    }
+    read = {
+        name
+        for file in (changes.DBT_PROJECT / "models").rglob("*.sql")
+        for name in re.findall(r"source\('raw', '(\w+)'\)", file.read_text())
+    }
+    assert tables - read - {"pipeline_runs"} == set(changes.BOOKKEEPING) - {"pipeline_runs"}
+
+
+def test_the_definitions_are_the_same_every_time():
+    assert changes.definitions() == changes.definitions()
+
+
+def test_planning_a_query_of_an_empty_table_asks_the_catalog_nothing(lake):
+    """DuckLake would ask it for each column of a table without statistics."""
+    without = lake.rows(
+        "select table_name from __ducklake_metadata_lake.ducklake_table "
+        "left join __ducklake_metadata_lake.ducklake_table_stats using (table_id) "
+        "where end_snapshot is null and record_count is null"
+    )
+    assert without == []
+    add_a_query(lake)
+    assert lake.rows("select min(query_id), max(text), count(*) from lake.raw.queries") == [
+        ("q", "t", 1)
+    ]
+
+
+@pytest.fixture
+def folder(demo, tmp_path) -> Path:
+    return shutil.copytree(demo, tmp_path / "demo")
+
+
+def test_a_build_after_which_nothing_changed_does_nothing(folder):
+    before = gradelake(folder, "log", "--json").stdout
+    assert gradelake(folder, "build").stdout == "nothing changed since r1\n"
+    done = gradelake(folder, "build", "--json").stdout
+    assert done == '{"changed": false, "release": "r1"}\n'
+    assert gradelake(folder, "log", "--json").stdout == before
+
+
+def test_it_does_not_import_dbt(folder):
+    done = run_apart(folder, "build", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "duckdb" in imported
+    assert not {"dbt", "pandas", "polars", "pandera"} & imported
+
+
+def test_a_name_becomes_a_further_name_of_the_release(folder):
+    gradelake(folder, "build", "--name", "deadline")
+    boards = [
+        gradelake(folder, "sql", "from leaderboard order by all", "--release", name).stdout
+        for name in ("r1", "deadline")
+    ]
+    assert boards[0] == boards[1]
+    assert gradelake(folder, "build").stdout == "nothing changed since deadline\n"
+
+
+def test_a_full_refresh_builds_all_the_same(folder):
+    done = gradelake(folder, "build", "--full-refresh").stdout
+    assert "published release r2" in done
+
+
+def test_a_build_that_died_before_it_published_is_published_by_the_next(folder):
+    project = Project.find(folder)
+    for file in ("releases/r1.sqlite", "published.sqlite"):
+        (project.lake_path / file).unlink()
+    assert "nothing changed since r1" in gradelake(folder, "build").stdout
+    assert gradelake(folder, "sql", "select count(*) > 0 from leaderboard").returncode == 0
+
+
+def test_all_that_a_build_writes_is_one_commit(folder):
+    gradelake(folder, "build", "--full-refresh")
+    with Lake.live(Project.find(folder)) as lake:
+        kinds = lake.rows(
+            "select json_extract_string(commit_extra_info, '$.kind') from lake.snapshots() "
+            "order by snapshot_id desc limit 2"
+        )
+        assert kinds[0] == ("build",)
+        touched = lake.value(
+            "select len(flatten(map_values(changes))) from lake.snapshots() "
+            "order by snapshot_id desc limit 1"
+        )
+    assert touched > 50
