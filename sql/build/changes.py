@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from gradelake.sql.build.seeds import PACKAGED
+from gradelake.sql.build.seeds import PACKAGED, gather
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
 
 DBT_PROJECT = PACKAGED.parent
 _FOLDERS = ("macros", "models", "snapshots", "tests")
@@ -90,6 +93,20 @@ def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] 
         return None
     seeds = [seed for seed in now if any(each.get(seed) != now[seed] for each in former)]
     return seeds + [f"source:raw.{table}" for table in _raw_tables_since(lake, last.snapshot)]
+
+
+def unchanged_release(project: Project) -> str | None:
+    """The newest release, if a build would find nothing changed since; None otherwise."""
+    with Lake.writer(project) as lake:
+        try:
+            now = made_from(gather(project))
+        except BadInput:  # a build says what is wrong with the seeds
+            return None
+        last = last_build(lake)
+        if last is None or since(lake, last, now) != []:
+            return None
+        by_name = {release.name: release for release in releases.listed(lake.connection)}
+        return last.release if releases.is_published(project, by_name[last.release]) else None
 
 
 def _raw_tables_since(lake: Lake, snapshot: int) -> list[str]:

@@ -149,6 +149,20 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
     )
 
 
+def test_a_night_that_changes_nothing_publishes_nothing_and_is_seen_all_the_same(first, folder):
+    told = json.loads((first / "first.json").read_text())
+    (folder / "gradelake.toml").write_text(SETTINGS)  # nothing to grade
+    done = finished(nightly(folder, "--json"))
+    assert [each["step"] for each in done["steps"]] == ["ingest tiny"]
+    assert (done["release"], done["nothing_changed_since"]) == (None, told["release"])
+    assert done["text"].endswith(f"nothing changed since {told['release']}")
+    asked = gradelake(folder, "sql", "@nights", "--format", "json").stdout
+    assert [(each["night"], each["release"]) for each in json.loads(asked)] == [
+        (done["night"], None),
+        (told["night"], told["release"]),
+    ]
+
+
 def test_the_budget_is_shared_by_the_graders_and_never_exceeded(first):
     told = json.loads((first / "first.json").read_text())
     assert [(each["pairs"], each["left"]) for each in told["graded"]] == [(2, 2), (3, 1)]

@@ -1,4 +1,6 @@
 -- What came of each night, newest first?
+--
+-- Reads the working catalog, as with --live: a night that changed nothing publishes no release.
 select
     night,
     state,

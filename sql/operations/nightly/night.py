@@ -1,12 +1,15 @@
 """What a night does, in which order, and what goes on when a step fails."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import duckdb
+
+from gradelake.sql.build import changes
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import BadInput, Busy
+from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
 from gradelake.sql.lake.transaction import utc_now
@@ -58,7 +61,8 @@ class Work:
     ingested: dict[str, Step] = field(default_factory=dict)
     jobs: list[Job] = field(default_factory=list)
     left_out: list[dict[str, Any]] = field(default_factory=list)  # graders that have no work there
-    release: str | None = None
+    release: str | None = None  # that it published
+    unchanged: str | None = None  # the release since which nothing changed, where nothing did
     stopped: bool = False  # it was asked to stop
     moved: dict[str, Any] | None = None
     tidied: dict[str, Any] | None = None
@@ -113,6 +117,11 @@ class _Doing:
         if self.project.graders:
             self._go_through("plan", self._plan)
             self._go_through("grade", self._grade)
+        if not self.stop.times:
+            with suppress(GradelakeError, duckdb.Error):  # the build says what is wrong
+                self.work.unchanged = changes.unchanged_release(self.project)
+        if self.work.unchanged:
+            return
         night = self.work.night
         built = self._run("build", "--name", night.name, name="build")
         if built.landed and built.result:

@@ -37,6 +37,7 @@ def summarize(work: Work) -> dict[str, Any]:
         "exit_code": exit_code,
         "started_at": work.night.started_at.isoformat(),
         "release": work.release,
+        "nothing_changed_since": work.unchanged,
         "killed_before": work.night.killed,
         "counts": counts,
         "came_in": came_in,
@@ -75,11 +76,17 @@ def line(summary: dict[str, Any]) -> str:
         f"{counts['files_quarantined']:,} quarantined",
         f"{counted(counts['pairs'], 'pairs')} graded, {counts['pairs_failed']:,} failed, "
         f"{counts['pairs_left']:,} left",
-        f"release {summary['release']}" if summary["release"] else "no release",
+        _release(summary),
     ]
     if summary["failed"]:
         parts.append("failed: " + ", ".join(each["step"] for each in summary["failed"]))
     return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join(parts)}"
+
+
+def _release(summary: dict[str, Any]) -> str:
+    if summary["nothing_changed_since"]:
+        return f"nothing changed since {summary['nothing_changed_since']}"
+    return f"release {summary['release']}" if summary["release"] else "no release"
 
 
 def write(project: Project, summary: dict[str, Any]) -> Path:
