@@ -21,6 +21,9 @@ _SHOWN = 5
 def build(project, name, as_json, dbt_arguments):
     """Derive the marts with dbt and publish them to readers.
 
+    What changed since the last build is built, and nothing else; where nothing changed, no release
+    is made, and --name gives the newest one a further name. --full-refresh builds everything.
+
     Extra arguments go to `dbt build`; one that selects a part of the models builds that part in
     the working catalog only, and publishes nothing. --verbose shows dbt's own log.
 

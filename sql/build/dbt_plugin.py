@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
-from dbt.adapters.duckdb.connections import DuckDBConnectionManager
 from dbt.adapters.duckdb.environments.local import DuckDBCursorWrapper, LocalEnvironment
 from dbt.adapters.duckdb.plugins import BasePlugin
 
@@ -59,13 +58,20 @@ def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path, definitions: str) -
     conn.execute("set variable definitions = ?", [definitions])
 
 
+class _Cursor(DuckDBCursorWrapper):
+    """Leaves the transaction open where dbt would begin or commit one of its own."""
+
+    def execute(self, sql, bindings=None):
+        return self if sql in ("BEGIN", "COMMIT") else super().execute(sql, bindings)
+
+
 class _Handle:
     """The one connection, however often dbt opens, closes or rolls back one of its own."""
 
     def __init__(self, conn: duckdb.DuckDBPyConnection):
-        self._cursor = DuckDBCursorWrapper(conn)
+        self._cursor = _Cursor(conn)
 
-    def cursor(self) -> DuckDBCursorWrapper:
+    def cursor(self) -> _Cursor:
         return self._cursor
 
     def close(self) -> None: ...
@@ -81,5 +87,3 @@ def _handle(self: LocalEnvironment) -> _Handle:
 
 
 LocalEnvironment.handle = _handle
-DuckDBConnectionManager.add_begin_query = lambda self: None
-DuckDBConnectionManager.add_commit_query = lambda self: None

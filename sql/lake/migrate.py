@@ -30,11 +30,11 @@ def applied(lake: Any) -> int:
 
 
 def migrate(lake: Any) -> None:
-    """Apply to an open `Lake` what is missing, each migration in a transaction of its own.
+    """Apply to an open `Lake` what is missing, in one transaction.
 
     Raises `WorkFailed` when the lake was made by a newer Gradelake.
     """
-    newest = migrations()[-1][0]
+    newest, name, _ = migrations()[-1]
     if (have := applied(lake)) > newest:
         raise WorkFailed(
             f"this lake has raw schema {have}; this Gradelake knows only up to {newest}",
@@ -42,11 +42,12 @@ def migrate(lake: Any) -> None:
         )
     if have == newest:
         return
-    for number, name, statements in migrations():
-        with lake.transaction("migration", f"{number:03d} {name}") as transaction:
-            if number <= applied(lake):  # another process was faster
+    with lake.transaction("migration", f"{newest:03d} {name}") as transaction:
+        have = applied(lake)  # another process may have been faster
+        lake.connection.execute(f"USE {NAME}")
+        for number, _, statements in migrations():
+            if number <= have:
                 continue
-            lake.connection.execute(f"USE {NAME}")
             transaction.run(statements.replace("{", "{{").replace("}", "}}"))
             transaction.run(
                 "create table if not exists {lake}.raw.schema_migrations "
@@ -57,12 +58,5 @@ def migrate(lake: Any) -> None:
             )
             for schema in SCHEMAS:
                 transaction.run(f"create schema if not exists {{lake}}.{schema}")
-            # dbt leaves unchanged views alone, but these read the tables that have just changed
-            for (view,) in lake.rows(
-                "select view_name from duckdb_views() where database_name = ? "
-                "and schema_name = 'staging'",
-                NAME,
-            ):
-                transaction.run(f"drop view {{lake}}.staging.{view}")
-            lake.connection.execute("USE memory")
+        lake.connection.execute("USE memory")
     give_empty_statistics(lake)

@@ -124,7 +124,7 @@ def test_a_changed_run_reaches_only_what_is_made_of_runs(folder):
     gradelake(folder, "ingest", "demo")
     built = set(json.loads(gradelake(folder, "build", "--json").stdout)["seconds_by_node"])
     assert {"int_ranked_entries", "topic_scores", "leaderboard"} <= built
-    assert not {"int_labels", "rubric_history", "rubric_edits", "kappa", "wanted_items"} & built
+    assert not {"int_labels", "rubric_history", "rubric_edits", "int_grader_items"} & built
 
 
 def test_an_edit_leaves_the_parts_of_the_other_versions_alone(folder, tmp_path):

@@ -69,7 +69,7 @@ def test_required_columns_are_required_by_the_table_too(project):
 
 def test_making_a_lake_again_changes_nothing(project):
     with Lake.create(project) as lake:
-        assert lake.value("select max(snapshot_id) from lake.snapshots()") == len(migrations())
+        assert lake.value("select max(snapshot_id) from lake.snapshots()") == 1
         assert applied(lake) == migrations()[-1][0]
 
 
@@ -112,7 +112,7 @@ def test_an_error_in_a_transaction_leaves_nothing(project, error):
             interrupted()
         assert lake.value("select count(*) from lake.raw.queries") == 0
         assert lake.value("select count(*) from lake.raw.ledger") == 0
-        assert lake.value("select max(snapshot_id) from lake.snapshots()") == len(migrations())
+        assert lake.value("select max(snapshot_id) from lake.snapshots()") == 1
         with lake.transaction("test") as transaction:  # and the next one works
             transaction.insert("queries", queries("q1"))
         assert lake.value("select count(query_id) from lake.raw.queries") == 1

@@ -374,6 +374,7 @@ def test_a_killed_night_takes_its_step_along_and_the_next_one_finishes_its_work(
 @pytest.mark.slow
 def test_a_night_that_is_stopped_stops_its_step_closes_its_row_and_says_so(folder):
     write(folder, "gradelake.toml", SETTINGS)
+    write(folder, "runs/good.run", "q1 Q0 p1 1 2.5 good")  # something to build
     night = nightly(folder, "--on-failure", "cat > mailed.json")
     wait_for_step(night, "build")
     night.send_signal(signal.SIGTERM)
