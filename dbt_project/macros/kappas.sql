@@ -15,6 +15,10 @@
         group by all
     ),
 
+    cuts as (
+        select * from {{ ref('int_agreement_cuts') }}
+    ),
+
     classes as (
         select
             {% for column in groups %}cells.{{ column }}, {% endfor %}
@@ -32,7 +36,7 @@
                 else cells.judgment >= cuts.reference_cut
             end as is_reference
         from cells
-        inner join {{ ref('int_agreement_cuts') }} as cuts using (collection, label_set, reference)
+        inner join cuts using (collection, label_set, reference)
     ),
 
     counts as (

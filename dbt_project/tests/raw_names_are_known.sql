@@ -1,6 +1,34 @@
 -- Everything in the raw schema names queries, systems and graders that exist; models rely on it.
 with
 
+run_entries as (
+    select * from {{ ref('stg_run_entries') }}
+),
+
+judgments as (
+    select * from {{ ref('stg_judgments') }}
+),
+
+grades as (
+    select * from {{ ref('stg_grades') }}
+),
+
+grading_batches as (
+    select * from {{ ref('stg_grading_batches') }}
+),
+
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+graders as (
+    select * from {{ ref('stg_graders') }}
+),
+
 named as (
     select distinct
         'run_entries' as raw_table,
@@ -8,26 +36,26 @@ named as (
         query_id,
         system,
         cast(null as varchar) as grader_id
-    from {{ ref('stg_run_entries') }}
+    from run_entries
     union all by name
     select distinct
         'judgments' as raw_table,
         collection,
         query_id
-    from {{ ref('stg_judgments') }}
+    from judgments
     union all by name
     select distinct
         'grades' as raw_table,
         collection,
         query_id,
         grader_id
-    from {{ ref('stg_grades') }}
+    from grades
     union all by name
     select distinct
         'grading_batches' as raw_table,
         collection,
         grader_id
-    from {{ ref('stg_grading_batches') }}
+    from grading_batches
 )
 
 select
@@ -35,7 +63,7 @@ select
     collection,
     'query ' || query_id as unknown_name
 from named
-anti join {{ ref('stg_queries') }} using (collection, query_id)
+anti join queries using (collection, query_id)
 where query_id is not null
 union
 select
@@ -43,7 +71,7 @@ select
     collection,
     'system ' || system as unknown_name
 from named
-anti join {{ ref('stg_systems') }} using (collection, system)
+anti join systems using (collection, system)
 where system is not null
 union
 select
@@ -51,5 +79,5 @@ select
     collection,
     'grader ' || grader_id as unknown_name
 from named
-anti join {{ ref('stg_graders') }} using (grader_id)
+anti join graders using (grader_id)
 where grader_id is not null

@@ -7,6 +7,10 @@ confusions as (
     select * from {{ ref('int_confusions') }}
 ),
 
+label_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+),
+
 labels as (
     select distinct
         collection,
@@ -82,7 +86,7 @@ collapsed_cuts as (
         || label_pairs.max_label as cut,
         levels.level as label_cut,
         levels.level as reference_cut
-    from {{ ref('int_label_pairs') }} as label_pairs
+    from label_pairs
     inner join levels using (collection, label_set, reference)
     where
         label_pairs.is_common_scale

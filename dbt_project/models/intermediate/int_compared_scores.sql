@@ -6,6 +6,14 @@ with
 
 topic_scores as (
     select * from {{ ref('topic_scores') }}
+),
+
+label_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
 )
 
 select
@@ -20,8 +28,8 @@ select
     one.system,
     one.value,
     other.value as human_value
-from {{ ref('int_label_pairs') }} as label_pairs
-inner join {{ ref('stg_collections') }} as collections using (collection)
+from label_pairs
+inner join collections using (collection)
 inner join topic_scores as one using (collection, label_set)
 inner join topic_scores as other
     on

@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+rubric_items as (
+    select * from {{ ref('int_rubric_items') }}
+)
+
 -- an item that several banks have counts once, with the greatest of its weights
 select
     collection,
@@ -10,5 +16,5 @@ select
     min(item_text) as item_text,
     first(gold_answers order by bank) filter (where len(gold_answers) > 0) as gold_answers,
     max(weight) as weight
-from {{ ref('int_rubric_items') }}
+from rubric_items
 group by all

@@ -3,6 +3,10 @@
 -- ones, the lower of the two in the middle, a mean halfway between two grades to the one below.
 with
 
+ensembles as (
+    select * from {{ ref('int_ensembles') }}
+),
+
 grades as (
     select * from {{ ref('int_grades_in_force') }}
     where grade is not null
@@ -27,7 +31,7 @@ votes as (
             10
         ) as expected_grade,
         max(grades.graded_at) as graded_at
-    from {{ ref('int_ensembles') }} as ensembles
+    from ensembles
     inner join grades using (grader_id)
     group by all
 ),

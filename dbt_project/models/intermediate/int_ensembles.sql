@@ -1,5 +1,15 @@
 {{ config(materialized='view') }}
 
+with
+
+ensembles as (
+    select * from {{ ref('ensembles') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+)
+
 -- another rule, or another member, is another ensemble, as with graders
 select
     ensembles.ensemble,
@@ -22,6 +32,6 @@ select
     graders.scale_min,
     graders.scale_max,
     graders.created_at
-from {{ ref('ensembles') }} as ensembles
-inner join {{ ref('int_own_graders') }} as graders using (grader)
+from ensembles
+inner join graders using (grader)
 window members_of_one as (partition by ensembles.ensemble)

@@ -1,6 +1,16 @@
 {{ config(materialized='view') }}
 
 -- A review counts as long as what was shown is so: the texts, and the grade.
+with
+
+grade_reviews as (
+    select * from {{ ref('stg_grade_reviews') }}
+),
+
+grades_in_force as (
+    select * from {{ ref('int_grades_in_force') }}
+)
+
 select
     grade_reviews.collection,
     grade_reviews.grader_id,
@@ -16,8 +26,8 @@ select
     end as reviewed_grade,
     grade_reviews.note,
     grade_reviews.reviewed_at
-from {{ ref('stg_grade_reviews') }} as grade_reviews
-inner join {{ ref('int_grades_in_force') }} as grades_in_force
+from grade_reviews
+inner join grades_in_force
     using (grader_id, collection, query_id, passage_id, item_id, grade)
 where
     grade_reviews.passage_sha256 is not distinct from grades_in_force.passage_sha256

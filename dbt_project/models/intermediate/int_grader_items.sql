@@ -1,17 +1,33 @@
 with
 
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+grades as (
+    select * from {{ ref('stg_grades') }}
+),
+
+ensemble_grades as (
+    select * from {{ ref('int_ensemble_grades') }}
+),
+
+items as (
+    select * from {{ ref('int_distinct_items') }}
+),
+
 -- a grader's rubric matters where it has graded something
 graders_at_work as (
     select
         collection,
         grader_id
-    from {{ ref('stg_grades') }}
+    from grades
     where grade is not null
     union
     select
         collection,
         grader_id
-    from {{ ref('int_ensemble_grades') }}
+    from ensemble_grades
 )
 
 select
@@ -24,7 +40,7 @@ select
     items.item_id,
     items.item_text,
     items.weight
-from {{ ref('int_distinct_items') }} as items
-inner join {{ ref('int_graders') }} as graders using (kind)
+from items
+inner join graders using (kind)
 semi join graders_at_work using (collection, grader_id)
 where items.gold_answers is not null or not graders.needs_gold_answers

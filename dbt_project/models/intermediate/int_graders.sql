@@ -2,6 +2,14 @@
 
 with
 
+own_graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+ensembles as (
+    select * from {{ ref('int_ensembles') }}
+),
+
 ensemble_graders as (
     select
         ensemble_id as grader_id,
@@ -18,7 +26,7 @@ ensemble_graders as (
         any_value(scale_min) as scale_min,
         any_value(scale_max) as scale_max,
         max(created_at) as created_at
-    from {{ ref('int_ensembles') }}
+    from ensembles
     group by
         ensemble_id,
         ensemble,
@@ -26,7 +34,7 @@ ensemble_graders as (
 ),
 
 graders as (
-    select * from {{ ref('int_own_graders') }}
+    select * from own_graders
     union all by name
     select * from ensemble_graders
 )

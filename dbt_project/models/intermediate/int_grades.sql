@@ -2,10 +2,18 @@
 
 with
 
-grades as (
+grades_in_force as (
     select * from {{ ref('int_grades_in_force') }}
-    union all by name
+),
+
+ensemble_grades as (
     select * from {{ ref('int_ensemble_grades') }}
+),
+
+grades as (
+    select * from grades_in_force
+    union all by name
+    select * from ensemble_grades
 )
 
 select

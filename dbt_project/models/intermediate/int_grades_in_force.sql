@@ -2,6 +2,14 @@
 
 with
 
+grades as (
+    select * from {{ ref('stg_grades') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
 queries as (
     select
         collection,
@@ -31,8 +39,8 @@ select
     grades.scale_mass,
     grades.cut_characters,
     grades.error
-from {{ ref('stg_grades') }} as grades
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+from grades
+left join passages using (collection, passage_id)
 left join queries using (collection, query_id)
 where
     (grades.passage_sha256 is null or grades.passage_sha256 = passages.text_sha256)

@@ -15,8 +15,16 @@ grader_items as (
     ) }}
 ),
 
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
 grid as (
     select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
 ),
 
 deepest as (
@@ -62,13 +70,13 @@ passages as (
         list(list_position(variants.item_ids, item_grades.item_id) order by item_grades.item_id)
             as intents
     from variants
-    inner join {{ ref('int_item_grades') }} as item_grades
+    inner join item_grades
         on
             variants.collection = item_grades.collection
             and variants.grader_id = item_grades.grader_id
             and variants.query_id = item_grades.query_id
             and list_contains(variants.item_ids, item_grades.item_id)
-    inner join {{ ref('evaluation_levels') }} as levels on item_grades.grade >= levels.level
+    inner join levels on item_grades.grade >= levels.level
     group by all
 ),
 

@@ -1,5 +1,15 @@
 {{ config(materialized='view') }}
 
+with
+
+rubric_items as (
+    select * from {{ ref('stg_rubric_items') }}
+),
+
+graded_items as (
+    select * from {{ ref('int_graded_items') }}
+)
+
 select
     collection,
     bank,
@@ -11,7 +21,7 @@ select
     gold_answers,
     weight,
     origin
-from {{ ref('stg_rubric_items') }}
+from rubric_items
 union all
 select
     collection,
@@ -24,4 +34,4 @@ select
     null as gold_answers,
     1 as weight,
     'imported' as origin
-from {{ ref('int_graded_items') }}
+from graded_items

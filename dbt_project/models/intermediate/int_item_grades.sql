@@ -1,5 +1,19 @@
 {{ config(materialized='view') }}
 
+with
+
+grades as (
+    select * from {{ ref('int_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
+)
+
 select
     grades.collection,
     grades.grader_id,
@@ -9,9 +23,9 @@ select
     grades.item_id,
     grades.grade,
     grades.answer
-from {{ ref('int_grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
-anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
+from grades
+inner join graders using (grader_id)
+anti join left_out_passages using (collection, passage_id)
 where
     graders.kind is not null
     and grades.item_id != ''

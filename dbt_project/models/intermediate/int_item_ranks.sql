@@ -2,11 +2,27 @@
 -- how often, follows from it under every version of the rubric that has the item.
 with
 
-top_entries as (
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+ranked_entries as (
     select * from {{ ref('int_ranked_entries') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+top_entries as (
+    select * from ranked_entries
     where
         rank <= (
-            select max(grid.cutoff) from {{ ref('int_measures') }} as grid
+            select max(grid.cutoff) from grid
             where grid.kind = 'rubric'
         )
 )
@@ -19,7 +35,7 @@ select
     item_grades.item_id,
     levels.level as tau,
     list(top_entries.rank order by top_entries.rank) as ranks
-from {{ ref('int_item_grades') }} as item_grades
+from item_grades
 inner join top_entries using (collection, query_id, passage_id)
-inner join {{ ref('evaluation_levels') }} as levels on item_grades.grade >= levels.level
+inner join levels on item_grades.grade >= levels.level
 group by all

@@ -8,12 +8,20 @@ label_sets as (
     select * from {{ ref('int_label_sets') }}
 ),
 
+label_set_inputs as (
+    select * from {{ ref('int_label_set_inputs') }}
+),
+
+sampled_pairs as (
+    select * from {{ ref('int_sampled_pairs') }}
+),
+
 sampled_hashes as (
     select
         collection,
         label_set,
         {{ hash_of_rows('query_id, passage_id') }} as sampled_hash
-    from {{ ref('int_sampled_pairs') }}
+    from sampled_pairs
     group by all
 ),
 
@@ -36,7 +44,7 @@ candidates as (
         hash(label_set_inputs.labels_hash, sampled_hashes.sampled_hash) as inputs
     from label_sets
     inner join newest using (collection)
-    inner join {{ ref('int_label_set_inputs') }} as label_set_inputs using (collection, label_set)
+    inner join label_set_inputs using (collection, label_set)
     left join sampled_hashes using (collection, label_set)
 )
 

@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+policies as (
+    select * from {{ ref('label_policies') }}
+)
+
 select
     policy,
     rule,
@@ -15,4 +21,4 @@ select
                 for pair in regexp_split_to_array(trim(mapping), ' +')
             ])
     end as mapping
-from {{ ref('label_policies') }}
+from policies

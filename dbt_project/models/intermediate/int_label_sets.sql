@@ -1,10 +1,30 @@
 with
 
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+rubric_labels as (
+    select * from {{ ref('int_rubric_labels') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+policies as (
+    select * from {{ ref('int_label_policies') }}
+),
+
 label_sets as (
     select
         collection,
         label_set
-    from {{ ref('int_labels') }}
+    from labels
     group by all
 ),
 
@@ -16,7 +36,7 @@ rubric_label_sets as (
         rubric_version,
         policy,
         max(n_items) as n_items
-    from {{ ref('int_rubric_labels') }}
+    from rubric_labels
     group by all
 )
 
@@ -37,10 +57,10 @@ select
         else coalesce(graders.scale_max, collections.max_relevance)
     end as max_label
 from label_sets
-inner join {{ ref('stg_collections') }} as collections using (collection)
+inner join collections using (collection)
 left join rubric_label_sets using (collection, label_set)
-left join {{ ref('int_label_policies') }} as policies using (policy)
-left join {{ ref('int_graders') }} as graders
+left join policies using (policy)
+left join graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader

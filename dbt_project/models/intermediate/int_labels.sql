@@ -1,5 +1,25 @@
 with
 
+judgments as (
+    select * from {{ ref('stg_judgments') }}
+),
+
+grades as (
+    select * from {{ ref('int_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+rubric_labels as (
+    select * from {{ ref('int_rubric_labels') }}
+),
+
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
+),
+
 labels as (
     select
         collection,
@@ -7,7 +27,7 @@ labels as (
         query_id,
         passage_id,
         relevance as label
-    from {{ ref('stg_judgments') }}
+    from judgments
     union all by name
     -- a direct judge grades passages without a rubric: its grade is the label
     select
@@ -16,8 +36,8 @@ labels as (
         grades.query_id,
         grades.passage_id,
         grades.grade as label
-    from {{ ref('int_grades') }} as grades
-    inner join {{ ref('int_graders') }} as graders using (grader_id)
+    from grades
+    inner join graders using (grader_id)
     where
         graders.target = 'direct'
         and grades.item_id = ''
@@ -31,9 +51,9 @@ labels as (
         label,
         n_items,
         n_missing
-    from {{ ref('int_rubric_labels') }}
+    from rubric_labels
 )
 
 select labels.*
 from labels
-anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
+anti join left_out_passages using (collection, passage_id)

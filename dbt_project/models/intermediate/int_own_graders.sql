@@ -2,6 +2,10 @@
 
 with
 
+graders as (
+    select * from {{ ref('stg_graders') }}
+),
+
 numbered_graders as (
     select
         *,
@@ -16,7 +20,7 @@ numbered_graders as (
             when target in ('extract', 'verify')
                 then coalesce(items, if(starts_with(prompt, 'nugget_'), 'nugget', 'question'))
         end as asks_about
-    from {{ ref('stg_graders') }}
+    from graders
 )
 
 select

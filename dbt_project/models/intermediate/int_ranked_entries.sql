@@ -2,15 +2,31 @@
 -- however deep, and the last one, whose rank is the ranking's length.
 with
 
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+rankings as (
+    select * from {{ ref('int_rankings') }}
+),
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
 -- how deep a ranking is looked at: the pool, or the deepest cutoff of the grid
 depths as (
     select
         collection,
         greatest(
             default_pool_depth,
-            (select coalesce(max(cutoff), 0) from {{ ref('int_measures') }})
+            (select coalesce(max(cutoff), 0) from grid)
         ) as depth
-    from {{ ref('stg_collections') }}
+    from collections
 ),
 
 labelled_passages as (
@@ -19,7 +35,7 @@ labelled_passages as (
         query_id,
         passage_id,
         true as is_labelled
-    from {{ ref('int_labels') }}
+    from labels
 )
 
 select
@@ -28,7 +44,7 @@ select
     rankings.query_id,
     rankings.passage_id,
     rankings.rank
-from {{ ref('int_rankings') }} as rankings
+from rankings
 inner join depths using (collection)
 left join labelled_passages using (collection, query_id, passage_id)
 where

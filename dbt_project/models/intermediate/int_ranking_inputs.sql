@@ -2,11 +2,31 @@
 
 with
 
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
 rankings as (
     select
         collection,
         {{ hash_of_rows('system, query_id, passage_id, rank') }} as entries_hash
-    from {{ ref('int_ranked_entries') }}
+    from ranked_entries
     group by collection
 ),
 
@@ -15,7 +35,7 @@ names as (
     select
         collection,
         {{ hash_of_rows('system') }} as systems_hash
-    from {{ ref('stg_systems') }}
+    from systems
     group by collection
 )
 
@@ -24,9 +44,9 @@ select
     hash(
         rankings.entries_hash,
         names.systems_hash,
-        (select {{ hash_of_rows('measure') }} from {{ ref('int_measures') }}),
-        (select {{ hash_of_rows('level') }} from {{ ref('evaluation_levels') }})
+        (select {{ hash_of_rows('grid.measure') }} from grid),
+        (select {{ hash_of_rows('levels.level') }} from levels)
     ) as rankings_hash
-from {{ ref('stg_collections') }} as collections
+from collections
 left join rankings using (collection)
 left join names using (collection)

@@ -5,6 +5,22 @@
 -- it must follow raw.
 with
 
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+run_entries as (
+    select * from {{ ref('stg_run_entries') }}
+),
+
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
+),
+
 -- a whole number for each ranking: much faster to sort by than strings
 numbered_rankings as (
     select
@@ -14,8 +30,8 @@ numbered_rankings as (
         row_number() over (
             order by systems.collection, systems.system, queries.query_id
         ) as ranking_id
-    from {{ ref('stg_systems') }} as systems
-    inner join {{ ref('stg_queries') }} as queries using (collection)
+    from systems
+    inner join queries using (collection)
 ),
 
 entries as (
@@ -23,9 +39,9 @@ entries as (
         numbered_rankings.ranking_id,
         run_entries.passage_id,
         run_entries.ranking_score
-    from {{ ref('stg_run_entries') }} as run_entries
+    from run_entries
     inner join numbered_rankings using (collection, system, query_id)
-    anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
+    anti join left_out_passages using (collection, passage_id)
 ),
 
 ranked_entries as (

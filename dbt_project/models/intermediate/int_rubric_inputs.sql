@@ -1,6 +1,18 @@
 -- Hashes tell whether anything that coverage is computed from has changed since the last build.
 with
 
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+ranking_inputs as (
+    select * from {{ ref('int_ranking_inputs') }}
+),
+
 rubrics as (
     select
         collection,
@@ -8,7 +20,7 @@ rubrics as (
         grader,
         rubric_version,
         {{ hash_of_rows('query_id, item_id, weight') }} as items_hash
-    from {{ ref('int_grader_items') }}
+    from grader_items
     group by all
 ),
 
@@ -17,7 +29,7 @@ grades as (
         collection,
         grader_id,
         {{ hash_of_rows('query_id, passage_id, item_id, grade') }} as grades_hash
-    from {{ ref('int_item_grades') }}
+    from item_grades
     group by all
 )
 
@@ -32,4 +44,4 @@ select
     ) as inputs
 from rubrics
 inner join grades using (collection, grader_id)
-inner join {{ ref('int_ranking_inputs') }} as ranking_inputs using (collection)
+inner join ranking_inputs using (collection)

@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+states as (
+    select * from {{ ref('int_rubric_states') }}
+)
+
 select
     rubric_version,
     collection,
@@ -15,5 +21,5 @@ select
     origin_item_id,
     action,
     previous_item_id
-from {{ ref('int_rubric_states') }}
+from states
 where is_in_force

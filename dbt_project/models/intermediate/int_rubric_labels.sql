@@ -1,7 +1,15 @@
 with
 
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
 grader_items as (
     select * from {{ ref('int_grader_items') }}
+),
+
+policies as (
+    select * from {{ ref('int_label_policies') }}
 ),
 
 rubric_sizes as (
@@ -24,7 +32,7 @@ graded_passages as (
         grader_items.query_id,
         item_grades.passage_id,
         list_reverse_sort(list(item_grades.grade)) as grades
-    from {{ ref('int_item_grades') }} as item_grades
+    from item_grades
     inner join grader_items using (collection, grader_id, query_id, item_id)
     group by all
 ),
@@ -42,7 +50,7 @@ labels as (
             when 'sum' then list_sum(graded_passages.grades)
         end as label
     from graded_passages
-    cross join {{ ref('int_label_policies') }} as policies
+    cross join policies
 )
 
 select

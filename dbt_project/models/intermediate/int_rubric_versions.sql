@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+rubric_edits as (
+    select * from {{ ref('stg_rubric_edits') }}
+)
+
 select
     collection,
     rubric_version,
@@ -7,5 +13,5 @@ select
         partition by collection
         order by rubric_version
     ) as previous_version
-from {{ ref('stg_rubric_edits') }}
+from rubric_edits
 group by collection, rubric_version

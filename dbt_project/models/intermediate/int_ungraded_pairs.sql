@@ -1,5 +1,19 @@
 {{ config(materialized='view') }}
 
+with
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+wanted_grades as (
+    select * from {{ ref('wanted_grades') }}
+),
+
+grades as (
+    select * from {{ ref('int_grades') }}
+)
+
 select
     collection,
     grader_id,
@@ -14,12 +28,11 @@ select
         when not wanted_grades.is_gradable then 'no text'
         else 'missing'
     end as status
-from {{ ref('wanted_grades') }} as wanted_grades
-inner join {{ ref('int_graders') }} as graders
+from wanted_grades
+inner join graders
     on
         wanted_grades.kind = graders.asks_about
         and wanted_grades.answers_from is not distinct from graders.answers_from
         and (wanted_grades.has_gold_answers or not graders.needs_gold_answers)
-left join {{ ref('int_grades') }} as grades
-    using (collection, grader_id, query_id, passage_id, item_id)
+left join grades using (collection, grader_id, query_id, passage_id, item_id)
 where grades.grade is null

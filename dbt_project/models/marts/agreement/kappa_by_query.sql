@@ -2,10 +2,16 @@
 
 with
 
+confusions as (
+    select * from {{ ref('int_confusions') }}
+),
+
+label_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+),
+
 kappas as (
-    {{ kappas(
-        ref('int_confusions'), ['collection', 'label_set', 'reference', 'is_sampled', 'query_id']
-    ) }}
+    {{ kappas('confusions', ['collection', 'label_set', 'reference', 'is_sampled', 'query_id']) }}
 )
 
 select
@@ -19,4 +25,4 @@ select
     kappas.cut,
     {{ agreement_columns() }}
 from kappas
-inner join {{ ref('int_label_pairs') }} as label_pairs using (collection, label_set, reference)
+inner join label_pairs using (collection, label_set, reference)

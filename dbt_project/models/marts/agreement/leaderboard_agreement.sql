@@ -8,6 +8,14 @@ leaderboard as (
     select * from {{ ref('leaderboard', v=2) }}
 ),
 
+label_pairs as (
+    select * from {{ ref('int_label_pairs') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
 paired as (
     select
         label_pairs.collection,
@@ -20,8 +28,8 @@ paired as (
         one.system,
         one.score_4dp as score,
         other.score_4dp as reference_score
-    from {{ ref('int_label_pairs') }} as label_pairs
-    inner join {{ ref('stg_collections') }} as collections using (collection)
+    from label_pairs
+    inner join collections using (collection)
     inner join leaderboard as one using (collection, label_set)
     inner join leaderboard as other
         on

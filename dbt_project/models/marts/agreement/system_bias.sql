@@ -8,6 +8,10 @@ compared_scores as (
     select * from {{ ref('int_compared_scores') }}
 ),
 
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
 boards as (
     select distinct
         collection,
@@ -29,7 +33,7 @@ residuals as (
         coalesce(cast(compared_scores.human_value as decimal(11, 10)), 0) as human_score,
         score - human_score as residual
     from boards
-    inner join {{ ref('stg_systems') }} as systems using (collection)
+    inner join systems using (collection)
     left join compared_scores
         using (collection, label_set, assessor, level, measure, query_id, system)
 ),

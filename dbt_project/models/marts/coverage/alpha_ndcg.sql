@@ -14,8 +14,28 @@ grader_items as (
     ) }}
 ),
 
+item_ranks as (
+    select * from {{ ref('int_item_ranks') }}
+),
+
+ideal_gains as (
+    select * from {{ ref('int_ideal_gains') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
 levels as (
     select level as tau from {{ ref('evaluation_levels') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
 ),
 
 answered as (
@@ -23,12 +43,12 @@ answered as (
         collection,
         system,
         query_id
-    from {{ ref('int_ranked_entries') }}
+    from ranked_entries
 ),
 
 cutoffs as (
     select distinct cutoff as k
-    from {{ ref('int_measures') }}
+    from grid
     where family = 'alpha-nDCG'
 ),
 
@@ -56,7 +76,7 @@ item_gains as (
             for rank, nth in item_ranks.ranks
             if rank <= cutoffs.k
         ]) as gain
-    from {{ ref('int_item_ranks') }} as item_ranks
+    from item_ranks
     cross join cutoffs
 ),
 
@@ -86,10 +106,9 @@ select
     answered.query_id is not null as is_answered,
     round(coalesce(gains.gain / ideal_gains.gain, 0), 10) as alpha_ndcg
 from rubrics
-inner join {{ ref('stg_systems') }} as systems using (collection)
+inner join systems using (collection)
 cross join levels
 cross join cutoffs
 left join gains using (collection, grader_id, rubric_version, query_id, tau, k, system)
-left join {{ ref('int_ideal_gains') }} as ideal_gains
-    using (collection, grader_id, rubric_version, query_id, tau, k)
+left join ideal_gains using (collection, grader_id, rubric_version, query_id, tau, k)
 left join answered using (collection, query_id, system)

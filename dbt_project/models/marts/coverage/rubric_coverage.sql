@@ -14,9 +14,33 @@ grader_items as (
     ) }}
 ),
 
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+item_ranks as (
+    select * from {{ ref('int_item_ranks') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
 cutoffs as (
     select distinct cutoff as k
-    from {{ ref('int_measures') }}
+    from grid
     where family = 'Cover'
 ),
 
@@ -27,7 +51,7 @@ best_grades as (
         query_id,
         item_id,
         max(grade) as best_grade
-    from {{ ref('int_item_grades') }}
+    from item_grades
     group by all
 ),
 
@@ -46,7 +70,7 @@ rubrics as (
         count(*) filter (where best_grades.best_grade >= levels.level) as n_coverable
     from grader_items
     left join best_grades using (collection, grader_id, query_id, item_id)
-    cross join {{ ref('evaluation_levels') }} as levels
+    cross join levels
     group by all
 ),
 
@@ -55,7 +79,7 @@ answered as (
         collection,
         system,
         query_id
-    from {{ ref('int_ranked_entries') }}
+    from ranked_entries
 ),
 
 covered as (
@@ -69,7 +93,7 @@ covered as (
         grader_items.query_id,
         count(*) as n_covered,
         sum(grader_items.weight order by grader_items.item_id) as covered_weight
-    from {{ ref('int_item_ranks') }} as item_ranks
+    from item_ranks
     inner join grader_items using (collection, grader_id, query_id, item_id)
     inner join cutoffs on item_ranks.ranks[1] <= cutoffs.k
     group by all
@@ -95,7 +119,7 @@ select
             then round(coalesce(covered.n_covered, 0) / rubrics.n_graded_items, 10)
     end as cover_workbench
 from rubrics
-inner join {{ ref('stg_systems') }} as systems using (collection)
+inner join systems using (collection)
 cross join cutoffs
 left join covered using (collection, grader_id, rubric_version, tau, query_id, k, system)
 left join answered using (collection, query_id, system)

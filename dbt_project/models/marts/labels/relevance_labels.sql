@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+labels as (
+    select * from {{ ref('int_labels') }}
+)
+
 select
     collection,
     label_set,
@@ -8,4 +14,4 @@ select
     cast(label as integer) as label,
     n_items,
     n_missing
-from {{ ref('int_labels') }}
+from labels

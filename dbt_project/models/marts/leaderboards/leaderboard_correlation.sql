@@ -2,6 +2,10 @@
 -- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.
 with
 
+leaderboard as (
+    select * from {{ ref('leaderboard', v=2) }}
+),
+
 official_ranks as (
     select * from {{ ref('stg_official_ranks') }}
 ),
@@ -24,7 +28,7 @@ boards as (
         leaderboard.score_4dp,
         leaderboard.score,
         official_ranks.rank as official_rank
-    from {{ ref('leaderboard', v=2) }} as leaderboard
+    from leaderboard
     inner join leaderboards using (collection)
     left join official_ranks using (collection, leaderboard, system)
 ),

@@ -1,3 +1,9 @@
+with
+
+leaderboard as (
+    select * from {{ ref('leaderboard', v=2) }}
+)
+
 select
     collection,
     label_set,
@@ -10,4 +16,4 @@ select
     rank,
     n_queries,
     n_answered
-from {{ ref('leaderboard', v=2) }}
+from leaderboard

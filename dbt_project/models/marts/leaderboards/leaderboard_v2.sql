@@ -7,20 +7,40 @@
 
 with
 
+topic_scores as (
+    select * from {{ ref('topic_scores') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
 labels as (
     {{ rows_of_stale_parts(
         ref('int_labels'), ref('int_label_set_inputs'), 'collection, label_set'
     ) }}
 ),
 
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
 grid as (
     select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
 ),
 
 label_sets as (
     {{ rows_of_stale_parts(
         ref('int_label_sets'), ref('int_label_set_inputs'), 'collection, label_set'
     ) }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
 ),
 
 label_set_queries as (
@@ -44,8 +64,7 @@ measured_queries as (
         grader_items.query_id,
         true as is_of_rubric
     from label_sets
-    inner join {{ ref('int_grader_items') }} as grader_items
-        using (collection, grader, rubric_version)
+    inner join grader_items using (collection, grader, rubric_version)
 ),
 
 -- every system meets every query; one it left unanswered counts 0 (trec_eval -c)
@@ -57,11 +76,11 @@ expected_scores as (
         systems.system,
         grid.measure,
         measured_queries.query_id
-    from {{ ref('stg_systems') }} as systems
+    from systems
     inner join measured_queries using (collection)
     inner join grid
         on measured_queries.is_of_rubric = (grid.kind = 'rubric')
-    cross join {{ ref('evaluation_levels') }} as levels
+    cross join levels
 ),
 
 -- as decimals and in a fixed order, sums do not depend on which thread adds first
@@ -79,8 +98,7 @@ means as (
         count(*) as n_queries,
         count(topic_scores.value) as n_answered
     from expected_scores
-    left join {{ ref('topic_scores') }} as topic_scores
-        using (collection, label_set, level, system, measure, query_id)
+    left join topic_scores using (collection, label_set, level, system, measure, query_id)
     group by all
 ),
 
@@ -90,7 +108,7 @@ unlabelled_entries as (
         label_set_queries.label_set,
         ranked_entries.system,
         ranked_entries.rank
-    from {{ ref('int_ranked_entries') }} as ranked_entries
+    from ranked_entries
     inner join label_set_queries using (collection, query_id)
     anti join labels using (collection, query_id, passage_id, label_set)
 ),

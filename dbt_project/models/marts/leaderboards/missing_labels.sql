@@ -2,6 +2,18 @@
 
 with
 
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
 labels as (
     select * from {{ ref('int_labels') }}
 ),
@@ -22,8 +34,8 @@ pooled as (
         ranked_entries.passage_id,
         min(ranked_entries.rank) as best_rank,
         count(*) as n_systems
-    from {{ ref('int_ranked_entries') }} as ranked_entries
-    inner join {{ ref('stg_collections') }} as collections using (collection)
+    from ranked_entries
+    inner join collections using (collection)
     where ranked_entries.rank <= collections.default_pool_depth
     group by all
 )
@@ -39,7 +51,7 @@ select
 from pooled
 inner join label_set_queries using (collection, query_id)
 anti join labels using (collection, query_id, passage_id, label_set)
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join passages using (collection, passage_id)
 order by
     pooled.n_systems desc,
     pooled.best_rank asc,

@@ -39,6 +39,14 @@ label_sets as (
     ) }}
 ),
 
+rubric_coverage as (
+    select * from {{ ref('rubric_coverage') }}
+),
+
+alpha_ndcg as (
+    select * from {{ ref('alpha_ndcg') }}
+),
+
 -- for graded measures: what an ideal ranking gains at each rank, and the label set's top label
 label_set_queries as (
     select
@@ -156,7 +164,7 @@ rubric_scores as (
         rubric_coverage.query_id,
         'Cover@' || rubric_coverage.k as measure,
         rubric_coverage.cover as value
-    from {{ ref('rubric_coverage') }} as rubric_coverage
+    from rubric_coverage
     inner join label_sets using (collection, grader, rubric_version)
     where rubric_coverage.is_answered
     union all
@@ -168,7 +176,7 @@ rubric_scores as (
         alpha_ndcg.query_id,
         'alpha-nDCG@' || alpha_ndcg.k as measure,
         alpha_ndcg.alpha_ndcg as value
-    from {{ ref('alpha_ndcg') }} as alpha_ndcg
+    from alpha_ndcg
     inner join label_sets using (collection, grader, rubric_version)
     where alpha_ndcg.is_answered
 ),

@@ -2,8 +2,28 @@
 
 with
 
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
 runs as (
     select * from {{ ref('stg_pipeline_runs') }}
+),
+
+batches as (
+    select * from {{ ref('stg_grading_batches') }}
+),
+
+backlog as (
+    select * from {{ ref('grading_backlog') }}
+),
+
+rubric_versions as (
+    select * from {{ ref('rubric_versions') }}
+),
+
+graders as (
+    select * from {{ ref('int_graders') }}
 ),
 
 -- `ingest COLLECTION`, `import KIND COLLECTION ...`
@@ -22,7 +42,7 @@ graded as (
     select
         collection,
         max(finished_at) as last_graded_at
-    from {{ ref('stg_grading_batches') }}
+    from batches
     group by collection
 ),
 
@@ -41,9 +61,9 @@ missing as (
     select
         backlog.collection,
         count(*) as n_missing
-    from {{ ref('grading_backlog') }} as backlog
-    inner join {{ ref('int_graders') }} as graders using (grader)
-    left join {{ ref('rubric_versions') }} as rubric_versions using (collection, rubric_version)
+    from backlog
+    inner join graders using (grader)
+    left join rubric_versions using (collection, rubric_version)
     where
         graders.grader = graders.name
         and (backlog.item_id = '' or rubric_versions.is_newest)
@@ -61,7 +81,7 @@ select
         greatest(inputs.last_input_at, graded.last_graded_at) > releases.last_released_at,
         releases.last_released_at is null
     ) as needs_build
-from {{ ref('stg_collections') }} as collections
+from collections
 cross join releases
 left join inputs using (collection)
 left join graded using (collection)

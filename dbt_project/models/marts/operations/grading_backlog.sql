@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+ungraded_pairs as (
+    select * from {{ ref('int_ungraded_pairs') }}
+)
+
 select
     collection,
     grader,
@@ -7,7 +13,7 @@ select
     query_id,
     passage_id,
     item_id
-from {{ ref('int_ungraded_pairs') }}
+from ungraded_pairs
 where
     status = 'missing'
     -- neither can be asked

@@ -1,5 +1,15 @@
 {{ config(materialized='view') }}
 
+with
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+grades as (
+    select * from {{ ref('stg_grades') }}
+)
+
 select
     grades.collection,
     graders.grader,
@@ -10,8 +20,8 @@ select
     cast(coalesce(sum(grades.prompt_tokens), 0) as bigint) as prompt_tokens,
     cast(coalesce(sum(grades.cached_tokens), 0) as bigint) as cached_tokens,
     cast(coalesce(sum(grades.completion_tokens), 0) as bigint) as completion_tokens
-from {{ ref('stg_grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+from grades
+inner join graders using (grader_id)
 where graders.engine != 'imported'
 group by
     grades.collection,

@@ -2,6 +2,10 @@
 
 with
 
+failed_grades as (
+    select * from {{ ref('failed_grades') }}
+),
+
 -- errors of one kind differ in what they quote and in their numbers
 kinds as (
     select
@@ -16,7 +20,7 @@ kinds as (
             ),
             120
         ) as error_kind
-    from {{ ref('failed_grades') }}
+    from failed_grades
 )
 
 select

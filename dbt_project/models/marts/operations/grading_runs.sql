@@ -2,6 +2,10 @@
 
 with
 
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
 batches as (
     select
         *,
@@ -29,7 +33,7 @@ select
     batches.started_at,
     batches.finished_at
 from batches
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join graders using (grader_id)
 order by
     batches.started_at desc,
     batches.batch_id asc

@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+runs as (
+    select * from {{ ref('stg_pipeline_runs') }}
+)
+
 select
     json_extract_string(counts, '$.night') as night,
     run_id,
@@ -19,7 +25,7 @@ select
     cast(json_extract(counts, '$.leaderboards_moved') as bigint) as leaderboards_moved,
     cast(json_extract(counts, '$.steps_failed') as bigint) as steps_failed,
     error
-from {{ ref('stg_pipeline_runs') }}
+from runs
 where command = 'nightly'
 order by
     started_at desc,

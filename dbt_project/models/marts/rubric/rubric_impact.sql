@@ -4,6 +4,22 @@
 -- the version before are looked at.
 with
 
+versions as (
+    select * from {{ ref('int_rubric_versions') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+labels as (
+    select * from {{ ref('int_rubric_labels') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
 edits as (
     select * from {{ ref('int_rubric_edits') }}
 ),
@@ -17,7 +33,7 @@ sides as (
         sides.is_after,
         if(sides.is_after, edits.rubric_version, versions.previous_version) as side_version
     from edits
-    inner join {{ ref('int_rubric_versions') }} as versions using (collection, rubric_version)
+    inner join versions using (collection, rubric_version)
     cross join (values (true), (false)) as sides (is_after)
 ),
 
@@ -25,7 +41,7 @@ items as (
     select
         grader_items.* replace (sides.rubric_version as rubric_version),
         sides.is_after
-    from {{ ref('int_grader_items') }} as grader_items
+    from grader_items
     inner join sides
         on
             grader_items.collection = sides.collection
@@ -66,7 +82,7 @@ compared_labels as (
         max(labels.label) filter (where sides.is_after) as label_after,
         max(labels.n_missing) filter (where not sides.is_after) as n_missing_before,
         max(labels.n_missing) filter (where sides.is_after) as n_missing_after
-    from {{ ref('int_rubric_labels') }} as labels
+    from labels
     inner join sides
         on
             labels.collection = sides.collection
@@ -94,7 +110,7 @@ changed_item_grades as (
         changed_items.*,
         item_grades.passage_id,
         item_grades.grade
-    from {{ ref('int_item_grades') }} as item_grades
+    from item_grades
     inner join changed_items using (collection, grader_id, query_id, item_id)
 ),
 

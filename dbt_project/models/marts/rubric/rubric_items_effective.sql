@@ -1,5 +1,11 @@
 {{ config(materialized='view') }}
 
+with
+
+rubric_items as (
+    select * from {{ ref('int_rubric_items') }}
+)
+
 select
     collection,
     rubric_version,
@@ -15,4 +21,4 @@ select
     origin_item_id,
     action,
     previous_item_id
-from {{ ref('int_rubric_items') }}
+from rubric_items

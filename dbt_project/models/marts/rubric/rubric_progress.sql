@@ -4,9 +4,17 @@
 -- version that has the item.
 with
 
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
 pool as (
     select * from {{ ref('int_pool') }}
     where text_sha256 is not null
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
 ),
 
 pooled_queries as (
@@ -25,7 +33,7 @@ graded as (
         item_grades.query_id,
         item_grades.item_id,
         count(*) as n_graded
-    from {{ ref('int_item_grades') }} as item_grades
+    from item_grades
     semi join pool using (collection, query_id, passage_id)
     group by all
 )
@@ -40,6 +48,6 @@ select
     coalesce(pooled_queries.n_passages, 0) as n_wanted,
     coalesce(graded.n_graded, 0) as n_graded,
     coalesce(pooled_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
-from {{ ref('int_grader_items') }} as grader_items
+from grader_items
 left join pooled_queries using (collection, query_id)
 left join graded using (collection, grader_id, query_id, item_id)

@@ -2,12 +2,16 @@
 
 with
 
+rubric_states as (
+    select * from {{ ref('int_rubric_states') }}
+),
+
 versions as (
     select
         collection,
         rubric_version,
         rubric_version = max(rubric_version) over (partition by collection) as is_newest
-    from {{ ref('int_rubric_states') }}
+    from rubric_states
     group by collection, rubric_version
 )
 

@@ -3,9 +3,21 @@
 -- Reads views of raw tables only: grading is planned from it between builds.
 with
 
+pool as (
+    select * from {{ ref('int_pool') }}
+),
+
+items as (
+    select * from {{ ref('wanted_items') }}
+),
+
 extractors as (
     select * from {{ ref('stg_graders') }}
     where target = 'extract'
+),
+
+grades as (
+    select * from {{ ref('int_grades_in_force') }}
 ),
 
 -- they can be many millions: none is kept, though they are read twice
@@ -20,8 +32,8 @@ pairs as not materialized (
         items.item_id,
         items.gold_answers is not null as has_gold_answers,
         pool.text_sha256 is not null and items.text is not null as is_gradable
-    from {{ ref('int_pool') }} as pool
-    inner join {{ ref('wanted_items') }} as items using (collection, query_id)
+    from pool
+    inner join items using (collection, query_id)
 ),
 
 -- one answer of each grader that extracts them; empty where it found none
@@ -33,7 +45,7 @@ answers as (
         item_id,
         grader_id as answers_from,
         coalesce(min(trim(answer)) filter (where status = 'ok'), '') as answer
-    from {{ ref('int_grades_in_force') }}
+    from grades
     semi join extractors using (grader_id)
     where status in ('ok', 'unanswerable')
     group by all

@@ -1,5 +1,15 @@
 {{ config(materialized='view') }}
 
+with
+
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+items as (
+    select * from {{ ref('int_distinct_items') }}
+)
+
 select
     collection,
     rubric_version,
@@ -8,7 +18,7 @@ select
     item_id,
     item_text as text,
     gold_answers
-from {{ ref('int_distinct_items') }}
+from items
 union all
 -- direct judges read the passage as a whole
 select
@@ -19,4 +29,4 @@ select
     '' as item_id,
     '' as text,
     null as gold_answers
-from {{ ref('stg_queries') }}
+from queries

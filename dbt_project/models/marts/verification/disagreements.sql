@@ -6,6 +6,30 @@ labels as (
     select * from {{ ref('int_labels') }}
 ),
 
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+extracted_answers as (
+    select * from {{ ref('int_extracted_answers') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
 -- both on a scale from 0 to 1; null when nobody can say where the scale ends
 judgments as (
     select
@@ -19,7 +43,7 @@ judgments as (
                 then greatest(0, least(1, labels.label / collections.max_relevance))
         end as share
     from labels
-    inner join {{ ref('stg_collections') }} as collections using (collection)
+    inner join collections using (collection)
     where starts_with(labels.label_set, 'assessor:')
 ),
 
@@ -33,7 +57,7 @@ predictions as (
                 then greatest(0, least(1, labels.label / label_sets.max_label))
         end as share
     from labels
-    inner join {{ ref('int_label_sets') }} as label_sets using (collection, label_set)
+    inner join label_sets using (collection, label_set)
     where label_sets.kind != 'assessor'
 ),
 
@@ -70,10 +94,8 @@ explained_gaps as (
             (item_grades.grade, grader_items.item_id)
         ) filter (where item_grades.grade is not null) as best_item
     from gaps
-    left join {{ ref('int_grader_items') }} as grader_items
-        using (collection, grader, rubric_version, query_id)
-    left join {{ ref('int_item_grades') }} as item_grades
-        using (collection, query_id, passage_id, grader_id, item_id)
+    left join grader_items using (collection, grader, rubric_version, query_id)
+    left join item_grades using (collection, query_id, passage_id, grader_id, item_id)
     group by all
 )
 
@@ -93,8 +115,8 @@ select
     coalesce(explained_gaps.best_item.answer, extracted_answers.answer) as best_answer,
     passages.passage_text as text
 from explained_gaps
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-left join {{ ref('int_extracted_answers') }} as extracted_answers
+left join passages using (collection, passage_id)
+left join extracted_answers
     on
         explained_gaps.collection = extracted_answers.collection
         and explained_gaps.query_id = extracted_answers.query_id

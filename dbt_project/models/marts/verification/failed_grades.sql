@@ -1,5 +1,15 @@
 {{ config(materialized='view') }}
 
+with
+
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+grades as (
+    select * from {{ ref('int_grades') }}
+)
+
 select
     grades.collection,
     graders.grader,
@@ -10,8 +20,8 @@ select
     grades.response,
     grades.batch_id,
     grades.graded_at
-from {{ ref('int_grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+from grades
+inner join graders using (grader_id)
 where grades.status = 'failed'
 order by
     grades.graded_at desc,

@@ -10,6 +10,10 @@ item_grades as (
     select * from {{ ref('int_item_grades') }}
 ),
 
+extracted_answers as (
+    select * from {{ ref('int_extracted_answers') }}
+),
+
 -- the rows of the grid: passages with any grade on the version's items
 graded_passages as (
     select
@@ -40,8 +44,7 @@ select
 from graded_passages
 inner join grader_items using (collection, grader_id, rubric_version, query_id)
 left join item_grades using (collection, grader_id, query_id, passage_id, item_id)
-left join {{ ref('int_extracted_answers') }} as extracted_answers
-    using (collection, query_id, passage_id, item_id)
+left join extracted_answers using (collection, query_id, passage_id, item_id)
 order by
     grader_items.collection asc,
     grader_items.grader asc,

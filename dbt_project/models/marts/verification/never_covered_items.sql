@@ -3,8 +3,24 @@
 -- Either nothing in the pool answers these items, or they cannot be answered as they are worded.
 with
 
-gradable_passages as (
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+pool as (
     select * from {{ ref('int_pool') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+gradable_passages as (
+    select * from pool
     where text_sha256 is not null
 ),
 
@@ -26,7 +42,7 @@ best_grades as (
         max(item_grades.grade) as best_grade,
         count(*) as n_graded,
         count(gradable_passages.passage_id) as n_graded_of_pool
-    from {{ ref('int_item_grades') }} as item_grades
+    from item_grades
     left join gradable_passages using (collection, query_id, passage_id)
     group by all
 )
@@ -44,9 +60,8 @@ select
     best_grades.n_graded
 from best_grades
 left join pool_sizes using (collection, query_id)
-inner join {{ ref('int_grader_items') }} as grader_items
-    using (collection, grader_id, query_id, item_id)
-inner join {{ ref('evaluation_levels') }} as levels on best_grades.best_grade < levels.level
+inner join grader_items using (collection, grader_id, query_id, item_id)
+inner join levels on best_grades.best_grade < levels.level
 where best_grades.n_graded_of_pool = coalesce(pool_sizes.n_passages, 0)
 order by
     best_grades.best_grade asc,

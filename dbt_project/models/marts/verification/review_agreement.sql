@@ -2,6 +2,18 @@
 
 with
 
+grade_reviews as (
+    select * from {{ ref('int_grade_reviews') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
 counts as (
     select
         grade_reviews.collection,
@@ -31,9 +43,9 @@ counts as (
             grade_reviews.grade < levels.level
             and grade_reviews.reviewed_grade < levels.level
         ) as n_neither
-    from {{ ref('int_grade_reviews') }} as grade_reviews
-    inner join {{ ref('int_own_graders') }} as graders using (grader_id)
-    cross join {{ ref('evaluation_levels') }} as levels
+    from grade_reviews
+    inner join graders using (grader_id)
+    cross join levels
     group by all
 )
 

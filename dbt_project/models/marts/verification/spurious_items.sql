@@ -3,6 +3,26 @@
 -- Items whose wording lets non-relevant passages count: too general, or not about the query.
 with
 
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+judgments as (
+    select * from {{ ref('stg_judgments') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
 -- few rows, however many grades there are: every version of the rubric and every tau share them
 judged_grades as (
     select
@@ -14,9 +34,9 @@ judged_grades as (
         item_grades.grade,
         count(*) filter (where judgments.relevance < collections.min_relevant) as n_non_relevant,
         count(*) filter (where judgments.relevance >= collections.min_relevant) as n_relevant
-    from {{ ref('int_item_grades') }} as item_grades
-    inner join {{ ref('stg_judgments') }} as judgments using (collection, query_id, passage_id)
-    inner join {{ ref('stg_collections') }} as collections using (collection)
+    from item_grades
+    inner join judgments using (collection, query_id, passage_id)
+    inner join collections using (collection)
     group by all
 ),
 
@@ -37,7 +57,7 @@ hits as (
         ) as n_relevant_hits,
         sum(judged_grades.n_relevant) as n_relevant
     from judged_grades
-    cross join {{ ref('evaluation_levels') }} as levels
+    cross join levels
     group by all
 )
 
@@ -56,8 +76,7 @@ select
     cast(hits.n_relevant_hits as bigint) as n_relevant_hits,
     cast(hits.n_relevant as bigint) as n_relevant
 from hits
-inner join {{ ref('int_grader_items') }} as grader_items
-    using (collection, grader_id, query_id, item_id)
+inner join grader_items using (collection, grader_id, query_id, item_id)
 where hits.n_hits > 0
 order by
     rate desc,

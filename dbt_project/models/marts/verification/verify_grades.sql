@@ -2,6 +2,26 @@
 
 with
 
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+extracted_answers as (
+    select * from {{ ref('int_extracted_answers') }}
+),
+
+judgments as (
+    select * from {{ ref('stg_judgments') }}
+),
+
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
 -- of several people's grades the one in the middle, the lower of two
 grade_reviews as (
     select
@@ -35,13 +55,11 @@ select
     coalesce(grade_reviews.n_agreed, 0) as n_agreed,
     grade_reviews.reviewed_grade,
     grade_reviews.review_notes
-from {{ ref('int_item_grades') }} as item_grades
-inner join {{ ref('int_grader_items') }} as grader_items
-    using (collection, grader_id, query_id, item_id)
-left join {{ ref('int_extracted_answers') }} as extracted_answers
-    using (collection, query_id, passage_id, item_id)
-left join {{ ref('stg_judgments') }} as judgments using (collection, query_id, passage_id)
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+from item_grades
+inner join grader_items using (collection, grader_id, query_id, item_id)
+left join extracted_answers using (collection, query_id, passage_id, item_id)
+left join judgments using (collection, query_id, passage_id)
+left join passages using (collection, passage_id)
 left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id)
 order by
     item_grades.collection asc,
