@@ -1,4 +1,4 @@
-{# How a model is replaced in the lake. All that a run writes is one transaction (one_transaction.sql),
+{# How a model is replaced in the lake. All that a run writes is one transaction (one_transaction),
    so nobody meets a model that is gone or half there, and dbt's own way, with backups and renaming,
    is not needed. In one transaction it is cheaper to make a table anew than to replace its rows. #}
 

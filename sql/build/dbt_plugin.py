@@ -52,7 +52,7 @@ class Plugin(BasePlugin):
         conn.execute("begin")
 
 
-def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path, definitions: str) -> None:
+def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path, definitions: str | None) -> None:
     """Tell the models' macros where the seeds are, and the hash of all definitions."""
     conn.execute("set variable seeds_folder = ?", [str(gathered)])
     conn.execute("set variable definitions = ?", [definitions])
@@ -81,9 +81,11 @@ class _Handle:
 
 def _handle(self: LocalEnvironment) -> _Handle:
     with self.lock:
-        if lent is None and self.conn is None:
+        if lent is not None:
+            return _Handle(lent)
+        if self.conn is None:
             self.conn = self.initialize_db(self.creds, self._plugins)
-        return _Handle(lent or self.conn)
+        return _Handle(self.conn)
 
 
-LocalEnvironment.handle = _handle
+LocalEnvironment.handle = _handle  # type: ignore[method-assign]

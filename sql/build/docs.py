@@ -131,10 +131,10 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
         if event.info.level == "error":
             errors.append(event.info.msg.strip())
 
-    shared = parsed.Shared(build.DBT_PROJECT, changes.definitions(), [])
+    shared = parsed.Shared(changes.DBT_PROJECT, changes.definitions(), [])
     shared.lend(target)
     places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
-    here = str(build.DBT_PROJECT)
+    here = str(changes.DBT_PROJECT)
     with build.environment(project, **places, **{dbt_plugin.READ_RELEASE: release}):
         try:
             ran = build.invoke_dbt(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.build.build import DBT_PROJECT
+from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gradelake.sql.build.build import DBT_PROJECT
+from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
 

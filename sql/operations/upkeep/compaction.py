@@ -1,6 +1,6 @@
 """Fewer and larger files: what many small commits wrote is put together. No row changes by it."""
 
-from gradelake.sql.lake.connection import NAME
+from gradelake.sql.lake.connection import METADATA, NAME
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import data_files
 
@@ -11,7 +11,7 @@ MERGE_FROM = 8  # a table's small files are merged when there are so many
 
 def flush_inlined_rows(lake: Lake, flush_from: int = FLUSH_FROM) -> None:
     """Write the rows of small commits, which DuckLake has in its catalog, to Parquet files."""
-    meta = data_files.METADATA
+    meta = METADATA
     tables: dict[tuple[str, str], int] = {}
     for schema, table, inlined in lake.rows(
         f"""
@@ -32,7 +32,7 @@ def flush_inlined_rows(lake: Lake, flush_from: int = FLUSH_FROM) -> None:
 
 def forget_inlined_rows(lake: Lake) -> None:
     """Delete rows in the catalog that no snapshot reads any more: DuckLake leaves them there."""
-    meta = data_files.METADATA
+    meta = METADATA
     for (inlined,) in lake.rows(f"select table_name from {meta}ducklake_inlined_data_tables"):
         gone = lake.rows(
             f"""
@@ -66,7 +66,7 @@ def merge_small_files(lake: Lake, merge_from: int = MERGE_FROM) -> int:
     tables = lake.rows(
         f"""
         select tables.schema_name, tables.table_name
-        from {data_files.METADATA}ducklake_data_file as files
+        from {METADATA}ducklake_data_file as files
         inner join ({data_files.TABLES}) as tables using (table_id)
         where files.end_snapshot is null and files.file_size_bytes < {SMALL}
         group by all

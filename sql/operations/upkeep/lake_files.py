@@ -75,7 +75,7 @@ def read_postgres(project: Project) -> list[Catalog]:
     with Lake.live(project) as lake:
         execute = lake.connection.execute
         execute("begin read only")  # one moment for all of it
-        (newest,) = execute(f"select max(snapshot_id) from {METADATA}ducklake_snapshot").fetchone()
+        newest = lake.value(f"select max(snapshot_id) from {METADATA}ducklake_snapshot")
         files = _named(project, execute, METADATA)
         leaving = _leaving(project, execute, METADATA)
         found = [r for r in releases.listed(lake.connection) if r.snapshot <= newest]

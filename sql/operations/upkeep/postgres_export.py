@@ -9,11 +9,11 @@ import duckdb
 
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import attach, connect
+from gradelake.sql.lake.connection import METADATA, attach, connect
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from gradelake.sql.operations.upkeep.lake_files import LIVE
 from gradelake.sql.releases import releases
-from gradelake.sql.releases.data_files import METADATA, TABLES
+from gradelake.sql.releases.data_files import TABLES
 
 _COPIED = METADATA.replace("lake.", "copied.")
 _WHOLE_NUMBERS = {"smallint", "integer", "bigint", "boolean"}
