@@ -81,11 +81,10 @@ class _Handle:
 
 def _handle(self: LocalEnvironment) -> _Handle:
     with self.lock:
-        if lent is not None:
-            return _Handle(lent)
-        if self.conn is None:
-            self.conn = self.initialize_db(self.creds, self._plugins)
-        return _Handle(self.conn)
+        conn = lent or self.conn or self.initialize_db(self.creds, self._plugins)
+        if lent is None:
+            self.conn = conn
+        return _Handle(conn)
 
 
 LocalEnvironment.handle = _handle  # type: ignore[method-assign]

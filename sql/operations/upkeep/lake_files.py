@@ -9,10 +9,16 @@ from pathlib import Path
 
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import catalog_file, data_path, published_file, require_lake
+from gradelake.sql.lake.connection import (
+    METADATA,
+    catalog_file,
+    data_path,
+    published_file,
+    require_lake,
+)
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
-from gradelake.sql.releases.data_files import METADATA, DataFile, Execute, named, open_catalog
+from gradelake.sql.releases.data_files import DataFile, Execute, named, open_catalog
 
 LIVE = "live"  # the working catalog's name among the releases'
 
