@@ -83,7 +83,7 @@ def _handle(self: LocalEnvironment) -> _Handle:
     with self.lock:
         conn = lent or self.conn or self.initialize_db(self.creds, self._plugins)
         if lent is None:
-            self.conn = conn
+            self.conn = conn  # type: ignore[assignment]
         return _Handle(conn)
 
 
