@@ -1,4 +1,4 @@
-"""What changed since the last build: a build runs what is downstream of it, and nothing else."""
+"""What changed since the last build. `build` runs what is downstream of it, or ends at once."""
 
 import hashlib
 import json
@@ -96,7 +96,7 @@ def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] 
 
 
 def unchanged_release(project: Project) -> str | None:
-    """The newest release, if a build would find nothing changed since; None otherwise."""
+    """For a night: the newest release, if a build would find nothing changed since, or None."""
     with Lake.writer(project) as lake:
         try:
             now = made_from(gather(project))

@@ -64,7 +64,7 @@ def build(project, name, as_json, dbt_arguments):
     "-o",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file. Default: docs.html beside gradelake.toml.",
+    help="The file. Default: docs.html next to gradelake.toml.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
