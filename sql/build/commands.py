@@ -51,6 +51,7 @@ def build(project, name, as_json, dbt_arguments):
         console.say(f"nothing changed: release {built.release} is the one before by a further name")
         return
     parts = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in built.counts.items())
+    parts = parts or "nothing: no model reads what changed,"
     console.say(f"built {parts} in {console.duration(built.seconds)}")
     if built.release:
         console.say(f"published release {built.release}")

@@ -11,10 +11,9 @@ from gradelake.sql.releases import releases
 
 @click.command(short_help="List what was committed to the lake, newest first.")
 @click.option("--limit", "-n", default=20, show_default=True, help="How many commits.")
-@click.option("--all", "show_all", is_flag=True, help="Also every model of every build.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def log(project, limit, show_all, as_json):
+def log(project, limit, as_json):
     """List what was committed to the lake, newest first, and the releases readers can ask for.
 
     Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` tells
@@ -44,17 +43,11 @@ def log(project, limit, show_all, as_json):
                 commit_message,
                 case when list_contains($names, release) then release end as release
             from commits
-            where
-                $show_all
-                or (
-                    commit_message is not null
-                    and json_extract_string(commit_extra_info, '$.invocation_id') is null
-                )
+            where commit_message is not null
             order by snapshot_id desc
             limit $limit
             """,
             names=names,
-            show_all=show_all,
             limit=limit,
         )
     columns = ["version", "committed_at", "author", "message", "release"]
