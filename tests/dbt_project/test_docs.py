@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradelake.sql.build import build, docs
+from gradelake.sql.build import changes, docs
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -179,9 +179,9 @@ def test_a_file_that_cannot_be_written_is_told_before_dbt_runs(folder, file, wor
 
 def test_models_that_dbt_cannot_read_are_told_in_its_words(folder, tmp_path, monkeypatch):
     project = tmp_path / "dbt_project"
-    shutil.copytree(build.DBT_PROJECT, project, ignore=shutil.ignore_patterns("target"))
+    shutil.copytree(changes.DBT_PROJECT, project, ignore=shutil.ignore_patterns("target"))
     (project / "models" / "broken.sql").write_text("select * from {{ ref('nothing_so_called') }}")
-    monkeypatch.setattr(build, "DBT_PROJECT", project)
+    monkeypatch.setattr(changes, "DBT_PROJECT", project)
     with pytest.raises(WorkFailed, match="nothing_so_called"):
         docs.manifest(Project.find(folder))
 
