@@ -9,6 +9,8 @@ import pytrec_eval
 from tests import oracle
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 SCORES = {"ndcg_cut.10", "map", "recip_rank"}
 
 

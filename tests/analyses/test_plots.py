@@ -16,6 +16,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 
 def texts(svg: str) -> list[str]:
     """What is written in the picture, in order; matplotlib notes each text beside its outlines."""

@@ -12,6 +12,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 JUDGED = {
     ("q1", "10"): 3,
     ("q1", "9"): 0,

@@ -156,11 +156,13 @@ def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lak
             assert row["low"] <= row["high"]
 
 
+@pytest.mark.slow
 def test_the_same_release_gives_the_same_bytes(folder, tmp_path):
     gradelake(folder, "report", "demo", "--release", "r2", "-o", str(tmp_path / "again.html"))
     assert (tmp_path / "again.html").read_bytes() == (folder / "reports/demo.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_an_earlier_release_is_compared_with_none_and_a_small_grid_keeps_the_best(folder, tmp_path):
     output = tmp_path / "first.html"
     done = gradelake(
@@ -198,6 +200,7 @@ def hostile(tmp_path_factory):
     return made_once(tmp_path_factory, "hostile-report", make_hostile)
 
 
+@pytest.mark.slow
 def test_texts_of_people_stay_texts(hostile):
     page = Page(hostile / "reports" / "tiny.html")
     assert HOSTILE not in page.html
@@ -208,6 +211,7 @@ def test_texts_of_people_stay_texts(hostile):
     assert HOSTILE in grid["items"][0]["item_text"]
 
 
+@pytest.mark.slow
 def test_a_lake_with_little_in_it_says_what_is_missing(tmp_path):
     (tmp_path / "gradelake.toml").write_text(
         '[collections.bare]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
@@ -225,6 +229,7 @@ def test_a_lake_with_little_in_it_says_what_is_missing(tmp_path):
     assert "Nothing was graded here" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -262,6 +267,7 @@ def a_collection(folder, new_lake, **files):
     gradelake(folder, "ingest", "tiny")
 
 
+@pytest.mark.slow
 def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path, new_lake):
     a_collection(tmp_path, new_lake, labels_qrels="q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n")
     gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
@@ -271,6 +277,7 @@ def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path, 
     assert "judge:other 4 pairs; κ = 0.500 at cut" in text  # 3 of 4 agree, 1/2 by chance
 
 
+@pytest.mark.slow
 def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path, new_lake):
     a_collection(tmp_path, new_lake, aaa_qrels="q1 0 p1 0\nq1 0 p2 1\n", zzz_qrels=TINY_QRELS)
     settings = (tmp_path / "gradelake.toml").read_text()
@@ -290,6 +297,7 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path, 
         assert f"each judgment of assessor:{reference} (columns)" in page.text()
 
 
+@pytest.mark.slow
 def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path, new_lake):
     a_collection(
         tmp_path,

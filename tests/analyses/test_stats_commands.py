@@ -16,6 +16,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def lake(demo):

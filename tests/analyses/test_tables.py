@@ -15,6 +15,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 
 def latex(folder, *arguments) -> str:
     return gradelake(folder, "export", "latex", *arguments).stdout

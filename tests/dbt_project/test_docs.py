@@ -16,6 +16,8 @@ from tests.conftest import gradelake
 from tests.sql.small_lake import publish
 from tests.tools import lineage
 
+pytestmark = pytest.mark.slow
+
 # what Gradelake keeps for itself and models do not read; and the latest version of a model again
 OF_NO_MODEL = {
     ("marts", "leaderboard"),

@@ -156,6 +156,7 @@ def test_without_a_release_it_opens_and_says_so(folder, tmp_path):
         lake.sql("select 1")
 
 
+@pytest.mark.slow
 def test_functions_return_what_the_commands_print(folder, lake):
     same = without(lake.ingest("demo"), "seconds")
     assert same == without(printed(folder, "ingest", "demo"), "seconds")

@@ -13,6 +13,8 @@ from gradelake.sql.common.errors import BadInput
 from tests.grading.project import copy_of
 from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph
 
+pytestmark = pytest.mark.slow
+
 BLUE = "Why is the sky blue?"
 LIGHT = "What scatters light?"
 HOME = "How do bees find home?"

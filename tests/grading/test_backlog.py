@@ -12,6 +12,8 @@ from gradelake.grading.run.staging import Committer
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
+pytestmark = pytest.mark.slow
+
 NEW = ("key", "answers", "facts", "verified", "waiting")
 GRADERS = """
 [grading]

@@ -20,6 +20,8 @@ from tests.conftest import gradelake as command
 from tests.grading.misbehaving import Server, answer, refuse
 from tests.grading.test_generate import extra
 
+pytestmark = pytest.mark.slow
+
 EXPLAIN, DISTIL = "Explain why this passage", "Write the rubric of the label"
 
 

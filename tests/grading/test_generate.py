@@ -16,6 +16,8 @@ from gradelake.grading.graders.configured import generating, judges
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer, refuse
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"pause": 0.01, "timeout": 20.0}
 SKY = ["Why is it blue?", "What scatters light?"]
 BEES = ["Do bees see the sun?"]

@@ -106,6 +106,7 @@ def test_every_pair_gets_its_grade(judged, two_workers):
     assert grades["q2", "p4", "Do bees see the sun?"] == (0,)
 
 
+@pytest.mark.slow
 def test_when_the_time_is_over_nothing_more_is_begun_and_the_next_run_goes_on(judged, two_workers):
     run = judged.grade(max_seconds=0.01)
     assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (0, 12, True, 0)
@@ -113,6 +114,7 @@ def test_when_the_time_is_over_nothing_more_is_begun_and_the_next_run_goes_on(ju
     assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (12, 0, False, 0)
 
 
+@pytest.mark.slow
 def test_a_second_run_has_nothing_to_do(judged, two_workers):
     judged.grade()
     snapshot = judged.snapshot()
@@ -130,6 +132,7 @@ def test_what_a_run_did_is_recorded(stumbling):
     assert run.batch_id == stumbling.rows("select batch_id from lake.raw.grading_batches")[0][0]
 
 
+@pytest.mark.slow
 def test_a_prompt_that_is_shared_is_paid_for_once(stumbling):
     stumbling.grade("judge")
     tokens = stumbling.grades("judge", "prompt_tokens")

@@ -27,6 +27,8 @@ from tests.grading.workbench_files import (
 )
 from tests.ingest.conftest import new_tiny
 
+pytestmark = pytest.mark.slow
+
 ALL_GRADES = "select * exclude (batch_id) from lake.raw.grades order by all"
 ALL_GRADERS = "select * from lake.raw.graders order by grader_id"
 ERROR = {"response": "{", "prompt": "", "failure_reason": "not JSON"}

@@ -8,6 +8,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.ingest.conftest import Tiny
 from tests.places import missing_dl19
 
+pytestmark = pytest.mark.slow
+
 # passage pN is judged N mod 4 - 1: -1, 0, 1, 2, -1, ... Of 24 pairs 12 count as 0, 6 as 1, 6 as 2
 N_PASSAGES = 24
 

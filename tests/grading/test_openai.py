@@ -504,6 +504,7 @@ def gpt(judged, server, two_workers):
     return judged
 
 
+@pytest.mark.slow
 def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server):
     gpt.grader("gpt", max_passage_characters=40)
     server.on("landmarks", refuse(500), answer("7"))  # off the scale, whatever was asked
@@ -540,6 +541,7 @@ def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server
     assert len(server.about("Context: Bees find")) == 3 + 1
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_when_the_endpoint_is_back(gpt, server):
     server.stop()
     with pytest.raises(WorkFailed, match="does not answer: no connection") as caught:

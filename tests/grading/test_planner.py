@@ -5,6 +5,8 @@ import pytest
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import QUESTIONS
 
+pytestmark = pytest.mark.slow
+
 
 def work(plan) -> list[list[tuple[str, str, str]]]:
     """Chunks of (query, passage, item's text); only pairs whose own prompt is answered."""

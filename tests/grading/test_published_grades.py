@@ -14,6 +14,8 @@ from tests.grading.workbench_files import bring
 from tests.ingest.conftest import new_tiny
 from tests.places import SHARED
 
+pytestmark = pytest.mark.slow
+
 LLMJUDGE = SHARED / "llmjudge"
 FILE = LLMJUDGE / "dev.jsonl.gz"
 

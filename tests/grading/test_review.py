@@ -30,6 +30,8 @@ from tests.conftest import gradelake
 from tests.edits import write_edits
 from tests.grading.typed_review import ASKED, TypedReview
 
+pytestmark = pytest.mark.slow
+
 GRADES = "select grader_id, query_id, passage_id, item_id, grade from lake.raw.grades order by all"
 REVIEWS = (
     "select assessor, grade, verdict, own_grade, note from lake.raw.grade_reviews "

@@ -9,6 +9,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
 from tests.grading.misbehaving import Server, answer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server():

@@ -25,6 +25,8 @@ from tests.grading.workbench_files import (
     rated,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_rated_entry_becomes_a_grader_and_a_grade_per_item(ingested):
     done = brought(ingested, [paragraph(exam=[rated({"q1/a": 4, "q1/b": 0})])])

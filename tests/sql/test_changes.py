@@ -178,6 +178,7 @@ def test_a_name_becomes_a_further_name_of_the_release(folder):
     assert gradelake(folder, "build").stdout == "nothing changed since deadline\n"
 
 
+@pytest.mark.slow
 def test_a_full_refresh_builds_all_the_same(folder):
     done = gradelake(folder, "build", "--full-refresh").stdout
     assert "published release r2" in done

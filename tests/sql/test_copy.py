@@ -29,6 +29,8 @@ from tests.sql.small_lake import (
     small_lake,
 )
 
+pytestmark = pytest.mark.slow
+
 # where the lake itself notes what was done, a copy has a row of its own
 _OWN = {"schema_migrations", "pipeline_runs", "kept_releases"}
 
@@ -91,7 +93,6 @@ def test_a_fingerprint_knows_rows_and_not_their_order():
         assert of("(1, 'x'), (1, 'x'), (1, 'x')")[0] == 3
 
 
-@pytest.mark.slow
 def test_the_graded_demo_goes_to_postgres_and_back_and_nothing_is_graded_again(
     graded_demo, server, tmp_path
 ):
@@ -127,7 +128,6 @@ def test_the_graded_demo_goes_to_postgres_and_back_and_nothing_is_graded_again(
     assert leaderboard(restored) == leaderboard(Project.read(config))
 
 
-@pytest.mark.slow
 def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server, tmp_path):
     """Few rows are kept in the catalog itself, and PostgreSQL keeps them in other types."""
     settings = f'[lake]\ncatalog = "{new_database(server, "odd")}"\n'
@@ -169,7 +169,6 @@ def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server
         assert lake.value("select count(text) from lake.raw.passages") == 0
 
 
-@pytest.mark.slow
 def test_faults_of_a_postgres_lake_name_the_releases_that_are_hit(server, tmp_path):
     settings = f'[lake]\ncatalog = "{new_database(server, "broken")}"\n'
     ours = project(tmp_path / "ours", settings)

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 STOPPED = "interrupted; nothing half-done is in the lake\n"
 # SIGINT comes while a module is looked for, once: {module}, and what is done then: {work}
 AT_AN_IMPORT = """
@@ -37,7 +39,6 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     [

@@ -236,6 +236,7 @@ WRITE = """
 """
 
 
+@pytest.mark.slow
 def test_three_writers_at_once_lose_nothing_and_see_each_others_rows(project):
     turns = 15
     writers = [

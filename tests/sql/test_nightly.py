@@ -124,6 +124,7 @@ def folder(first, tmp_path) -> Path:
 # --- a night that goes well -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_night_ingests_grades_builds_and_tidies(first):
     told = json.loads((first / "first.json").read_text())
     assert (told["state"], told["exit_code"], told["failed"]) == ("done", 0, [])
@@ -149,6 +150,7 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
     )
 
 
+@pytest.mark.slow
 def test_a_night_that_changes_nothing_publishes_nothing_and_is_seen_all_the_same(first, folder):
     told = json.loads((first / "first.json").read_text())
     (folder / "gradelake.toml").write_text(SETTINGS)  # nothing to grade
@@ -163,6 +165,7 @@ def test_a_night_that_changes_nothing_publishes_nothing_and_is_seen_all_the_same
     ]
 
 
+@pytest.mark.slow
 def test_the_budget_is_shared_by_the_graders_and_never_exceeded(first):
     told = json.loads((first / "first.json").read_text())
     assert [(each["pairs"], each["left"]) for each in told["graded"]] == [(2, 2), (3, 1)]
@@ -170,6 +173,7 @@ def test_the_budget_is_shared_by_the_graders_and_never_exceeded(first):
     assert (told["counts"]["pairs"], told["counts"]["pairs_left"]) == (5, 3)
 
 
+@pytest.mark.slow
 def test_commits_of_a_nights_steps_carry_its_id(first):
     told = json.loads((first / "first.json").read_text())
     messages = rows(

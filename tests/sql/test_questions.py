@@ -125,6 +125,7 @@ def test_one_word_that_is_a_question_or_a_table_says_how_it_is_asked(demo, word,
 # --- what no build knows yet ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_forgotten_build_is_told_where_something_is_not_found(later_folder, demo):
     told = "commits that are not in release r1: `gradelake build` brings them in"
     wrong = gradelake(later_folder, "sql", "@kappa", "--label_set", "judge:Sun", code=2)
@@ -152,6 +153,7 @@ def test_an_edit_of_a_seed_that_was_not_built_is_told(demo, tmp_path):
     assert "rubric_edits" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["import", "an older Gradelake, whose commits have no kind"])
 def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path, by):
     project = small_lake(tmp_path)

@@ -25,6 +25,8 @@ from gradelake.sql.releases import data_files, keeping, releases
 from gradelake.sql.releases.data_files import METADATA
 from tests.postgres_server import postgres_server
 
+pytestmark = pytest.mark.slow
+
 NOW = timedelta(0)
 
 
@@ -161,7 +163,6 @@ def test_every_release_that_stays_reads_as_when_it_was_published(project):
     rounds_of_work(project, seed=1, n_rounds=4)
 
 
-@pytest.mark.slow
 def test_on_postgres_too(tmp_path):
     with postgres_server() as catalog:
         rounds_of_work(project_in(tmp_path, f'catalog = "{catalog}"\n'), seed=2, n_rounds=3)

@@ -149,6 +149,7 @@ def test_words_of_other_shells_help_and_leave_at_the_beginning_of_a_statement(de
         assert shell.end() == 0
 
 
+@pytest.mark.slow
 def test_the_shell_tells_of_a_forgotten_build_and_how_fresh_the_lake_is(demo, cache, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder)
@@ -398,6 +399,7 @@ def test_a_lake_that_does_not_say_what_columns_mean_is_told(tmp_path):
     assert done.stderr.startswith("this lake does not say what columns mean")
 
 
+@pytest.mark.slow
 def test_a_lost_or_damaged_data_file_is_told_with_what_to_do(tmp_path):
     project = small_lake(tmp_path)
     shutil.copy(file := file_of(project, "grades"), tmp_path / "kept.parquet")

@@ -18,6 +18,8 @@ from gradelake.sql.operations.upkeep.verify import verify
 from tests.conftest import gradelake, made_once
 from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY, Edited, line_of, without
 
+pytestmark = pytest.mark.slow
+
 HIGH = 'How high is "it", #1?\nIn km | miles'
 # version 1: a rewording with a weight, a drop, an addition; 2: back again, and on
 FIRST = {SKY: "Why is the clear sky blue?", "2  question": "3  question"}
