@@ -48,7 +48,7 @@ def build(project, name, as_json, dbt_arguments):
         console.say(f"nothing changed since {built.release}")
         return
     if not built.changed:
-        console.say(f"nothing changed: release {built.release} is the one before by a further name")
+        console.say(f"nothing changed: {built.release} is a further name of the newest release")
         return
     parts = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in built.counts.items())
     parts = parts or "nothing: no model reads what changed,"
