@@ -52,7 +52,8 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
 def test_a_build_is_stopped_whatever_is_imported_at_that_moment(demo, tmp_path, module):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder)
-    work = "import gradelake.app\nsys.argv = ['gradelake', 'build']\ngradelake.app.main()"
+    arguments = ["gradelake", "build", "--full-refresh"]
+    work = f"import gradelake.app\nsys.argv = {arguments}\ngradelake.app.main()"
     done = run(AT_AN_IMPORT.format(module=module, work=work), folder)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.lstrip() == STOPPED
