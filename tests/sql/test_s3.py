@@ -221,7 +221,12 @@ def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back
     assert "new,nDCG@10" in gradelake(team, "sql", "--format", "csv", BOARD)
     wrong = s3.writer["AWS_SECRET_ACCESS_KEY"][:-8] + "mistaken"
     become(monkeypatch, s3.writer | {"AWS_SECRET_ACCESS_KEY": wrong})
-    for command in (("sql", BOARD), ("build",), ("lake", "verify"), ("--debug", "sql", BOARD)):
+    for command in (
+        ("sql", BOARD),
+        ("build", "--full-refresh"),
+        ("lake", "verify"),
+        ("--debug", "sql", BOARD),
+    ):
         told.append(gradelake(team, *command, code=1))
         assert "SignatureDoesNotMatch" in told[-1] or "403 Forbidden" in told[-1], command
     become(monkeypatch, s3.writer)
