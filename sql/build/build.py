@@ -17,7 +17,6 @@ from gradelake.sql.common.interrupts import held, is_interruption, n_interrupted
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import author
 from gradelake.sql.releases import releases
 
 if TYPE_CHECKING:
@@ -250,7 +249,6 @@ def environment(project: Project, **variables: str) -> Iterator[None]:
     before = dict(os.environ)
     folder = str(project.lake_path.resolve() / "dbt")
     os.environ["GRADELAKE_CONFIG"] = str(project.file)
-    os.environ["GRADELAKE_AUTHOR"] = author()
     os.environ |= variables
     os.environ.setdefault("DBT_TARGET_PATH", folder)
     os.environ.setdefault("DBT_LOG_PATH", folder)
