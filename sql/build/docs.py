@@ -132,10 +132,10 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
             errors.append(event.info.msg.strip())
 
     shared = parsed.Shared(changes.DBT_PROJECT, changes.definitions(), [])
-    shared.lend(target)
     places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
     here = str(changes.DBT_PROJECT)
-    with build.environment(project, **places, **{dbt_plugin.READ_RELEASE: release}):
+    reads = {dbt_plugin.READ_RELEASE: release}
+    with build.environment(project, **places, **reads), shared.lent_to(target):
         try:
             ran = build.invoke_dbt(
                 [
@@ -154,11 +154,10 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
             )
         finally:
             build.close_adapters()
-    if not ran.success:
-        words = "\n  ".join(filter(None, errors)) or str(ran.exception or "no reason given")
-        raise WorkFailed(
-            f"dbt could not document the models\n  {words}",
-            f"Do the models fit release {release}? Run `gradelake build` and try again.",
-        )
-    shared.keep(target)
+        if not ran.success:
+            words = "\n  ".join(filter(None, errors)) or str(ran.exception or "no reason given")
+            raise WorkFailed(
+                f"dbt could not document the models\n  {words}",
+                f"Do the models fit release {release}? Run `gradelake build` and try again.",
+            )
     return ran.result
