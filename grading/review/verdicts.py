@@ -22,7 +22,7 @@ class Verdicts:
         self.lake = lake
         self.wish = wish
         self._what = f"{wish.collection} {wish.grader.name} {wish.assessor}"
-        # `gradelake log` shows the session's last commit, and all of them with --all
+        # `gradelake log` shows the last commit of a session
         self.session = uuid.uuid4().hex
         self.n_written = 0
 
@@ -59,5 +59,6 @@ class Verdicts:
         """Add the session to `raw.pipeline_runs` and to the log; one that wrote nothing is not."""
         if self.n_written:
             with self.lake.transaction("review", self._what) as transaction:
+                transaction.extra |= {"invocation_id": self.session}
                 transaction.say(reviews=n_reviewed)
                 transaction.finish_run(arguments)

@@ -16,6 +16,7 @@ from gradelake.sql.releases import releases
 def log(project, limit, as_json):
     """List what was committed to the lake, newest first, and the releases readers can ask for.
 
+    A sitting of `gradelake review` commits every verdict, and is one line here: its last commit.
     Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` tells
     more of releases.
 
@@ -33,8 +34,10 @@ def log(project, limit, as_json):
             with commits as (
                 select
                     *,
-                    json_extract_string(commit_extra_info, '$.release') as release
+                    json_extract_string(commit_extra_info, '$.release') as release,
+                    json_extract_string(commit_extra_info, '$.invocation_id') as invocation_id
                 from lake.snapshots()
+                where commit_message is not null
             )
             select
                 snapshot_id,
@@ -43,7 +46,9 @@ def log(project, limit, as_json):
                 commit_message,
                 case when list_contains($names, release) then release end as release
             from commits
-            where commit_message is not null
+            qualify
+                invocation_id is null
+                or row_number() over (partition by invocation_id order by snapshot_id desc) = 1
             order by snapshot_id desc
             limit $limit
             """,
