@@ -1,5 +1,6 @@
 """`gradelake build`: what changed goes through dbt, in one transaction, and becomes a release."""
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -105,9 +106,8 @@ def build(
                 with (
                     environment(project),
                     _lent(lake, gathered, None if partial else made_from["definitions"]),
-                    shared.lent_to(Path(os.environ["DBT_TARGET_PATH"])),
                 ):
-                    _run_dbt(lake, dbt_arguments, built, on_node, verbose)
+                    _run_dbt(lake, dbt_arguments, built, on_node, verbose, shared)
             transaction.say(**built.counts)
             if partial:
                 transaction.extra["partly_made_from"] = made_from
@@ -151,7 +151,7 @@ def _lent(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]
         close_adapters()
 
 
-def _run_dbt(lake, dbt_arguments, built, on_node, verbose) -> None:
+def _run_dbt(lake, dbt_arguments, built, on_node, verbose, shared) -> None:
     """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
     failures: list[str] = []
 
@@ -191,7 +191,7 @@ def _run_dbt(lake, dbt_arguments, built, on_node, verbose) -> None:
         "--no-write-json",
         *dbt_arguments,
     ]
-    result = invoke_dbt(command, on_event)
+    result = invoke_dbt(command, on_event, shared)
     if not result.success:
         _refuse_wrong_seeds(lake, result.result)
         words = "\n  ".join(failures) or str(result.exception or "no reason given")
@@ -201,7 +201,9 @@ def _run_dbt(lake, dbt_arguments, built, on_node, verbose) -> None:
         )
 
 
-def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
+def invoke_dbt(
+    command: list[str], on_event: Callable, shared: parsed.Shared
+) -> "dbtRunnerResult":
     """Run a dbt command in this process; `on_event` gets what it logs.
 
     Raises `KeyboardInterrupt` where dbt was interrupted, whatever it made of that.
@@ -209,6 +211,7 @@ def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
     from dbt.cli.main import dbtRunner
 
     with held() as let_go:  # while dbt reads the project, what it uses ignores Ctrl-C or prints it
+        manifest = shared.manifest()
 
         def heard(event) -> None:
             if event.info.name == "ConcurrencyLine":  # it begins to run models
@@ -216,7 +219,13 @@ def invoke_dbt(command: list[str], on_event: Callable) -> "dbtRunnerResult":
             on_event(event)
 
         before = n_interrupted()
-        result = dbtRunner(callbacks=[heard]).invoke(command)
+        gc.disable()  # looking for garbage among dbt's objects is a tenth of a small build
+        try:
+            result = dbtRunner(manifest, callbacks=[heard]).invoke(command)
+        finally:
+            gc.enable()
+        if manifest is None:
+            shared.keep(Path(os.environ["DBT_TARGET_PATH"]))
     if n_interrupted() > before or (result.exception and is_interruption(result.exception)):
         raise KeyboardInterrupt
     return result

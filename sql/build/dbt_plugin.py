@@ -54,8 +54,9 @@ class Plugin(BasePlugin):
 
 def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path, definitions: str | None) -> None:
     """Tell the models' macros where the seeds are, and the hash of all definitions."""
-    conn.execute("set variable seeds_folder = ?", [str(gathered)])
-    conn.execute("set variable definitions = ?", [definitions])
+    kept = "null" if definitions is None else connection.quote(definitions)
+    conn.execute(f"set variable seeds_folder = {connection.quote(str(gathered))}")
+    conn.execute(f"set variable definitions = {kept}")
 
 
 class _Cursor(DuckDBCursorWrapper):

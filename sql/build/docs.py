@@ -135,7 +135,7 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
     places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
     here = str(changes.DBT_PROJECT)
     reads = {dbt_plugin.READ_RELEASE: release}
-    with build.environment(project, **places, **reads), shared.lent_to(target):
+    with build.environment(project, **places, **reads):
         try:
             ran = build.invoke_dbt(
                 [
@@ -151,6 +151,7 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
                     here,
                 ],
                 on_event,
+                shared,
             )
         finally:
             build.close_adapters()

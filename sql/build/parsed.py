@@ -1,19 +1,22 @@
 """dbt's reading of its project, kept for the user: one lake's build spares the next one's.
 
-Parsing takes dbt about four seconds and depends on nothing in a lake. What dbt parsed for one lake
-is lent to the others, for as long as the definitions, the installation and dbt are the same. It is
-a convenience: where nothing can be kept, each lake has its own, as dbt does it.
+Parsing takes dbt about four seconds, and a second where it finds its own former parse; it depends
+on nothing in a lake. What dbt parsed once is given to every later run, for as long as the
+definitions, the installation and dbt are the same. It is a convenience: where nothing can be kept,
+dbt parses.
 """
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gradelake.sql.common.cache import cache_folder
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from dbt.contracts.graph.manifest import Manifest
 
 _FILE = "partial_parse.msgpack"  # dbt's name for it
 _OTHERWISE = ("--vars", "--target", "--profile", "--no-partial-parse")  # parsed with other settings
@@ -21,7 +24,7 @@ _KEPT = 4  # of the newest
 
 
 class Shared:
-    """The kept file for a dbt project with these definitions (a hash), unless dbt's arguments rule
+    """The kept parse of a dbt project with these definitions (a hash), unless dbt's arguments rule
     it out."""
 
     def __init__(self, dbt_project: Path, definitions: str, dbt_arguments: list[str]):
@@ -29,35 +32,26 @@ class Shared:
         key = "\0".join([str(dbt_project), definitions, *made_by])
         self.file = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}-{_FILE}"
         self.fits = not any(argument.startswith(_OTHERWISE) for argument in dbt_arguments)
-        self.lent: bytes | None = None
 
-    @contextmanager
-    def lent_to(self, target: Path) -> Iterator[None]:
-        """dbt, run inside, finds the kept file in its `target` folder; what it parsed is kept."""
-        self.lend(target)
-        yield
-        self.keep(target)
+    def manifest(self) -> "Manifest | None":
+        """The kept parse; None where there is none, or one that cannot be read."""
+        from dbt.contracts.graph.manifest import Manifest
+        from dbt.parser.manifest import extended_mashumuro_decoder
 
-    def lend(self, target: Path) -> None:
-        """Put the kept file into dbt's `target` folder, where dbt looks for its own."""
-        if not self.fits:
-            return
         try:
-            self.lent = self.file.read_bytes()
-            target.mkdir(parents=True, exist_ok=True)
-            with whole_file(target / _FILE) as file:
-                file.write(self.lent)
-        except (OSError, BadInput):
-            self.lent = None
+            packed = self.file.read_bytes() if self.fits else b""
+            manifest = Manifest.from_msgpack(packed, decoder=extended_mashumuro_decoder)
+            manifest.build_flat_graph()  # what models see as `graph`; dbt makes it after parsing
+            return manifest
+        except Exception:  # what reading a damaged file raises is msgpack's and mashumaro's affair
+            return None
 
     def keep(self, target: Path) -> None:
-        """Keep what dbt parsed, if it is not what it was lent."""
+        """Keep what dbt has just parsed and written into its `target` folder."""
         if not self.fits:
             return
         try:
             parsed = (target / _FILE).read_bytes()
-            if parsed == self.lent:
-                return
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(self.file) as file:
                 file.write(parsed)

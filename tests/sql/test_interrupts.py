@@ -42,8 +42,8 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize(
     "module",
     [
-        "pandas.core",
-        "pyarrow.compute",
+        "agate",
+        "sqlparse",
         "dbt.cli.main",
         "dbt.task.build",
         "gradelake.sql.build.dbt_plugin",
