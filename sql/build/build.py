@@ -201,9 +201,7 @@ def _run_dbt(lake, dbt_arguments, built, on_node, verbose, shared) -> None:
         )
 
 
-def invoke_dbt(
-    command: list[str], on_event: Callable, shared: parsed.Shared
-) -> "dbtRunnerResult":
+def invoke_dbt(command: list[str], on_event: Callable, shared: parsed.Shared) -> "dbtRunnerResult":
     """Run a dbt command in this process; `on_event` gets what it logs.
 
     Raises `KeyboardInterrupt` where dbt was interrupted, whatever it made of that.

@@ -41,13 +41,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
 
 @pytest.mark.parametrize(
     "module",
-    [
-        "agate",
-        "sqlparse",
-        "dbt.cli.main",
-        "dbt.task.build",
-        "gradelake.sql.build.dbt_plugin",
-    ],
+    ["agate", "sqlparse", "dbt.cli.main", "dbt.task.build", "gradelake.sql.build.dbt_plugin"],
 )
 def test_a_build_is_stopped_whatever_is_imported_at_that_moment(demo, tmp_path, module):
     folder = tmp_path / "demo"
