@@ -113,7 +113,7 @@ class Entry:
                 for name, (default, what) in self.parameters.items()
             ]
             if "any" in (default for default, _ in self.parameters.values()):
-                lines += ["", "  any: whatever it is, all of them"]
+                lines += ["", "  any: no restriction"]
         else:
             lines += ["", "  It has no parameters."]
         if self.live:

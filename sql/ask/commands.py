@@ -10,6 +10,7 @@ from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell.dot_commands import print_book
 from gradelake.sql.ask.shell.session import Shell, read
 from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
@@ -32,12 +33,15 @@ class _Asking(click.Command):
 @click.option(
     "--format",
     "format_",
-    default="table",
-    show_default=True,
     type=click.Choice([*console.FORMATS, "parquet"]),
-    help="How rows are written.",
+    help="How rows are written. Default: table, or what the ending of --output says.",
 )
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+@click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to a file: .csv, .json, .parquet or (a table) .txt.",
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
 @click.argument("query", required=False)
@@ -54,7 +58,7 @@ def sql(context, format_, output, release, live, query):
       gradelake sql @leaderboard --measure AP --level 2
       gradelake sql @                    # the questions of the query book
       gradelake sql @leaderboard --help  # what it asks, and its parameters
-      gradelake sql --format csv @correlation > correlation.csv
+      gradelake sql --output correlation.csv @correlation
       gradelake sql "select * from leaderboard at (version => 12)" --live
     """
     if query == "@":
@@ -67,6 +71,7 @@ def sql(context, format_, output, release, live, query):
         if options:
             raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
+    format_ = format_ or question.format_of(output)
     if format_ == "parquet" and query is not None and not output:
         raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
     with Lake.reading(context.obj(), release, live) as lake:
@@ -97,10 +102,14 @@ def _ask(lake, statement, values, format_, output) -> None:
     found = question.rows(lake, statement, values)
     with console.working("asking the lake"):
         if output:
-            question.write(found, format_, output)
-            return
-        question.in_words(found.execute)
-    if not question.answer(found, format_):
+            n_rows = question.write(found, format_, output)
+        else:
+            question.in_words(found.execute)
+    if output:
+        console.tell(f"wrote {counted(n_rows, 'rows')} to {output}")
+    else:
+        n_rows = question.answer(found, format_)
+    if not n_rows:
         question.tell_what_is_not_built(lake)
 
 

@@ -25,6 +25,7 @@ Values = Mapping[str, str | None] | None
 # comments and spaces: nothing that could be run
 _NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
 _WORD = re.compile(r"\w[\w.]*")
+_ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table"}
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
 
 
@@ -137,14 +138,31 @@ def lake_of(lake: Lake, question: Entry, is_named: bool) -> Iterator[Lake]:
         yield live
 
 
-def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> None:
-    """Write a result to a file. Raises `BadInput` when it cannot be written."""
+def format_of(output: Path | None) -> str:
+    """The format that the ending of a file's name stands for; `table` without a file.
+
+    Raises `BadInput` for another ending.
+    """
+    if output is None:
+        return "table"
+    if found := _ENDINGS.get(output.suffix.lower()):
+        return found
+    raise BadInput(
+        f"{output}: its name does not tell the format",
+        f"End it in one of {', '.join(_ENDINGS)}, or add --format.",
+    )
+
+
+def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> int:
+    """Write a result to a file; returns how many rows. Raises `BadInput` when it cannot."""
     try:
         with output.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
-            if format_ == "parquet":
-                in_words(lambda: found.write_parquet(str(output)))
-            else:
-                answer(found, format_)
+            if format_ != "parquet":
+                return answer(found, format_)
+            in_words(lambda: found.write_parquet(str(output)))
+        import polars as pl
+
+        return pl.scan_parquet(output, glob=False).select(pl.len()).collect().item()
     except OSError as error:
         raise cannot_be_written(output, error) from None
 

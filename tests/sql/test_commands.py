@@ -40,10 +40,27 @@ def test_a_table_for_people_and_csv_json_parquet_for_programs(folder):
     objects = json.loads(gradelake(folder, "sql", query, "--format", "json").stdout)
     assert [row["system"] for row in objects] == [row["system"] for row in rows]
     assert table[1].split() == [rows[0]["system"], "1"]
-    gradelake(folder, "sql", query, "--format", "parquet", "--output", "board.parquet")
+
+
+def test_the_ending_of_a_file_chooses_the_format_and_the_rows_are_counted(folder):
     import polars as pl
 
-    assert pl.read_parquet(folder / "board.parquet")["rank"].to_list() == [1, 2]
+    query = "select system, rank from leaderboard where label_set = 'assessor:human' limit 2"
+    for name, reader in (
+        ("board.csv", pl.read_csv),
+        ("board.JSON", pl.read_json),
+        ("b'[1].parquet", lambda file: pl.read_parquet(file, glob=False)),
+    ):
+        done = gradelake(folder, "sql", query, "--output", name)
+        assert done.stdout == ""
+        assert done.stderr.splitlines()[-1] == f"wrote 2 rows to {name}"
+        assert reader(folder / name).columns == ["system", "rank"]
+        assert reader(folder / name).height == 2
+    gradelake(folder, "sql", query, "--output", "board.txt")
+    assert (folder / "board.txt").read_text().split()[:2] == ["system", "rank"]
+    gradelake(folder, "sql", query, "--output", "board.txt", "--format", "csv")
+    assert (folder / "board.txt").read_text().startswith("system,rank\n")
+    assert gradelake(folder, "--quiet", "sql", "select 1", "--output", "x.csv").stderr == ""
 
 
 @pytest.fixture(scope="module")
@@ -237,6 +254,8 @@ def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(folder):
     for arguments, message in (
         (["select 1; select 2"], "one statement at a time"),
         (["select 1", "--output", "/nonexistent/x.csv"], "cannot be written"),
+        (["select 1", "--output", "board.doc"], ".csv, .json, .parquet, .txt, or add --format"),
+        (["--output", "board"], "does not tell the format"),
         (["select 1", "--format", "parquet"], "Add --output"),
         (["select 1", "--format", "parquet", "--output", "/nonexistent/x"], "cannot be written"),
     ):
