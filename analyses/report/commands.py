@@ -75,7 +75,7 @@ def report(
     for one in done.written:
         console.say(
             f"{os.path.relpath(one['file'])}: {counted(one['systems'], 'systems')}, "
-            f"{counted(one['label_sets'], 'label sets')}, {counted(one['grids'], 'grids')}, "
+            f"{counted(one['label_sets'], 'label sets')}, {counted(one['grids'], 'grade grids')}, "
             f"{console.size(one['bytes'])}"
         )
         if one["left_out"]:

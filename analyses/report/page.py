@@ -18,6 +18,7 @@ from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.packed import pack
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.stats.boards import default_level
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
@@ -107,6 +108,7 @@ def make_report(
         name=collection,
         provenance=read_provenance(lake, collection, compared, options),
         settled=settled,
+        reference_level=default_level(lake, collection, reference) if reference else cut,
         n_assessors=sum(row["kind"] == "assessor" for row in shown),
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
         confusions=read_confusions(lake, collection, reference, cut, names) if reference else [],
@@ -139,7 +141,7 @@ def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
         raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names))
     if not wanted.startswith("assessor:"):
         raise BadInput(
-            f"the reference is an assessor, and {wanted!r} is none",
+            f"the reference must be an assessor; {wanted!r} is not one",
             "gradelake stats correlation and plot scatter compare judges with each other.",
         )
     return wanted

@@ -50,13 +50,21 @@ def build(project, name, as_json, dbt_arguments):
     if not built.changed:
         console.say(f"nothing changed: {built.release} is a further name of the newest release")
         return
-    parts = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in built.counts.items())
-    parts = parts or "nothing: no model reads what changed,"
-    console.say(f"built {parts} in {console.duration(built.seconds)}")
+    console.say(f"{_what(built.counts)} in {console.duration(built.seconds)}")
     if built.release:
         console.say(f"published release {built.release}")
     else:
         console.say("a partial build: not published (readers keep the last release)")
+
+
+def _what(counts: dict[str, int]) -> str:
+    """What was built: a model of dbt is a table to who asks, and a data test a check."""
+    names = {"models": "tables", "seeds": "seeds"}
+    built = " and ".join(counted(counts[kind], names[kind]) for kind in names if kind in counts)
+    checked = counts.get("data_tests")
+    return f"built {built or 'nothing: no table reads what changed'}" + (
+        f", ran {counted(checked, 'checks')}" if checked else ""
+    )
 
 
 @click.command(short_help="Write what every table and column means as one HTML file.")

@@ -235,7 +235,7 @@ def test_a_lake_with_little_in_it_says_what_is_missing(tmp_path):
     [
         (("demos",), "has no collection 'demos'\n  Did you mean 'demo'?"),
         (("--reference", "assessor:humn"), "Did you mean 'assessor:human'?"),
-        (("--reference", "judge:lexical_direct"), "the reference is an assessor"),
+        (("--reference", "judge:lexical_direct"), "the reference must be an assessor"),
         (("--compare-with", "r9"), "there is no release 'r9'"),
         (("-o", "nowhere/page.html"), "there is no folder nowhere"),
     ],
@@ -295,6 +295,8 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path, 
         words = f"Reference: assessor:{reference} , {judged} judgments; another of the 3 assessors"
         assert words in page.text()
         assert f"each judgment of assessor:{reference} (columns)" in page.text()
+        binary = "judgments from 2 count as relevant; leaderboards of assessor:aaa use level 1"
+        assert (binary in page.text()) == (reference == "aaa")
 
 
 @pytest.mark.slow

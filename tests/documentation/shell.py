@@ -25,7 +25,7 @@ _VOLATILE = [
     (r"[\d.,]+ (pairs|prompts|passages|rows)/s", r"RATE \1/s"),
     (r"[\d.,]+ (?:B|kB|MB|GB)\b", "SIZE"),
     (r"\d+ ((?:small |new )?files|compared with|of them new|older versions)", r"N \1"),
-    (r"\d+ (models|data tests)", r"N \1"),
+    (r"\d+ (models|data tests|tables|checks)", r"N \1"),
     (r"(version) \d\d+", r"\1 N"),
     (r"TIME +[\d.]+ ", "TIME SECONDS "),  # of a night
     (r" (done|partly) +[\d.]+$", r" \1 SECONDS"),  # of its steps
