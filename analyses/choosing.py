@@ -53,6 +53,19 @@ def reference_of(lake: Lake, collection: str, reference: str | None) -> str:
     return reference
 
 
+def only_label_set(lake: Lake, collection: str, label_set: str | None) -> str:
+    """The label set that was asked for, or the collection's only one. Raises `BadInput`."""
+    if label_set is None:
+        label_set, *others = known = label_sets(lake, collection)
+        if others:
+            raise BadInput(
+                f"{collection} has {len(known)} label sets; which one?",
+                f"Say --label-set NAME: {', '.join(known)}.",
+            )
+    require_label_set(lake, collection, label_set)
+    return label_set
+
+
 def compared_with(
     lake: Lake, collection: str, reference: str, wanted: tuple[str, ...]
 ) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import reading, with_json
+from gradelake.analyses.stats.options import reading, to_output, with_json
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -30,15 +30,7 @@ from gradelake.sql.common.errors import BadInput
     metavar="5:3,4:1",
     help="With --fill-holes: what its labels are on the scale of --label-set; others become 0.",
 )
-@click.option(
-    "--output",
-    "-o",
-    default="-",
-    show_default=True,
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="The file, zipped when its name ends in .gz; - is standard output.",
-)
+@to_output("The file, zipped when its name ends in .gz; - is standard output.")
 @click.option(
     "--all",
     "folder",

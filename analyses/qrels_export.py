@@ -112,7 +112,7 @@ def require_columns(lake: Lake, collection: str, names: list[str]) -> None:
         bad = next(bad for bad in ids if not bad or any(map(str.isspace, bad)))
         kind = "query" if bad == ids[0] else "passage"
         raise BadInput(
-            f"{kind} id {bad!r} cannot stand in TREC qrels: their columns end at white space",
+            f"{kind} id {bad!r} cannot stand in TREC qrels: white space ends their columns",
             "Read relevance_labels instead, for example: gradelake sql --format csv "
             '"select * from relevance_labels"',
         )

@@ -140,8 +140,7 @@ def _no_such_board(
         hint = measure_hint(measure, known, lake.rows)
         return BadInput(f"{where} has no measure {measure!r}", hint)
     return BadInput(
-        f"{where} has no relevance level {level}",
-        f"Levels there are: {', '.join(map(str, levels))}.",
+        f"{where} has no relevance level {level}", f"Levels: {', '.join(map(str, levels))}."
     )
 
 

@@ -20,9 +20,9 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
 
-@click.group("stats", short_help="Say what SQL cannot: intervals, significance, agreement.")
+@click.group("stats", short_help="Compute what SQL cannot: intervals, significance, agreement.")
 def stats():
-    """Say what SQL cannot: intervals, significance, agreement, estimates.
+    """Compute what SQL cannot: intervals, significance, agreement, estimates.
 
     \b
     Examples:
@@ -31,7 +31,7 @@ def stats():
     """
 
 
-@stats.command("correlation", short_help="Say how surely leaderboards agree.")
+@stats.command("correlation", short_help="Compute how well leaderboards agree, with intervals.")
 @reading
 @with_json
 @measured
@@ -51,7 +51,7 @@ def stats():
 @click.option(
     "--against",
     metavar="LABEL_SET",
-    help="Say how surely each label set agrees better with the reference than this one.",
+    help="Give the probability that each label set agrees better with the reference than this one.",
 )
 @at_level
 @at_reference_level
@@ -154,7 +154,7 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
 @click.option(
     "--reference",
     metavar="LABEL_SET",
-    help="Say how often both agree on which pairs are significant.",
+    help="Count how often both agree on which pairs are significant.",
 )
 @at_level
 @at_reference_level

@@ -93,7 +93,7 @@ def estimate_board(
     if judged.unit == "pair":
         if not (found := re.fullmatch(r"P@(\d+)", measure)):
             raise BadInput(
-                f"{measure} is not a sum over labels, so single pairs cannot tell it; P@k is",
+                f"{measure} is not a sum over labels; single pairs estimate P@k only",
                 "Draw whole queries for it: gradelake export sample --unit query.",
             )
         return _from_pairs(
@@ -129,7 +129,7 @@ def _from_queries(
         complete = [query for query in complete if query in judge.queries]
     if len(complete) < 2:
         raise BadInput(
-            f"{len(complete)} queries are judged completely; an interval needs two at least",
+            f"{len(complete)} queries are completely judged; an interval needs at least two",
             "Judge all passages of more queries and import the file again.",
         )
     if judged.population != len(judge.queries):

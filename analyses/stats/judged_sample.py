@@ -88,8 +88,8 @@ def read_judged_sample(
                 f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, known)
             )
         raise BadInput(
-            f"assessor {assessor!r} has judged no sample of {collection!r} that is here",
-            "Draw one with `gradelake export sample`, have it judged, bring it in with "
+            f"assessor {assessor!r} has judged no sample of {collection!r} in this lake",
+            "Draw one with `gradelake export sample`, have it judged, import it with "
             "`gradelake import judgments`, and run `gradelake build`.",
         )
     names = ", ".join(samples)

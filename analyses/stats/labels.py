@@ -94,7 +94,7 @@ def compare_labels(
         require_label_set(lake, collection, name)
     if len(names) < 2:
         raise BadInput(
-            f"{names[0]!r} alone cannot agree", "Name two label sets at least: --label-set NAME."
+            f"{names[0]!r} alone cannot agree", "Name at least two label sets: --label-set NAME."
         )
     key = {"collection": collection, "label_sets": names}
     columns = lake.connection.execute(_labels(lake), key).fetchnumpy()

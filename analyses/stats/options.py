@@ -1,6 +1,7 @@
 """Options that the commands of analyses share."""
 
 from functools import wraps
+from pathlib import Path
 
 import click
 
@@ -25,6 +26,19 @@ def replicated(what: str, default: int = 10_000):
     """The option of how many; `what` is its help."""
     return click.option(
         "--replicates", type=click.IntRange(min=1), default=default, show_default=True, help=what
+    )
+
+
+def to_output(help_="The file; - is standard output."):
+    """The option of where a result goes, standard output by default."""
+    return click.option(
+        "--output",
+        "-o",
+        default="-",
+        show_default=True,
+        metavar="FILE",
+        type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+        help=help_,
     )
 
 

@@ -164,7 +164,7 @@ def _allocate(sizes: dict[str, int], n: int, allocation: str) -> dict[str, int]:
     if n < sum(drawn.values()):
         raise BadInput(
             f"{n} pairs are too few: the label set has {len(sizes)} different labels",
-            f"Ask for two pairs per label at least (--size {sum(drawn.values())}), better ten.",
+            f"Ask for at least two pairs per label (--size {sum(drawn.values())}), better ten.",
         )
     total = sum(sizes.values())
     wanted = {

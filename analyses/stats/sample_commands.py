@@ -90,13 +90,13 @@ def estimate(read, collection, as_json, measure, label_set, assessor, confidence
     type=click.Choice(["proportional", "equal"]),
     default="proportional",
     show_default=True,
-    help="How pairs are spread over the judge's labels.",
+    help="How the sample's pairs are spread over the judge's labels.",
 )
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Only passages that some system ranked at least so high.",
+    help="Only passages that some system ranked in its first K.",
 )
 @seeded
 @click.option(

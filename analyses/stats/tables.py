@@ -103,7 +103,7 @@ def print_agreements(found: list[Agreement], against: str | None) -> None:
                 if spread.undefined:
                     console.warn(
                         f"note: {one.board.label_set}, {each.statistic}, over {kind}: undefined in "
-                        f"{spread.undefined:,} replicates; the interval is over the others"
+                        f"{spread.undefined:,} replicates; the interval is computed from the others"
                     )
 
 
@@ -215,7 +215,7 @@ def print_alpha(found: LabelAgreement, per_query: bool) -> None:
         console.warn(f"note: undefined in {found.spread.undefined:,} replicates")
     if len(set(found.highest.values())) > 1:
         tops = ", ".join(f"{name} {top}" for name, top in sorted(found.highest.items()))
-        console.warn(f"note: the label sets' highest labels differ ({tops}); equal numbers agree")
+        console.warn(f"note: the label sets' highest labels differ ({tops}); equal labels agree")
     if per_query:
         console.say()
         console.print_table(

@@ -3,11 +3,10 @@
 import json
 import sys
 from functools import wraps
-from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import reading
+from gradelake.analyses.stats.options import reading, to_output
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -36,15 +35,7 @@ def writing(command):
         type=click.Choice(["latex", "csv", "json"]),
         help="What to write. Numbers are rounded in LaTeX only.",
     )
-    @click.option(
-        "--output",
-        "-o",
-        default="-",
-        show_default=True,
-        metavar="FILE",
-        type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-        help="The file; - is standard output.",
-    )
+    @to_output()
     @click.option(
         "--standalone", is_flag=True, help="LaTeX: a document to compile, not a table to \\input."
     )
@@ -71,14 +62,14 @@ def writing(command):
     return write
 
 
-@export_latex.command("agreement", short_help="Write how often labels and judgments meet.")
+@export_latex.command("agreement", short_help="Write how often labels and judgments agree.")
 @writing
 @click.option(
     "--label-set",
     "label_sets",
     multiple=True,
     metavar="NAME",
-    help="May be repeated: one above the other (default: all).",
+    help="May be repeated; the tables are stacked (default: all).",
 )
 @click.option(
     "--reference",
@@ -93,7 +84,7 @@ def writing(command):
     help="With --cut: the same for the judgments (default: the collection's min_relevant).",
 )
 def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
-    """Write how often labels and judgments of COLLECTION meet, with Cohen's kappa per row.
+    """Write how often labels and judgments of COLLECTION agree, with Cohen's kappa per row.
 
     \b
     Examples:
@@ -110,7 +101,11 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
-@click.option("--label-set", required=True, metavar="NAME", help="Whose labels score the systems.")
+@click.option(
+    "--label-set",
+    metavar="NAME",
+    help="Whose labels score the systems (default: the collection's only label set).",
+)
 @click.option(
     "--measure",
     "measures",

@@ -1,7 +1,6 @@
 """A leaderboard: systems, their scores by several measures, and their official ranks."""
 
 from gradelake.analyses import choosing
-from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import default_level
 from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
@@ -17,18 +16,18 @@ SCORES = """
 def leaderboard_table(
     lake: Lake,
     collection: str,
-    label_set: str,
+    label_set: str | None,
     measures: tuple[str, ...],
     level: int | None = None,
     with_ranks: bool = False,
 ) -> Table:
     """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
 
-    Without `measures` all but `Judged@k`, nDCG first. `level` is the relevance level (see
-    `default_level`); with `with_ranks` each measure's ranks stand beside it. Raises `BadInput` for
-    what the leaderboard does not have.
+    Without `label_set` it is of the collection's only one; without `measures` it has all but
+    `Judged@k`, nDCG first. `level` is the relevance level (see `default_level`); with `with_ranks`
+    each measure's ranks stand beside it. Raises `BadInput` for what the leaderboard does not have.
     """
-    require_label_set(lake, collection, label_set)
+    label_set = choosing.only_label_set(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
     cells = {
         (system, measure): (score, place)

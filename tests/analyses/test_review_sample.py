@@ -290,11 +290,11 @@ def test_these_queries_have_narrower_intervals_than_queries_like_them(lake):
 @pytest.mark.parametrize(
     ("assessor", "measure", "settings", "wrong"),
     [
-        ("bob", "nDCG@10", {}, "nDCG@10 is not a sum over labels, so single pairs cannot tell it"),
+        ("bob", "nDCG@10", {}, "nDCG@10 is not a sum over labels; single pairs estimate P@k only"),
         ("bob", "P@20", {}, "P@20 looks at 20 ranks; the sample holds passages ranked 10 or high"),
         ("cid", "nDCG@20", {}, "nDCG@20 looks at 20 ranks"),
         ("eve", "P@10", {}, "no judgments of 'eve' in demo"),
-        ("human", "P@10", {}, "assessor 'human' has judged no sample of 'demo' that is here"),
+        ("human", "P@10", {}, "assessor 'human' has judged no sample of 'demo' in this lake"),
         ("ann", "nDCG@10", {"sample": "pair-0"}, "assessor 'ann' has no sample 'pair-0'"),
         ("ann", "nDCG@11", {}, "has no measure 'nDCG@11'"),
         ("ann", "nDCG@10", {"level": 9}, "has no relevance level 9"),

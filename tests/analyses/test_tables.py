@@ -167,6 +167,11 @@ def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(
     assert rf"1 & {best} & \textbf{{{board[0][2]:.4f}}} & 1 &" in document
 
 
+def test_a_leaderboard_is_of_the_only_label_set_without_being_told(small):
+    (row,) = csv_rows(small, "leaderboard", "one", "--measure", "AP")
+    assert (row["system"], row["AP"]) == ("only", "1.0")
+
+
 def test_correlations_are_scipys_on_printed_scores(demo):
     rows = csv_rows(demo, "correlation", "demo", "--measure", "nDCG@10", "--measure", "P@10")
     official = json.loads((demo / "official_ranks.json").read_text())
@@ -311,6 +316,7 @@ def test_the_best_is_bold_as_printed_ties_too():
         (("agreement", "small", "--cut", "4", "--judgment-cut", "0"), "--judgment-cut 0: labels"),
         (("agreement", "small", "--judgment-cut", "2"), "--judgment-cut goes with --cut"),
         (("leaderboard", "small", "--label-set", "judge:five"), "no level 2"),
+        (("leaderboard", "small"), "--label-set NAME: assessor:me, judge:elsewhere, judge:five."),
         (("correlation", "small"), "'small' has no official leaderboards"),
         (
             ("correlation", "small", "--leaderboard", "a", "--reference", "b"),
