@@ -36,15 +36,15 @@ def init(folder, demo):
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
-@click.command(short_help="Bring what is new or changed of a COLLECTION into the lake.")
+@click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
 @click.argument("collection")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def ingest(project, collection, as_json):
-    """Bring what is new or changed of a COLLECTION in gradelake.toml into the lake.
+    """Bring what is new or changed in a COLLECTION of gradelake.toml into the lake.
 
     Unchanged files are skipped. A file with a fault lands nothing, is reported by line, and does
-    not stop the others. Exit code 3 means that some input was rejected, 2 that nothing could land.
+    not stop the others. Exit code 3 means that some input was rejected, 2 that nothing landed.
 
     What has arrived in the collection's inbox (inbox = "FOLDER" in gradelake.toml) is read too and
     moved to FOLDER/accepted, or with a reason to FOLDER/quarantine. A file that changed within the
@@ -86,11 +86,13 @@ def _print_outcome(outcome) -> None:
     if outcome.rejected:
         landed = "the rest landed" if outcome.exit_code == 3 else "nothing landed"
         console.warn(f"{counted(len(outcome.rejected), 'inputs')} rejected; {landed}")
+    if outcome.counts:
+        console.hint("next: `gradelake build` brings it into the marts")
 
 
-@click.group("import", short_help="Bring in labels, judgments, rubric banks, grades of others.")
+@click.group("import", short_help="Bring in others' labels, judgments, rubric banks and grades.")
 def import_():
-    """Bring in what others made: labels, judgments, rubric banks, grades.
+    """Bring in what others made: labels, judgments, rubric banks and grades.
 
     \b
     Examples:
@@ -143,7 +145,7 @@ def _tell(done: dict, as_json: bool, file: Path, written: list[str]) -> None:
     default="auto",
     show_default=True,
     type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa"]),
-    help="Shape of the file; auto tells it from the content.",
+    help="Format of the file; auto detects it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
@@ -151,9 +153,8 @@ def import_bank(project, collection, file, name, format_, as_json):
     """Store FILE's questions or nuggets as a rubric bank: JSON or CSV, plain or .gz.
 
     A changed file replaces the bank. Ids that a file states are kept, because grades made
-    elsewhere name them. Oddities are reported by line; an item that can be read in two ways, or
-    whose query the collection does not have, is left out. Exit code 3 means that some were, 2 that
-    nothing could land.
+    elsewhere name them. Oddities are reported by line; an ambiguous item, or one whose query the
+    collection does not have, is left out. Exit code 3 means that some were, 2 that nothing landed.
 
     \b
     Examples:
@@ -187,7 +188,7 @@ def import_judgments(project, collection, file, assessor, as_json):
 
     The CSV is one that `gradelake export sample` wrote, or any with the columns query_id,
     passage_id and judgment. Rows with an empty judgment are not judged yet: they are counted and
-    skipped, and the same file filled further replaces what it brought before.
+    skipped. The same file with more of them filled in replaces what it brought before.
 
     \b
     Examples:
@@ -208,7 +209,7 @@ def import_judgments(project, collection, file, assessor, as_json):
     }
     what = [f"assessor {assessor}: wrote {counted(done.judged, 'judgments')} for {collection}"]
     if done.changed:
-        what.append(f"{done.changed:,} of the pairs had another judgment before")
+        what.append(f"{done.changed:,} of the pairs had a different judgment before")
     if done.empty:
         what.append(f"{counted(done.empty, 'rows', 'have')} no judgment yet")
     _tell(shown, as_json, file, what)

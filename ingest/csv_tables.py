@@ -35,7 +35,7 @@ class Table:
             raise reject(self.shown, self.line, what, hint)
         for name in columns:
             if self.names.count(name) > 1:
-                raise reject(self.shown, self.line, f"column {name} is there twice", hint)
+                raise reject(self.shown, self.line, f"column {name} appears twice", hint)
 
     def rows(self, leave_out: Callable[[int, str], None]) -> Iterator[tuple[int, dict[str, str]]]:
         """(first line, cells by column) of every row. One with more or fewer cells is left out:
@@ -72,7 +72,7 @@ class Table:
                 found = True
                 yield line, cells
         if not found:
-            raise reject(self.shown, None, "no cell has anything in it", "Is this the right file?")
+            raise reject(self.shown, None, "every cell is empty", "Is this the right file?")
 
 
 def separator(data: bytes, required: Iterable[str]) -> str | None:

@@ -72,7 +72,7 @@ class Bank:
         )
         if origins:
             raise BadInput(
-                f"{collection} has a bank {bank!r} of another origin ({origins[0]})",
+                f"{collection} has a bank {bank!r} from another source ({origins[0]})",
                 "It is left as it is. Choose another --bank.",
             )
         others = self.lake.column(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait 
     type=click.Choice(["workbench", "csv"]),
     default="workbench",
     show_default=True,
-    help="Shape of the file.",
+    help="Format of the file.",
 )
 @click.option(
     "--output",

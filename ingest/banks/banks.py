@@ -120,7 +120,7 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
     looks_like_json = data.lstrip()[:1] in (b"{", b"[")
     if format_ == "csv" or (format_ == "auto" and not looks_like_json):
         if format_ == "auto" and not bank_csv.is_bank(data):
-            raise reject(shown, None, "this is no rubric bank", _NO_BANK)
+            raise reject(shown, None, "this is not a rubric bank", _NO_BANK)
         return list(bank_csv.read(data, shown, findings))
     banks = list(bank_json.read_objects(data, shown))
     formats = [bank_formats.format_of(bank) for _, bank in banks]
@@ -128,7 +128,7 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
         format_ = next(filter(None, formats), "")
     if format_ not in formats:
         found = ", ".join(sorted({name for name in formats if name}))
-        what = f"this is no {format_} bank" if format_ else "this is no rubric bank"
+        what = f"this is no {format_} bank" if format_ else "this is not a rubric bank"
         raise reject(shown, None, what, f"It looks like --format {found}." if found else _NO_BANK)
     drafts: list[Draft] = []
     for (line, bank), name in zip(banks, formats, strict=True):
@@ -153,7 +153,7 @@ def _refuse_if_not_imported(lake: Lake, collection: str, bank: str) -> None:
     )
     if origins:
         raise BadInput(
-            f"{collection} has a bank {bank!r} of another origin ({origins[0][0]})",
+            f"{collection} has a bank {bank!r} from another source ({origins[0][0]})",
             "An import would replace it. Choose another --name.",
         )
 

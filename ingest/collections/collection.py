@@ -132,7 +132,7 @@ class Collection(Settings):
         )
         patterns = [f'"{inside}/*{ending}"' for ending, _ in endings.most_common(3)]
         return BadInput(
-            f"{where}: {pattern!r} is a folder, and files are wanted",
+            f"{where}: {pattern!r} is a folder, not files",
             f"Write {setting} = [{', '.join(patterns)}]." if patterns else "There are none in it.",
         )
 
@@ -174,7 +174,7 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
     ]
     if inbox.is_relative_to(lake) or inside:
         raise BadInput(
-            f"{where}: inbox must be a folder of its own: its files are moved once they were read"
+            f"{where}: inbox must be a folder of its own: its files are moved once they are read"
             + (f", and {inside[0]} is needed where it is" if inside else ""),
             'For example: inbox = "inbox".',
         )

@@ -61,8 +61,7 @@ def load(collection: Collection) -> ir_datasets.Dataset:
         return ir_datasets.Dataset(*local, ir_datasets.load(dataset_id))
     except KeyError as error:
         raise BadInput(
-            f"ir_datasets knows no dataset {dataset_id!r}",
-            "See https://ir-datasets.com for the ids.",
+            f"ir_datasets has no dataset {dataset_id!r}", "See https://ir-datasets.com for the ids."
         ) from error
 
 

@@ -160,7 +160,7 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
             shown or into.dataset_id,
             None,
             f"assessor {assessor!r} has judgments from `gradelake import judgments`",
-            "Choose another name in gradelake.toml; nobody's judgments are replaced.",
+            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
         )
     if shown is None:
         shown = into.dataset_id
@@ -234,6 +234,23 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
         into.outcome.warnings.append(
             f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
         )
+    refused = dict.fromkeys(rejected.file for rejected in into.outcome.rejected)
+    into.outcome.warnings.extend(
+        f"{shown}: what an earlier ingest brought of it stays in the lake as it was"
+        for shown in refused
+        if _holds(into, shown)
+    )
+
+
+def _holds(into: Targets, shown: str) -> bool:
+    """Whether the lake has what an earlier ingest brought of a file."""
+    setting = into.collection.setting_of(shown)
+    if setting is None:
+        return shown in into.known("systems", "source_file")
+    kind, _, name = setting.partition(".")
+    if kind == "judgments" and into.transaction.recorded(imported_mark(into.name, name)):
+        return False
+    return into.transaction.recorded(into.target(setting.replace(".", "/", 1))) is not None
 
 
 def _systems_of_the_inbox(into: Targets) -> set[str]:

@@ -80,7 +80,7 @@ class Systems:
                         claims[0],
                         None,
                         f"several files claim the system {system!r}: {', '.join(claims)}",
-                        "A system's name is its file name without endings: rename.",
+                        "Rename all but one: a system is named after its file, without endings.",
                     )
                 if system in generating:
                     raise reject(

@@ -48,7 +48,7 @@ def read_queries(path: Path, shown: str) -> list[Query]:
     )
     first, _, _ = data.lstrip().partition(b"\n")
     if not _is_json(path) and first.startswith(b"<") and b"\t" not in first:  # TREC's own form
-        raise reject(shown, 1, "looks like XML, of which no topics are read", problems.hint)
+        raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
     found = []
     for line, row in _rows(path, data, "query", QUERY_ID, QUERY_TEXT, problems):
         query = Query(
@@ -157,7 +157,7 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
         elif system in ranks:
             problems.add(at, f"system {system!r} is listed twice")
         elif number is None or not number >= 1:
-            problems.add(at, f"system {system!r}: rank {rank!r} is not a number from 1 up")
+            problems.add(at, f"system {system!r}: rank {rank!r} is not a number of at least 1")
         elif score is not None and points is None:
             problems.add(at, f"system {system!r}: score {score!r} is not a number")
         else:

@@ -28,7 +28,7 @@ def rubric():
     """
 
 
-@rubric.command(short_help="List the items of a QUERY, also those dropped so far.")
+@rubric.command(short_help="List the items of a QUERY, including dropped ones.")
 @click.argument("query")
 @_collection
 @click.option("--version", type=click.IntRange(min=0), help="Default: the newest.")
@@ -68,7 +68,7 @@ def show(project, query, collection, version, as_json):
     "source",
     type=click.Path(path_type=Path, allow_dash=True),
     metavar="FILE",
-    help="Take a saved sheet, - from standard input, instead of an editor.",
+    help="Read a saved sheet instead of opening an editor; - is standard input.",
 )
 @click.option("--print", "print_sheet", is_flag=True, help="Print the sheet and change nothing.")
 @_json
@@ -77,7 +77,7 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
     """Open the items of QUERIES in your editor, and keep what you change as a new version.
 
     The editor is $VISUAL or $EDITOR. An item is a line: change its text or weight, remove it, add
-    lines that begin with +, take the # off a dropped item. A sheet with a wrong line changes
+    lines that begin with +, remove the # from a dropped item. A sheet with a wrong line changes
     nothing, and is kept.
 
     \b

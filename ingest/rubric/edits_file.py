@@ -69,7 +69,7 @@ def read(project: Project) -> list[Row]:
     )
     table = Table(files.read(path, shown), shown, COLUMNS, delimiter=",")
     if tuple(table.names) != COLUMNS:
-        raise reject(shown, 1, "the first line is another one", problems.hint)
+        raise reject(shown, 1, "the first line is not the header", problems.hint)
     rows = [Row(line, cells) for line, cells in table.rows(problems.add)]
     problems.raise_if_any()
     return rows

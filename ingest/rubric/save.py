@@ -64,7 +64,7 @@ class Session:
             return Saved([], None)
         if found.collection != self.rubric.collection:
             raise BadInput(
-                f"{shown}: this sheet is of collection {found.collection!r}",
+                f"{shown}: this sheet is for collection {found.collection!r}",
                 f"Edit it with --collection {found.collection}",
             )
         self.rubric.check_version(found.version)
@@ -98,7 +98,7 @@ class Session:
         before = [row.cells for row in self.rows]
         if [row.cells for row in rows[: len(before)]] != before:
             raise BadInput(
-                f"{edits_file.NAME} was changed by something else meanwhile; nothing was written",
+                f"{edits_file.NAME} has changed in the meantime; nothing was written",
                 "Look at it, then edit again.",
             )
         since = rows[len(before) :]

@@ -371,7 +371,7 @@ def test_a_limit_takes_the_first_queries_that_have_no_items(gpt):
 
 
 def test_a_bank_that_was_imported_is_left_alone(gpt, server):
-    with pytest.raises(BadInput, match=r"bank 'questions' of another origin \(imported\)"):
+    with pytest.raises(BadInput, match=r"bank 'questions' from another source \(imported\)"):
         generate(gpt, bank="questions")
     assert server.asked == []
 

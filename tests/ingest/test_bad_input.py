@@ -198,9 +198,9 @@ def test_two_files_with_one_systems_name(tiny):
     assert said(outcome).splitlines() == [
         "runs/deeper/good.run: several files claim the system 'good': "
         "runs/deeper/good.run, runs/good.run",
-        "  what to do: A system's name is its file name without endings: rename.",
+        "  what to do: Rename all but one: a system is named after its file, without endings.",
         "runs/twin.run: several files claim the system 'twin': runs/twin.run, runs/twin.txt.gz",
-        "  what to do: A system's name is its file name without endings: rename.",
+        "  what to do: Rename all but one: a system is named after its file, without endings.",
     ]
     assert (outcome.exit_code, tiny.systems()) == (3, {"fine"})
 
@@ -357,7 +357,7 @@ def test_faulty_passages_ranks_and_clusters_leave_the_rest_alone(tiny):
     outcome = tiny.ingest()
     told = said(outcome)
     assert "passages.jsonl:2: not JSON: " in told
-    assert "ranks.tsv:2: system 'bad': rank '0' is not a number from 1 up" in told
+    assert "ranks.tsv:2: system 'bad': rank '0' is not a number of at least 1" in told
     assert "clusters.tsv:2: passage 'p2' is also on line 1" in told
     for table in ("passages", "official_ranks", "near_duplicates"):
         assert tiny.rows(f"select count(*) from lake.raw.{table}") == [(0,)]
@@ -472,7 +472,7 @@ def test_a_folder_in_place_of_a_pattern_is_answered_with_patterns_for_what_is_in
     tiny.configure(runs=["runs/"])
     with pytest.raises(BadInput) as caught:
         tiny.ingest()
-    assert "[collections.tiny] runs: 'runs/' is a folder, and files are wanted" in str(caught.value)
+    assert "[collections.tiny] runs: 'runs/' is a folder, not files" in str(caught.value)
     assert 'Write runs = ["runs/*.run", "runs/*.run.gz"].' in str(caught.value)
 
 
@@ -518,7 +518,9 @@ def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(t
     assert process.stdout.startswith(
         "tiny: wrote 2 queries, 3 judgments, 1 system, 2 run entries, 5 passages in "
     )
+    assert process.stdout.endswith("\nnext: `gradelake build` brings it into the marts\n")
     assert tiny.systems() == {"good"}
+    assert "next:" not in tiny.gradelake("ingest", "tiny").stdout, "nothing new to build"
 
 
 def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(tiny):

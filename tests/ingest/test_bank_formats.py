@@ -468,7 +468,7 @@ def test_a_csv_without_its_columns_or_with_an_open_quote_is_rejected(read):
     assert said.startswith("bank.csv:1: no column kind")
     said = rejected(read, 'query_id,kind,text\nq1,nugget,a\nq1,nugget,"b\n', "bank.csv")
     assert said.startswith("bank.csv:3: a row that cannot be read begins here")
-    assert "column text is there twice" in rejected(read, "query_id,kind,text,text\n", "bank.csv")
+    assert "column text appears twice" in rejected(read, "query_id,kind,text,text\n", "bank.csv")
 
 
 # --- TQA ----------------------------------------------------------------------------------------
@@ -515,14 +515,14 @@ def test_a_tqa_lesson_is_a_query_and_its_answer_key_the_gold_answers(read):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("run.txt", "q1 Q0 p1 1 2.5 good", "run.txt: this is no rubric bank"),
-        ("x.json", '{"q1": "why"}', "x.json: this is no rubric bank"),
-        ("x.json", "[]", "x.json: this is no rubric bank"),
-        ("x.json", "[1, 2]", "x.json: this is no rubric bank"),
+        ("run.txt", "q1 Q0 p1 1 2.5 good", "run.txt: this is not a rubric bank"),
+        ("x.json", '{"q1": "why"}', "x.json: this is not a rubric bank"),
+        ("x.json", "[]", "x.json: this is not a rubric bank"),
+        ("x.json", "[1, 2]", "x.json: this is not a rubric bank"),
         ("x.json", '{\n "items": [\n', "x.json:2: not JSON that can be read"),
         ("x.jsonl", '{"query_id": "q1", "items": []}\n{"query_id": "q', "x.jsonl:2: not JSON"),
         ("x.json", '{"a":' * 100_000, "nested too deeply"),
-        ("x.csv", "a,b\n1,2", "x.csv: this is no rubric bank"),
+        ("x.csv", "a,b\n1,2", "x.csv: this is not a rubric bank"),
         ("x.jsonl", "", "the file is empty"),
     ],
 )
@@ -611,11 +611,11 @@ def test_the_published_dl19_nuggets_are_read_with_their_oddities():
 
 def test_a_csv_without_a_filled_cell_is_refused(read):
     told = rejected(read, ",,,\n,\n", "bank.csv", "csv")
-    assert told.startswith("bank.csv: no cell has anything in it\n  what to do: ")
+    assert told.startswith("bank.csv: every cell is empty\n  what to do: ")
 
 
 def test_a_first_line_of_any_length_is_no_header(read):
-    assert rejected(read, "x" * 200_000, "bank.txt").startswith("bank.txt: this is no rubric bank")
+    assert rejected(read, "x" * 200_000, "bank.txt").startswith("bank.txt: this is not a ")
 
 
 def test_a_text_of_any_length_is_an_item(read):

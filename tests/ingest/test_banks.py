@@ -171,7 +171,7 @@ def test_a_bank_made_here_is_not_replaced_by_an_import(tiny):
     bring(tiny)
     tiny.lake.connection.execute("update lake.raw.rubric_items set origin = 'generated'")
     tiny.write("bank.csv", BANK[:2])
-    with pytest.raises(BadInput, match="of another origin \\(generated\\)"):
+    with pytest.raises(BadInput, match="from another source \\(generated\\)"):
         bring(tiny)
     assert len(items(tiny)) == 3
 
@@ -240,7 +240,7 @@ def test_the_command_answers_in_json(tiny):
 def test_the_command_rejects_what_is_no_bank_with_2(tiny):
     process = tiny.gradelake("import", "bank", "tiny", "nist.qrels", "--name", "mine")
     assert process.returncode == 2
-    assert process.stderr.splitlines()[0] == "error: nist.qrels: this is no rubric bank"
+    assert process.stderr.splitlines()[0] == "error: nist.qrels: this is not a rubric bank"
     assert items(tiny) == []
 
 

@@ -234,7 +234,7 @@ def scored(*given):
 def test_an_unknown_dataset_is_bad_input(tiny):
     use(tiny, "no/such-dataset")
     before = tiny.snapshot()
-    with pytest.raises(BadInput, match="ir_datasets knows no dataset 'no/such-dataset'"):
+    with pytest.raises(BadInput, match="ir_datasets has no dataset 'no/such-dataset'"):
         tiny.ingest()
     assert tiny.snapshot() == before
 

@@ -171,7 +171,7 @@ def test_judgments_above_the_scale_are_noted(ingested):
     ("lines", "wrong"),
     [
         (["query_id,passage_id,grade", "q1,p1,2"], ":1: no column judgment"),
-        (["query_id,judgment,passage_id,judgment", "q1,1,p1,2"], ":1: column judgment is there tw"),
+        (["query_id,judgment,passage_id,judgment", "q1,1,p1,2"], ":1: column judgment appears tw"),
         ([PLAIN[0]], ": no rows below the header"),
         ([PLAIN[0], "q1,sky,p1,Text,good"], ":2: judgment 'good' is not a whole number"),
         ([PLAIN[0], "q1,sky,p1,Text,1.5"], ":2: judgment '1.5' is not a whole number"),
@@ -252,7 +252,7 @@ def test_a_query_with_a_drawn_passage_cannot_be_taken_out(ingested):
 @pytest.mark.parametrize("content", [",,,\n,\n", '""\n', "\x1c,\n"])
 def test_a_csv_without_a_filled_cell_is_refused(ingested, content):
     ingested.write("done.csv", content)
-    with pytest.raises(Rejected, match=r"done\.csv: (no cell has anything|the file is empty)"):
+    with pytest.raises(Rejected, match=r"done\.csv: (every cell is empty|the file is empty)"):
         bring(ingested)
 
 

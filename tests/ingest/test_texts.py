@@ -90,7 +90,7 @@ def test_a_faulty_topic_is_rejected_by_line(tmp_path, content, wrong):
 def test_topics_of_trecs_own_form_are_refused_with_the_forms_that_are_read(tmp_path):
     for text in ("<top>\n<num> Number: 1\n</top>\n", '\n<?xml version="1.0"?>\n<topics>\n'):
         said = report(read_queries, write_file(tmp_path / "topics.txt", text))
-        assert said.startswith("topics.txt:1: looks like XML, of which no topics are read\n")
+        assert said.startswith("topics.txt:1: looks like XML; topics are not read from XML\n")
         assert '{"query_id": ..., "text": ...}' in said
     marked_up = write_file(tmp_path / "topics.tsv", "<q>\t<b>sky</b>\n")
     assert read_queries(marked_up, "topics.tsv") == [("<q>", "<b>sky</b>", None, None)]
@@ -189,18 +189,22 @@ def test_tied_systems_share_the_average_rank(tmp_path, given):
 @pytest.mark.parametrize(
     ("name", "content", "wrong"),
     [
-        ("r.tsv", "a 1\nb first\n", "r.tsv:2: system 'b': rank 'first' is not a number from 1 up"),
-        ("r.tsv", "a 1\nb 0\n", "r.tsv:2: system 'b': rank '0' is not a number from 1 up"),
+        (
+            "r.tsv",
+            "a 1\nb first\n",
+            "r.tsv:2: system 'b': rank 'first' is not a number of at least 1",
+        ),
+        ("r.tsv", "a 1\nb 0\n", "r.tsv:2: system 'b': rank '0' is not a number of at least 1"),
         ("r.tsv", "a 1\nb nan\n", "r.tsv:2: system 'b': rank 'nan' is not a number"),
         ("r.tsv", "a 1\nb inf\n", "r.tsv:2: system 'b': rank 'inf' is not a number"),
         ("r.tsv", "a 1\na 2\n", "r.tsv:2: system 'a' is listed twice"),
         ("r.tsv", "a 1 0.5\nb 2 good\n", "r.tsv:2: system 'b': score 'good' is not a number"),
         ("r.tsv", "a 1\n\nb\n", "r.tsv:3: 1 column instead of 2 or 3"),
         ("r.json", '{"a": 1, "a": 2}', "r.json: system 'a' is listed twice"),
-        ("r.json", '{"a": true}', "r.json: system 'a': rank True is not a number from 1 up"),
-        ("r.json", '{"a": null}', "r.json: system 'a': rank None is not a number from 1 up"),
-        ("r.json", '{"a": [1]}', "r.json: system 'a': rank [1] is not a number from 1 up"),
-        ("r.json", '{"a": 1' + "0" * 400 + "}", "is not a number from 1 up"),
+        ("r.json", '{"a": true}', "r.json: system 'a': rank True is not a number of at least 1"),
+        ("r.json", '{"a": null}', "r.json: system 'a': rank None is not a number of at least 1"),
+        ("r.json", '{"a": [1]}', "r.json: system 'a': rank [1] is not a number of at least 1"),
+        ("r.json", '{"a": 1' + "0" * 400 + "}", "is not a number of at least 1"),
         ("r.json", '{"a": 1' + "0" * 5000 + "}", "r.json: Exceeds the limit (4300 digits)"),
         ("r.json", '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "r.json: nested too deeply"),
         ("r.json", '{"\\udc00": 1}', "r.json: half a character"),

@@ -63,8 +63,8 @@ def test_without_a_file_the_rows_of_the_package_hold(project):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("rubric_version,collection\n", ":1: the first line is another one"),
-        (f"{HEADER.replace(',', ';')}\n", ":1: the first line is another one"),
+        ("rubric_version,collection\n", ":1: the first line is not the header"),
+        (f"{HEADER.replace(',', ';')}\n", ":1: the first line is not the header"),
         (f"{HEADER}\n{DROP},more\n", ":2: 13 cells instead of 12"),
         (f'{HEADER}\n{DROP}\n{DROP},"open\n', ":3: a row that cannot be read begins here"),
     ],
