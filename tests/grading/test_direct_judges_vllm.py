@@ -1,4 +1,4 @@
-"""UMBRELA through vLLM's server and TRUE in vLLM, with a real model that is too small for either.
+"""UMBRELA and TRUE with a real model that is too small for either: in vLLM, and by its server.
 
 SmolLM2-135M proves the machinery: what it explains, distils and grades means nothing.
 """
@@ -19,9 +19,6 @@ from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
-
-
-SMOL = {"engine": "vllm", "max_model_len": 2048, "kv_cache_mib": 192, "actors": 1}
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +43,10 @@ def grades_of(judged, name: str, settings: dict) -> list[tuple]:
     return found
 
 
+def by_server(address: str, prompt: str, **settings) -> dict:
+    return {"engine": "openai", "model": "smol", "base_url": address, "prompt": prompt, **settings}
+
+
 def is_graded_or_says_why(row: tuple, highest: int) -> bool:
     _, grade, status, response, error = row
     if status == "ok":
@@ -55,8 +56,7 @@ def is_graded_or_says_why(row: tuple, highest: int) -> bool:
 
 @pytest.mark.parametrize("prompt", ["umbrela", "umbrela_few"])
 def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judged, served, prompt):
-    asking = {"engine": "openai", "model": "smol", "base_url": served}
-    found = grades_of(judged, prompt, asking | {"prompt": prompt})
+    found = grades_of(judged, prompt, by_server(served, prompt))
     assert all(is_graded_or_says_why(row, 3) for row in found), found
     # the grade is what stands at the end of the reply, and nothing from before
     for _, grade, status, response, _ in found:
@@ -64,10 +64,14 @@ def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(judg
             assert response.rstrip("*.` \n").endswith(str(grade)) or "final score" in response
 
 
-def test_true_explains_distils_and_judges(judged):
-    smol = SMOL | {"model": str(model_folder())}
-    judged.graders["explainer"] = smol | {
+def test_true_explains_distils_and_judges(judged, served):
+    judged.graders["explainer"] = {
+        "engine": "vllm",
+        "model": str(model_folder()),
         "prompt": "true_explain",
+        "max_model_len": 2048,
+        "kv_cache_mib": 192,
+        "actors": 1,
         # greedy, or without a penalty, a model this small repeats itself for ever
         "decoding": {"temperature": 0.7, "frequency_penalty": 1.0, "max_tokens": 900},
     }
@@ -94,15 +98,12 @@ def test_true_explains_distils_and_judges(judged):
     assert all(1 <= len(text) <= LONGEST_RUBRIC for _, _, text in rubrics)
 
     # one token, always one of the rubric's labels
-    direct = grades_of(judged, "direct", smol | {"prompt": "true_direct", "label_rubrics": "smol"})
+    rubric = {"label_rubrics": "smol"}
+    direct = grades_of(judged, "direct", by_server(served, "true_direct", **rubric))
     assert {row[2] for row in direct} == {"ok"}
     assert {row[1] for row in direct} <= {0, 1, 2}
-    reasoned = grades_of(
-        judged,
-        "reasoned",
-        smol
-        | {"prompt": "true_reasoning", "label_rubrics": "smol", "decoding": {"max_tokens": 120}},
-    )
+    rubric["decoding"] = {"max_tokens": 120}
+    reasoned = grades_of(judged, "reasoned", by_server(served, "true_reasoning", **rubric))
     assert all(is_graded_or_says_why(row, 2) for row in reasoned), reasoned
     ids = judged.lake.rows(
         "select distinct label_rubric_id from lake.raw.graders where name in ('direct', 'reasoned')"
