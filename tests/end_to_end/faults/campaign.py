@@ -85,8 +85,8 @@ class Campaign:
         self.met: list[Fault] = []  # in this round
 
     def run(self, n_faults: int, until: float = float("inf")) -> None:
-        """Do rounds until so many faults have met a night of this lake, or it is that late by the
-        monotonic clock."""
+        """Do rounds until so many faults, or a few more, have met a night of this lake, or it is
+        that late by the monotonic clock."""
         aim = self.tally.total + n_faults
         if not self.room.usual:
             self._good_night("the first night")
@@ -96,7 +96,7 @@ class Campaign:
             self._round(aim)
         self.tally.problems.append("too many faults met nothing")
 
-    def planned(self, n_faults: int) -> list[Fault]:
+    def planned(self) -> list[Fault]:
         """Faults for one night that do not exclude each other; kinds that came least come first,
         and some come twice."""
         rank = {kind: (self.tally.count(kind.kind), self.rng.random()) for kind in self.kinds}
@@ -105,7 +105,7 @@ class Campaign:
         for kind in kinds + [kind for kind in kinds if kind.several]:
             for _ in range(12):
                 fault = kind(self.rng)
-                if len(chosen) < n_faults and all(go_together(fault, other) for other in chosen):
+                if len(chosen) < A_NIGHT and all(go_together(fault, other) for other in chosen):
                     chosen.append(fault)
                     break
         return chosen
@@ -115,17 +115,17 @@ class Campaign:
         self.tally.rounds += 1
         for _ in range(BROKEN):
             if self.tally.total < aim:
-                told = self._broken_night(aim - self.tally.total)
+                told = self._broken_night()
         before = self.room.grades()
         what = f"after round {self.tally.rounds}"
         self._good_night(what, told)
         self._look(what, self.met, before)
         self.met.clear()
 
-    def _broken_night(self, n_faults: int) -> Told:
+    def _broken_night(self) -> Told:
         before = self.room.grades()
         self.room.drop()
-        faults = self.planned(min(A_NIGHT, n_faults))
+        faults = self.planned()
         what = f"round {self.tally.rounds} ({'; '.join(map(str, faults))})"
         told = self._night(faults, what)
         met = [fault for fault in faults if fault.met]
