@@ -5,6 +5,7 @@ from contextlib import closing
 import pytest
 
 from tests import shared_ray
+from tests.conftest import made_once
 from tests.grading.project import copy_of, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 
@@ -12,7 +13,7 @@ from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 @pytest.fixture(scope="session")
 def judged_lake(tmp_path_factory):
     """The lake of `Judged`, made once."""
-    return make_template(tmp_path_factory.mktemp("judged") / "project")
+    return made_once(tmp_path_factory, "tiny-judged", make_template) / "lake"
 
 
 @pytest.fixture

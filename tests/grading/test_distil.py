@@ -6,6 +6,9 @@ The collection has judgments 2 (p1, p5), 1 (p3) and 0 (p2, p4); a scripted serve
 import json
 import re
 import subprocess
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +21,7 @@ from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.conftest import gradelake as command
 from tests.grading.misbehaving import Server, answer, refuse
+from tests.grading.project import copy_of
 from tests.grading.test_generate import extra
 
 pytestmark = pytest.mark.slow
@@ -43,20 +47,24 @@ def a_rubric(asked):
     return answer(json.dumps({"rubric": f"version {iteration_of(asked)} of {label_of(asked)}"}))
 
 
-@pytest.fixture
-def server():
-    """Explains with the passage's first word; numbers the rubrics it writes."""
+def scripted() -> Server:
+    """Explains with the passage's first words; numbers the rubrics it writes."""
     server = Server()
     server.on(DISTIL, a_rubric)
     server.on(
         "", lambda asked: answer(explanation(re.search(r"Passage: (\w+ \w+ \w+)", asked.text)[1]))
     )
+    return server
+
+
+@pytest.fixture
+def server():
+    server = scripted()
     yield server
     server.stop()
 
 
-@pytest.fixture
-def judged(judged, server, two_workers):
+def with_explainer(judged, server: Server):
     judged.graders["explainer"] = {
         "engine": "openai",
         "model": "m",
@@ -66,6 +74,36 @@ def judged(judged, server, two_workers):
         "timeout": 20.0,
     }
     return judged
+
+
+@pytest.fixture
+def judged(judged, server, two_workers):
+    return with_explainer(judged, server)
+
+
+@dataclass
+class Distilled:
+    """A lake with the rubric `trec`, how it was made, and what the server was asked for it."""
+
+    lake: Path
+    outcome: distilling.Outcome
+    server: Server
+
+
+@pytest.fixture(scope="module")
+def distilled(judged_lake, tmp_path_factory, two_workers) -> Distilled:
+    server, folder = scripted(), tmp_path_factory.mktemp("distilled")
+    with closing(with_explainer(copy_of(judged_lake, folder), server)) as judged:
+        outcome = distil(judged)
+    server.stop()
+    return Distilled(folder / "lake", outcome, server)
+
+
+@pytest.fixture
+def trec(distilled, server, tmp_path):
+    """The collection with that rubric."""
+    with closing(with_explainer(copy_of(distilled.lake, tmp_path / "trec"), server)) as judged:
+        yield judged
 
 
 def distil(judged, name: str = "trec", **options) -> distilling.Outcome:
@@ -92,13 +130,13 @@ def judge(judged, prompt: str = "true_direct", **settings):
 # --- the plain case -------------------------------------------------------------------------------
 
 
-def test_every_pair_is_explained_and_every_label_gets_a_rubric_refined_three_times(judged, server):
-    outcome = distil(judged)
+def test_every_pair_is_explained_and_every_label_gets_a_rubric_refined_three_times(trec, distilled):
+    outcome, server = distilled.outcome, distilled.server
     assert (outcome.explained, outcome.iterations, outcome.failed) == (5, 3, {})
     assert outcome.rubrics == {label: f"version 3 of {label}" for label in range(3)}
     assert len(server.about(EXPLAIN)) == 5
     assert len(server.about(DISTIL)) == 9
-    rows = judged.rows(
+    rows = trec.rows(
         "select iteration, label, text, n_explanations from lake.raw.label_rubrics "
         "order by iteration, label"
     )
@@ -110,11 +148,8 @@ def test_every_pair_is_explained_and_every_label_gets_a_rubric_refined_three_tim
     ]
 
 
-def test_the_explainer_reads_query_passage_and_label_and_is_held_to_the_five_features(
-    judged, server
-):
-    distil(judged)
-    (asked,) = server.about("Bees find their way home by the sun.")
+def test_the_explainer_reads_query_passage_and_label_and_is_held_to_the_five_features(distilled):
+    (asked,) = distilled.server.about("Bees find their way home by the sun.")
     assert "from 0 (not relevant at all) to 2 (perfectly relevant)" in asked.text
     assert "why this passage has the label 1 for this query" in asked.text
     assert "Query: how do bees find home\n" in asked.text
@@ -122,9 +157,8 @@ def test_the_explainer_reads_query_passage_and_label_and_is_held_to_the_five_fea
     assert (schema["name"], schema["schema"]["required"]) == ("explanation", list(FEATURES))
 
 
-def test_a_rubric_is_made_of_the_explanations_of_its_label_and_the_rubrics_so_far(judged, server):
-    distil(judged)
-    first, second, _ = (asked for asked in server.about("rubric of the label 0"))
+def test_a_rubric_is_made_of_the_explanations_of_its_label_and_the_rubrics_so_far(distilled):
+    first, second, _ = (asked for asked in distilled.server.about("rubric of the label 0"))
     assert "The rubrics of all labels so far:\nnone yet\n" in first.text
     for text in (first.text, second.text):
         assert "intent alignment: Bees remember landmarks in intent_alignment" in text  # p2
@@ -147,12 +181,11 @@ def test_each_iteration_reads_another_part_of_the_explanations():
     assert distilling.part_of(explanations[:2], 3, 3) == explanations[:2]
 
 
-def test_the_pairs_and_who_explained_them_can_be_found(judged):
-    outcome = distil(judged)
-    pairs = judged.lake.rows(
+def test_the_pairs_and_who_explained_them_can_be_found(trec, distilled):
+    pairs = trec.lake.rows(
         "select query_id, passage_id, label, explanation->>'$.accuracy' from "
         "lake.raw.label_rubric_pairs where rubric_id = ? order by passage_id",
-        outcome.rubric_id,
+        distilled.outcome.rubric_id,
     )
     assert pairs == [
         ("q1", "p1", 2, "The sky is in accuracy"),
@@ -161,7 +194,7 @@ def test_the_pairs_and_who_explained_them_can_be_found(judged):
         ("q2", "p4", 0, "Cars are made in accuracy"),
         ("q1", "p5", 2, "The sky is in accuracy"),
     ]
-    (row,) = judged.rows(
+    (row,) = trec.rows(
         "select distinct rubrics.name, collection, assessor, seed, distil_prompt, rubrics.engine, "
         "rubrics.model, graders.name, target, prompt, parser, label_rubric_id "
         "from lake.raw.label_rubrics as rubrics inner join lake.raw.graders using (grader_id)"
@@ -180,7 +213,7 @@ def test_the_pairs_and_who_explained_them_can_be_found(judged):
         "json",
         None,
     )
-    (run,) = judged.rows(
+    (run,) = trec.rows(
         "select command, state, counts from lake.raw.pipeline_runs where command like 'distil%'"
     )
     assert run == (
@@ -188,30 +221,30 @@ def test_the_pairs_and_who_explained_them_can_be_found(judged):
         "done",
         json.dumps({"label_rubrics": 3, "label_rubric_pairs": 5}),
     )
-    assert extra(judged)["rubric_id"] == outcome.rubric_id
+    assert extra(trec)["rubric_id"] == distilled.outcome.rubric_id
 
 
 # --- versions -------------------------------------------------------------------------------------
 
 
-def test_a_second_run_of_a_name_is_a_new_version_and_both_stay(judged):
-    first = distil(judged)
-    second = distil(judged, seed=2, per_label=1)
+def test_a_second_run_of_a_name_is_a_new_version_and_both_stay(trec, distilled):
+    first = distilled.outcome
+    second = distil(trec, seed=2, per_label=1)
     assert (first.is_new, second.is_new) == (True, True)
     ids = {first.rubric_id, second.rubric_id}
-    assert {id_ for (id_,) in judged.rows("select rubric_id from lake.raw.label_rubrics")} == ids
-    newest = find_label_rubric(judged.lake, "trec", "here")
+    assert {id_ for (id_,) in trec.rows("select rubric_id from lake.raw.label_rubrics")} == ids
+    newest = find_label_rubric(trec.lake, "trec", "here")
     assert (newest.rubric_id, newest.facts["seed"]) == (second.rubric_id, 2)
     for stated in (f"trec@{first.rubric_id}", f"trec@{first.rubric_id[:6]}"):
-        assert find_label_rubric(judged.lake, stated, "here").rubric_id == first.rubric_id
+        assert find_label_rubric(trec.lake, stated, "here").rubric_id == first.rubric_id
 
 
-def test_the_very_same_rubric_is_not_stored_twice(judged):
-    first = distil(judged)
-    snapshot = judged.snapshot()
-    again = distil(judged)
+def test_the_very_same_rubric_is_not_stored_twice(trec, distilled):
+    first = distilled.outcome
+    snapshot = trec.snapshot()
+    again = distil(trec)
     assert (again.rubric_id, again.is_new) == (first.rubric_id, False)
-    assert judged.snapshot() == snapshot
+    assert trec.snapshot() == snapshot
 
 
 # --- replies that are not what was asked for ------------------------------------------------------
@@ -284,36 +317,34 @@ def test_a_server_that_cannot_answer_stops_the_run(judged, server):
 # --- judging by a rubric --------------------------------------------------------------------------
 
 
-def test_the_rubric_s_texts_stand_in_the_prompt_and_its_labels_are_the_scale(judged):
-    outcome = distil(judged)
-    grader = judge(judged)
+def test_the_rubric_s_texts_stand_in_the_prompt_and_its_labels_are_the_scale(trec, distilled):
+    grader = judge(trec)
     shown = "Label 0: version 3 of 0\nLabel 1: version 3 of 1\nLabel 2: version 3 of 2\n\nQuery: "
     assert shown in grader.prompt.text
     assert shown + "Q\nPassage: P" in grader.prompt.render({"query": "Q", "passage": "P"}).text
     assert grader.prompt.slots == ("query", "passage")
     assert str(grader.prompt.scale) == "0-2"
-    assert grader.row()["label_rubric_id"] == grader.label_rubric_id == outcome.rubric_id
+    assert grader.row()["label_rubric_id"] == grader.label_rubric_id == distilled.outcome.rubric_id
 
 
-def test_another_rubric_makes_another_grader(judged):
-    first = distil(judged)
-    before = judge(judged)
-    second = distil(judged, seed=2, per_label=1)
-    after = judge(judged)
+def test_another_rubric_makes_another_grader(trec, distilled):
+    first = distilled.outcome
+    before = judge(trec)
+    second = distil(trec, seed=2, per_label=1)
+    after = judge(trec)
     assert (before.label_rubric_id, after.label_rubric_id) == (first.rubric_id, second.rubric_id)
     # the server wrote the same texts; other pairs were drawn, which agreement has to leave out
     assert before.prompt.sha256 == after.prompt.sha256
     assert before.grader_id != after.grader_id
-    pinned = judge(judged, label_rubrics=f"trec@{first.rubric_id}")
+    pinned = judge(trec, label_rubrics=f"trec@{first.rubric_id}")
     assert pinned.grader_id == before.grader_id
 
 
-def test_other_words_in_a_rubric_make_another_prompt(judged, server):
-    distil(judged)
-    before = judge(judged)
+def test_other_words_in_a_rubric_make_another_prompt(trec, server):
+    before = judge(trec)
     server.on(DISTIL, lambda asked: answer(json.dumps({"rubric": f"label {label_of(asked)}"})))
-    distil(judged)
-    after = judge(judged)
+    distil(trec)
+    after = judge(trec)
     assert before.prompt.sha256 != after.prompt.sha256
     assert before.grader_id != after.grader_id
 
@@ -327,16 +358,15 @@ def test_what_a_rubric_says_cannot_break_out_of_its_place(judged, server):
     assert text.count("Query: Q") == 1
 
 
-def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(judged):
+def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(trec, distilled):
     from gradelake.grading.plan.request import Request
     from gradelake.grading.run import run
 
-    outcome = distil(judged)
     for prompt in ("true_direct", "true_reasoning"):
-        grader = judge(judged, prompt)
-        done = run.grade(judged.project, Request("tiny", grader), lambda line: None)
+        grader = judge(trec, prompt)
+        done = run.grade(trec.project, Request("tiny", grader), lambda line: None)
         assert (done.counts["ok"], done.counts["failed"]) == (5, 0)
-        rows = judged.lake.rows(
+        rows = trec.lake.rows(
             "select grades.passage_id, pairs.label from lake.raw.grades as grades "
             "inner join lake.raw.graders using (grader_id) "
             "inner join lake.raw.label_rubric_pairs as pairs "
@@ -344,7 +374,7 @@ def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(judge
             "and grades.query_id = pairs.query_id and grades.passage_id = pairs.passage_id "
             "where grader_id = ? and rubric_id = ?",
             grader.grader_id,
-            outcome.rubric_id,
+            distilled.outcome.rubric_id,
         )
         assert sorted(rows) == [("p1", 2), ("p2", 0), ("p3", 1), ("p4", 0), ("p5", 2)]
 
@@ -358,10 +388,9 @@ def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(judge
         ({"prompt": "thomas"}, "'thomas' has no place for label_rubrics"),
     ],
 )
-def test_a_rubric_that_cannot_be_had_is_named(judged, settings, told):
-    distil(judged)
+def test_a_rubric_that_cannot_be_had_is_named(trec, settings, told):
     with pytest.raises(BadInput) as caught:
-        judge(judged, **settings)
+        judge(trec, **settings)
     assert re.search(told, str(caught.value)), caught.value
 
 
@@ -374,9 +403,8 @@ def test_without_any_rubric_the_way_to_one_is_told(judged):
         configured(judged.project, judged.lake, "true")
 
 
-def test_a_prompt_of_ones_own_in_words_cannot_take_rubrics_of_numbers(judged):
-    distil(judged)
-    judged.prompt(
+def test_a_prompt_of_ones_own_in_words_cannot_take_rubrics_of_numbers(trec):
+    trec.prompt(
         "wordy",
         (
             "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\noutput: scale\n"
@@ -385,7 +413,7 @@ def test_a_prompt_of_ones_own_in_words_cannot_take_rubrics_of_numbers(judged):
         ),
     )
     with pytest.raises(BadInput, match="answers in words") as caught:
-        judge(judged, "wordy")
+        judge(trec, "wordy")
     assert "0-2" in caught.value.hint
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -15,6 +16,7 @@ from gradelake.grading.generate.generation_bank import GenerationRequest
 from gradelake.grading.graders.configured import generating, judges
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer, refuse
+from tests.grading.project import copy_of
 
 pytestmark = pytest.mark.slow
 
@@ -27,19 +29,22 @@ def listed(*texts, key: str = "questions") -> str:
     return json.dumps({key: texts})
 
 
-@pytest.fixture
-def server():
+def scripted() -> Server:
     """Writes two questions about the sky, one about bees."""
     server = Server()
     server.on("sky", answer(listed(*SKY)))
     server.on("bees", answer(listed(*BEES)))
+    return server
+
+
+@pytest.fixture
+def server():
+    server = scripted()
     yield server
     server.stop()
 
 
-@pytest.fixture
-def gpt(judged, server, two_workers):
-    """The collection with a rubric, and a grader that asks the server for questions."""
+def with_writer(judged, server: Server):
     judged.grader(
         "gpt",
         engine="openai",
@@ -49,6 +54,23 @@ def gpt(judged, server, two_workers):
         **QUICK,
     )
     return judged
+
+
+@pytest.fixture
+def gpt(judged, server, two_workers):
+    """The collection with a rubric, and a grader that asks the server for questions."""
+    return with_writer(judged, server)
+
+
+@pytest.fixture(scope="module")
+def generated(judged_lake, tmp_path_factory, two_workers):
+    """The same with the bank that it wrote, how that went, and the server; tests only read it."""
+    server = scripted()
+    folder = tmp_path_factory.mktemp("generated")
+    with closing(with_writer(copy_of(judged_lake, folder), server)) as gpt:
+        outcome = generate(gpt)
+        server.stop()
+        yield gpt, outcome, server
 
 
 def generate(judged, name: str = "gpt", bank: str | None = None, **options) -> generation.Outcome:
@@ -80,8 +102,8 @@ def extra(judged) -> dict:
 # --- the plain case -------------------------------------------------------------------------------
 
 
-def test_every_query_gets_the_items_that_the_model_wrote(gpt):
-    outcome = generate(gpt)
+def test_every_query_gets_the_items_that_the_model_wrote(generated):
+    gpt, outcome, _ = generated
     assert (outcome.written, outcome.n_items, outcome.left, outcome.exit_code) == (2, 3, 0, 0)
     rows = gpt.rows(
         "select query_id, facet_id, item_id, kind, text, gold_answers, weight, origin "
@@ -102,8 +124,8 @@ def test_every_query_gets_the_items_that_the_model_wrote(gpt):
     ]
 
 
-def test_the_model_reads_the_published_prompt_and_is_held_to_its_json(gpt, server):
-    generate(gpt)
+def test_the_model_reads_the_published_prompt_and_is_held_to_its_json(generated):
+    _, _, server = generated
     (asked,) = server.about("sky")
     assert asked.text.startswith("Break the query 'why is the sky blue' into concise questions")
     form = asked.body["response_format"]
@@ -113,8 +135,8 @@ def test_the_model_reads_the_published_prompt_and_is_held_to_its_json(gpt, serve
     assert "structured_outputs" not in asked.body
 
 
-def test_who_made_the_bank_can_be_found(gpt):
-    generate(gpt)
+def test_who_made_the_bank_can_be_found(generated):
+    gpt, _, _ = generated
     grader = gpt.grader("gpt")
     (row,) = gpt.rows(
         "select graders.name, graders.target, engine, model, prompt, parser, prompt_text, "
@@ -432,9 +454,9 @@ def test_a_grader_that_generates_cannot_judge(gpt):
     assert "gradelake generate COLLECTION --grader gpt" in command.stderr
 
 
-def test_a_generated_bank_is_planned_for_and_its_writer_is_not(gpt):
+def test_a_generated_bank_is_planned_for_and_its_writer_is_not(generated):
+    gpt, _, _ = generated
     assert judges(gpt.project) == ("lexical",)
-    generate(gpt)
     planned = json.loads(gpt.gradelake("plan", "tiny", "--json").stdout)["plans"]
     # 12 pairs before. "Why is it blue?" is new, and q1 has three passages; the other texts are in
     # the imported bank, word by word: they are the same items

@@ -107,34 +107,26 @@ def test_every_pair_gets_its_grade(judged, two_workers):
 
 
 @pytest.mark.slow
-def test_when_the_time_is_over_nothing_more_is_begun_and_the_next_run_goes_on(judged, two_workers):
+def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothing_to_do(
+    judged, two_workers
+):
     run = judged.grade(max_seconds=0.01)
     assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (0, 12, True, 0)
     run = judged.grade(max_seconds=3600)
     assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (12, 0, False, 0)
-
-
-@pytest.mark.slow
-def test_a_second_run_has_nothing_to_do(judged, two_workers):
-    judged.grade()
     snapshot = judged.snapshot()
     run = judged.grade()
     assert (run.planned, run.counts["pairs"]) == (0, 0)
     assert judged.snapshot() == snapshot
 
 
-def test_what_a_run_did_is_recorded(stumbling):
+def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbling):
     run = stumbling.grade("judge")
     columns = ("planned", "ok", "failed", "reused", "tokens", "cached_tokens", "state")
     (row,) = stumbling.rows(f"select {', '.join(columns)} from lake.raw.grading_batches")
     # 12 pairs, 10 prompts of 10 + 1 tokens
     assert row == (12, 12, 0, 2, 110, 40, "done")
     assert run.batch_id == stumbling.rows("select batch_id from lake.raw.grading_batches")[0][0]
-
-
-@pytest.mark.slow
-def test_a_prompt_that_is_shared_is_paid_for_once(stumbling):
-    stumbling.grade("judge")
     tokens = stumbling.grades("judge", "prompt_tokens")
     assert tokens["q1", "p1", "What scatters light?"] == (10,)
     assert tokens["q1", "p5", "What scatters light?"] == (0,)
