@@ -77,6 +77,14 @@ def start_lake(folder: Path, root: Path) -> None:
         )
 
 
+def start_demo(folder: Path) -> None:
+    """The same with the demo collection ingested, in a folder beside those of `made_once`."""
+    gradelake(folder.parent, "init", str(folder), "--demo")
+    shutil.rmtree(folder / "lake")
+    start_lake(folder, folder.parent)
+    gradelake(folder, "ingest", "demo")
+
+
 @pytest.fixture(scope="session")
 def new_lake(tmp_path_factory) -> Callable[[Path], None]:
     """`start_lake` for a folder of a test's own."""
@@ -88,8 +96,7 @@ def demo(tmp_path_factory) -> Path:
     """A folder with the demo collection ingested, two judges imported, and a release published."""
 
     def make(folder: Path) -> None:
-        gradelake(folder.parent, "init", str(folder), "--demo")
-        gradelake(folder, "ingest", "demo")
+        start_demo(folder)
         for judge in ("overlap", "rubric_overlap"):
             gradelake(folder, "import", "labels", "demo", f"labels/{judge}.qrels", "--judge", judge)
         gradelake(folder, "build")
@@ -109,10 +116,7 @@ def graded_demo(tmp_path_factory) -> Path:
     """The demo collection with its rubric, graded by the graders without a model; published."""
 
     def make(folder: Path) -> None:
-        gradelake(folder.parent, "init", str(folder), "--demo")
-        shutil.rmtree(folder / "lake")
-        start_lake(folder, folder.parent)
-        gradelake(folder, "ingest", "demo")
+        start_demo(folder)
         for kind in ("question", "nugget"):
             gradelake(folder, "import", "bank", "demo", f"{kind}_bank.jsonl", "--name", f"{kind}s")
         for grader in ("lexical", "lexical_nuggets", "lexical_direct"):

@@ -117,7 +117,7 @@ def lake(graded_demo, tmp_path_factory) -> Path:
     "words",
     [
         "sql @leaderboard",
-        "plan demo",
+        "plan demo --grader lexical",
         "release list",
         "lake verify",
         "log",
@@ -133,7 +133,7 @@ def test_a_terminal_of_80_columns_has_no_longer_line(lake, words):
         assert cell_len(line) <= 80, line
 
 
-@pytest.mark.parametrize("words", ["sql @leaderboard", "plan demo", "lake verify", "--help"])
+@pytest.mark.parametrize("words", ["sql @leaderboard", "lake verify", "--help"])
 def test_a_terminal_that_understands_nothing_gets_text_alone(lake, words):
     assert "\x1b" not in terminal(lake, *words.split(), TERM="dumb")
 
@@ -145,7 +145,7 @@ def test_no_color_leaves_results_without_any_escape(lake):
 
 
 WORK = [
-    "plan demo",
+    "plan demo --grader lexical",
     "lake verify",
     "rubric show volcano-prediction",
     "doctor",
@@ -165,7 +165,7 @@ def test_what_takes_its_time_says_so_on_a_terminal_and_takes_it_back(lake, words
 
 
 def test_with_quiet_a_terminal_sees_no_spinner(lake):
-    assert "\x1b[?25l" not in terminal(lake, "plan", "demo", "--quiet")
+    assert "\x1b[?25l" not in terminal(lake, "lake", "verify", "--quiet")
 
 
 # --- pipes --------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ SHEET = "rubric edit volcano-prediction --print"
 READING = [
     "sql @leaderboard",
     "log",
-    "plan demo",
+    "plan demo --grader lexical",
     "release list",
     "doctor",
     SHEET,

@@ -3,6 +3,7 @@
 import ast
 import gzip
 import json
+import shutil
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import agreement_oracle, oracle
-from tests.conftest import DL19_JUDGES, gradelake, write_dl19_config
+from tests.conftest import DL19_JUDGES, gradelake
 from tests.places import DL19, missing_dl19
 
 pytestmark = pytest.mark.slow
@@ -52,19 +53,15 @@ def judgments(published) -> dict[tuple[str, str], int]:
 
 
 @pytest.fixture(scope="module")
-def folder(published, tmp_path_factory, new_lake) -> Path:
+def folder(published, tmp_path_factory, dl19) -> Path:
     """DL 2019 with its runs, the three files as three graders, and the policy `sum`; built."""
-    folder = tmp_path_factory.mktemp("criteria")
-    write_dl19_config(folder)
-    (folder / "seeds").mkdir()
+    folder = tmp_path_factory.mktemp("criteria") / "dl19"
+    shutil.copytree(dl19, folder)
+    (folder / "seeds").mkdir(exist_ok=True)
     (folder / "seeds" / "label_policies.csv").write_text(POLICIES)
-    new_lake(folder)
-    gradelake(folder, "ingest", "dl19")
     for grader, file in GRADERS.items():
         path = str(DL19 / "grades" / file)
         gradelake(folder, "import", "grades", "dl19", path, "--grader", grader)
-    flan = str(DL19 / "labels" / f"{DL19_JUDGES['Question']}.qrels")
-    gradelake(folder, "import", "labels", "dl19", flan, "--judge", "Question")
     gradelake(folder, "build")
     return folder
 
@@ -162,7 +159,7 @@ def test_kappa_and_correlation_stand_side_by_side_with_flan_t5s(folder, publishe
         )
     found = {(label_set, cut): figures for label_set, cut, *figures in rows}
     assert {label_set for label_set, _ in found} == {
-        "judge:Question",
+        *(f"judge:{judge}" for judge in DL19_JUDGES),
         *(
             f"{grader}/v0/{policy}"
             for grader in GRADERS

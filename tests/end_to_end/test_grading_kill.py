@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, write_dl19_config
+from tests.conftest import DL19_RUNS, gradelake, write_dl19_config
 from tests.places import DL19, missing_dl19
 
 pytestmark = pytest.mark.slow
@@ -22,13 +21,13 @@ KILLS = int(os.environ.get("GRADELAKE_KILLS", "4"))
 GRADE = ("grade", "dl19", "--grader", "lexical")
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """TREC DL 2019, its real pool x 430 questions, before and after an undisturbed run."""
+@pytest.fixture
+def killed(tmp_path):
+    """TREC DL 2019 as `dl19_graded` has it, with nothing graded."""
     if reason := missing_dl19():
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("grading") / "whole"
-    write_dl19_config(folder)
+    folder = tmp_path / "killed"
+    write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
     with (folder / "gradelake.toml").open("a") as config:
         # many small chunks, so that there are many moments to be killed at
         config.write(
@@ -39,8 +38,6 @@ def whole(tmp_path_factory):
     bank = str(DL19 / "question_bank.jsonl.gz")
     gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
     gradelake(folder, "plan", "dl19")
-    shutil.copytree(folder, folder.parent / "killed")
-    gradelake(folder, *GRADE)
     return folder
 
 
@@ -70,9 +67,10 @@ def workers_of(process) -> list[psutil.Process]:
     return found
 
 
-def test_killed_at_random_moments_it_grades_each_planned_pair_once(whole):
+def test_killed_at_random_moments_it_grades_each_planned_pair_once(killed, dl19_graded):
     rng = random.Random(2019)
-    killed = whole.parent / "killed"
+    planned = n_graded(dl19_graded)
+    assert planned > 90_000
     hit = {"driver": 0, "worker": 0}
     process = None
     for _ in range(10 * KILLS):
@@ -102,25 +100,25 @@ def test_killed_at_random_moments_it_grades_each_planned_pair_once(whole):
             process.send_signal(signal.SIGKILL)
             process.wait()
             hit["driver"] += 1
-        if n_graded(killed) >= 110_000:
+        if n_graded(killed) == planned:
             break  # nothing left to kill
     if process.poll() is None:
         process.wait(timeout=300)
     met_while_unfinished = sum(hit.values())
     assert met_while_unfinished == KILLS, hit
     gradelake(killed, *GRADE)
-    assert grades(killed) == grades(whole)
+    assert grades(killed) == grades(dl19_graded)
     assert not list((killed / "lake" / "grading").glob("*/*"))
     with Lake.live(Project.find(killed)) as lake:
         twice = lake.rows(
             "select query_id, passage_id, item_id, count(*) from lake.raw.grades "
             "group by all having count(*) > 1"
         )
-        planned = lake.value(
+        wanted = lake.value(
             "select count(distinct (pool.query_id, pool.passage_id, items.item_id)) "
             "from lake.intermediate.int_pool as pool "
             "inner join lake.intermediate.int_rubric_items as items using (collection, query_id) "
             "where pool.text_sha256 is not null"
         )
     assert twice == []
-    assert n_graded(killed) == planned == 110_520
+    assert n_graded(killed) == planned == wanted

@@ -25,8 +25,9 @@ def published():
 
 
 @pytest.fixture(scope="module")
-def folder(published, tmp_path_factory) -> Path:
+def folder(published, tmp_path_factory, new_lake) -> Path:
     folder = tmp_path_factory.mktemp("llmjudge")
+    new_lake(folder)
     make_lake(folder, published)
     return folder
 
