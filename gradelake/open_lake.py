@@ -64,7 +64,9 @@ class OpenLake(Reader):
 
         arguments = ["build", *(["--name", name] if name else []), *dbt_arguments]
         with console.quietly(not progress), NodeProgress(quiet=not progress) as shown:
-            built = build(self.project, list(dbt_arguments), arguments, name, shown)
+            built = build(
+                self.project, list(dbt_arguments), arguments, name, shown.node, shown.total
+            )
         if built.release:
             self._read_newest()
         return console.plain(built.as_object())

@@ -66,14 +66,16 @@ def build(
     arguments: list[str],
     name: str | None = None,
     on_node: Callable[[str, str, float], None] = lambda name, status, seconds: None,
+    on_total: Callable[[int], None] = lambda n: None,
     verbose: bool = False,
 ) -> Built:
     """Run what changed through dbt, under the writer's lock; publish the result as a release.
 
-    `on_node(name, status, seconds)` is called as each model, seed and test finishes. Unit tests
-    check the models, not the data: `make test` runs them, a build does not. All that dbt writes is
-    committed together, with the release, or not at all. Raises `WorkFailed` with dbt's own words
-    when a model or a data test fails, and `BadInput` naming the rows when a seed is wrong.
+    `on_total(n)` is called with the number of models, seeds and tests to run, and
+    `on_node(name, status, seconds)` as each of them finishes. Unit tests check the models, not the
+    data: `make test` runs them, a build does not. All that dbt writes is committed together, with
+    the release, or not at all. Raises `WorkFailed` with dbt's own words when a model or a data test
+    fails, and `BadInput` naming the rows when a seed is wrong.
 
     Where nothing changed there is nothing to do, and dbt is not imported; `name` then is a further
     name for the newest release.
@@ -107,7 +109,7 @@ def build(
                     environment(project),
                     _lent(lake, gathered, None if partial else made_from["definitions"]),
                 ):
-                    _run_dbt(lake, dbt_arguments, built, on_node, verbose, shared)
+                    _run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared)
             transaction.say(**built.counts)
             if partial:
                 transaction.extra["partly_made_from"] = made_from
@@ -151,11 +153,13 @@ def _lent(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]
         close_adapters()
 
 
-def _run_dbt(lake, dbt_arguments, built, on_node, verbose, shared) -> None:
+def _run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared) -> None:
     """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
     failures: list[str] = []
 
     def on_event(event) -> None:
+        if event.info.name == "ConcurrencyLine":  # it begins to run models
+            on_total(event.data.node_count)
         if event.info.name != "NodeFinished":
             return
         node = event.data.node_info

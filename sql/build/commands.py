@@ -3,22 +3,28 @@
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gradelake.sql.build.node_progress import NodeProgress
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, GradelakeError, masked
+
+if TYPE_CHECKING:
+    from gradelake.sql.build.build import Built
 
 _SHOWN = 5
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--name", help="Name of the release (default: the next of r1, r2, ...).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--watch", is_flag=True, help="Build whenever a seed or the lake changes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (a line per build).")
 @click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def build(project, name, as_json, dbt_arguments):
+def build(project, name, watch, as_json, dbt_arguments):
     """Derive the marts with dbt and publish them to readers.
 
     What changed since the last build is built, and nothing else; where nothing changed, no release
@@ -30,20 +36,45 @@ def build(project, name, as_json, dbt_arguments):
     \b
     Examples:
       gradelake build
+      gradelake build --watch
       gradelake build --name before-the-deadline
       gradelake build --select leaderboard_correlation
     """
     project = project()
+    if watch and (name or dbt_arguments):
+        raise BadInput("--watch builds what changed: it takes no --name and no dbt arguments")
+    if not watch:
+        _build(project, list(dbt_arguments), name, as_json)
+        return
+    from gradelake.sql.build.watch import changes_of
+
+    console.tell("watching the seeds and the lake; Ctrl-C ends")
+    for _ in changes_of(project):
+        try:
+            _build(project, [], None, as_json, only_if_changed=True)
+        except GradelakeError as error:
+            console.warn(f"error: {masked(str(error))}")
+
+
+def _build(project, dbt_arguments, name, as_json, only_if_changed=False) -> None:
+    """Build once, and tell what came of it; `only_if_changed`: nothing, where nothing was done."""
     verbose = console.wishes.verbose and not as_json  # dbt writes where the object goes
-    with NodeProgress(quiet=as_json or verbose) as on_node:
+    with NodeProgress(quiet=as_json or verbose) as progress:
         from gradelake.sql.build.build import build as run_build
 
         built = run_build(
-            project, list(dbt_arguments), sys.argv[1:], name=name, on_node=on_node, verbose=verbose
+            project, dbt_arguments, sys.argv[1:], name, progress.node, progress.total, verbose
         )
+    if only_if_changed and not built.changed:
+        return
     if as_json:
         console.print_json(built.as_object())
-        return
+    else:
+        tell(built, name)
+
+
+def tell(built: "Built", name: str | None = None) -> None:
+    """Print what a build did, in two lines."""
     if not built.changed and not name:
         console.say(f"nothing changed since {built.release}")
         return

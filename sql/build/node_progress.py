@@ -1,6 +1,6 @@
 """How a build shows what it is at."""
 
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from gradelake.sql.common import console
 
@@ -14,8 +14,9 @@ class NodeProgress:
         self._shown = not quiet and console.shows_progress()
         self._bar = Progress(
             TextColumn("building"),
-            TextColumn("{task.description}"),
+            MofNCompleteColumn(" of "),
             TimeElapsedColumn(),
+            TextColumn("{task.description}"),
             console=console.err,
             transient=True,
         )
@@ -30,10 +31,16 @@ class NodeProgress:
         if self._shown:
             self._bar.stop()
 
-    def __call__(self, name: str, status: str, seconds: float) -> None:
+    def total(self, n: int) -> None:
+        """There are `n` models, seeds and data tests to run."""
+        if self._shown:
+            self._bar.update(self._task, total=n)
+
+    def node(self, name: str, status: str, seconds: float) -> None:
+        """One of them has finished."""
         if self._quiet:
             return
         if self._shown:
-            self._bar.update(self._task, description=name)
+            self._bar.update(self._task, description=name, advance=1)
         elif status not in ("pass", "success", "skipped"):  # skipped: it depends on what failed
             console.warn(f"  {name}: {status}")

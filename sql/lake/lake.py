@@ -92,6 +92,12 @@ class Lake:
 
     # --- reading ------------------------------------------------------------------------------
 
+    def read_newest(self) -> None:
+        """Of an open release: read the newest one from now on, in the same connection."""
+        self.connection.execute(f"use memory; detach {NAME}")
+        self.release = releases.attach_release(self.connection, self.project, None)
+        self.connection.execute(f"use {NAME}.marts")
+
     @classmethod
     def reading(cls, project: Project, release: str | None, live: bool) -> "Lake":
         """What a command reads: a release (None: the newest), or with `live` the working catalog.

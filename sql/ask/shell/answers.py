@@ -33,6 +33,11 @@ class Answers:
         self.set_format(format_)
         self.set_output(output)
 
+    def read_newest(self) -> None:
+        """Ask the newest release, unless another or the working catalog was asked for."""
+        if self.lake.release and not self.is_named:
+            self.lake.read_newest()
+
     def set_format(self, name: str) -> None:
         """Print answers in one of `console.FORMATS`. Raises `BadInput` for another."""
         if name == "parquet":

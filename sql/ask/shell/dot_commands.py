@@ -85,6 +85,17 @@ def _schema(shell: Answers, name: str) -> None:
         console.tell(f"{which} does not say what columns mean; the next `gradelake build` will.")
 
 
+def _build(shell: Answers, _: str) -> None:
+    from gradelake.sql.build.build import build
+    from gradelake.sql.build.commands import tell
+    from gradelake.sql.build.node_progress import NodeProgress
+
+    with NodeProgress(quiet=False) as progress:
+        built = build(shell.lake.project, [], ["build"], None, progress.node, progress.total)
+    tell(built)
+    shell.read_newest()
+
+
 def _output(shell: Answers, name: str) -> None:
     shell.set_output(None if name in ("", "stdout") else Path(name).expanduser())
 
@@ -100,6 +111,7 @@ COMMANDS = {
     ".book": Command("", "the questions of the query book; so does @", list_book),
     ".tables": Command("[WORD]", "the tables, or those with a word in their names", _tables),
     ".schema": Command("TABLE", "its columns, their types and what they mean", _schema),
+    ".build": Command("", "`gradelake build`; then its release answers", _build),
     ".format": Command(
         "NAME",
         "table; line: a column per line, nothing cut; csv; json",
