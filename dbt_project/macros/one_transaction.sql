@@ -1,8 +1,12 @@
 {# The end of a run. `gradelake build` commits what dbt wrote, as a release; after any other run dbt
    does so itself, if nothing failed. The transaction was begun by sql/build/dbt_plugin.py. #}
 {% macro end_of_run(results) -%}
+    {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
+    {%- if execute and not failed -%}
+        {% do keep_built_parts(results) %}
+    {%- endif -%}
     {%- if execute and run_query("select getvariable('dbt_commits')").columns[0].values()[0] -%}
-        {%- if results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
+        {%- if failed -%}
             {% do run_query('rollback') %}
         {%- else -%}
             {% do run_query(commit_message()) %}

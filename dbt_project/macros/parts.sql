@@ -6,6 +6,7 @@
 {% materialization parts, adapter='duckdb' %}
     {%- set inputs = ref(config.require('inputs')) -%}
     {% do run_query(create_built_parts()) %}
+    {% do run_query(copy_of_built_parts()) %}
     {%- set whole = (
         load_cached_relation(this) is none
         or should_full_refresh()
@@ -42,10 +43,24 @@
     )
 {%- endmacro %}
 
+{% macro copy_of_built_parts() -%}
+    create temp table if not exists built_parts as
+    select * from {{ built_parts() }}
+{%- endmacro %}
+
+{# At the end of a run: the copy becomes the table. #}
+{% macro keep_built_parts(results) -%}
+    {%- if results | selectattr('node.config.materialized', 'equalto', 'parts') | list -%}
+        {% do run_query('delete from ' ~ built_parts()) %}
+        {% do run_query('insert into ' ~ built_parts() ~ ' select * from temp.built_parts') %}
+        {% do run_query('drop table temp.built_parts') %}
+    {%- endif -%}
+{%- endmacro %}
+
 {# Other code, or another version of what runs it: another table. #}
 {% macro parts_with_this_definition() -%}
     select 1
-    from {{ built_parts() }}
+    from temp.built_parts
     where
         model = '{{ this.identifier }}'
         and definitions = getvariable('definitions')
@@ -58,21 +73,21 @@
     select part
     from {{ inputs }} as current_parts
     full join (
-        select part, inputs from {{ built_parts() }}
+        select part, inputs from temp.built_parts
         where model = '{{ this.identifier }}'
     ) as former_parts using (part)
     where {{ whole }} or current_parts.inputs is distinct from former_parts.inputs
 {%- endmacro %}
 
 {% macro forget_parts() -%}
-    delete from {{ built_parts() }}
+    delete from temp.built_parts
     where
         model = '{{ this.identifier }}'
         and part in (select part from temp.stale_parts)
 {%- endmacro %}
 
 {% macro record_parts(inputs) -%}
-    insert into {{ built_parts() }} by name
+    insert into temp.built_parts by name
     select
         '{{ this.identifier }}' as model,
         part,
