@@ -1,7 +1,8 @@
 {# The end of a run. `gradelake build` commits what dbt wrote, as a release; after any other run dbt
    does so itself, if nothing failed. The transaction was begun by sql/build/dbt_plugin.py. #}
 {% macro end_of_run(results) -%}
-    {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
+    {%- set failures = ['error', 'fail', 'runtime error'] -%}
+    {%- set failed = results | selectattr('status', 'in', failures) | list -%}
     {%- if execute and not failed -%}
         {% do keep_built_parts(results) %}
     {%- endif -%}
