@@ -2,16 +2,10 @@
 
 from functools import cache
 
+from gradelake.grading.run import lone_ray
+
 
 @cache
 def start() -> None:
     """Start it, unless it runs; it ends with the process. Its workers have today's environment."""
-    import ray
-
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-        object_store_memory=200 << 20,
-    )
+    lone_ray.start(num_cpus=2)

@@ -4,9 +4,9 @@ import os
 import secrets
 import time
 from pathlib import Path
-from typing import Any
 
 from gradelake.grading.engines import Cluster, Workers
+from gradelake.grading.run import lone_ray
 from gradelake.sql.common.errors import WorkFailed
 
 NO_ROOM_FOR = 60  # seconds without any machine for a worker, after which the run ends
@@ -30,11 +30,11 @@ def join(ray_address: str | None) -> bool:
 
     if ray.is_initialized():
         return False
-    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-    if not ray_address:
-        options |= {"include_dashboard": False, "object_store_memory": 200 << 20}
     try:
-        ray.init(address=ray_address or "local", **options)
+        if ray_address:
+            ray.init(ray_address, logging_level="ERROR", log_to_driver=False)
+        else:
+            lone_ray.start()
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise WorkFailed(
             f"no Ray cluster can be used {ray_address or 'here'}: {str(error).splitlines()[0]}",

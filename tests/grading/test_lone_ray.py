@@ -1,0 +1,42 @@
+"""What a Ray for one process consists of, seen from outside, in a process of its own."""
+
+import json
+import subprocess
+import sys
+
+PROGRAM = """
+import json, psutil, ray
+from gradelake.grading.run import lone_ray
+
+def programs():
+    found = psutil.Process().children(recursive=True)
+    return sorted(" ".join(process.cmdline()[:3]).strip() for process in found)
+
+@ray.remote
+class Adder:
+    def add(self, one, other):
+        return one + other
+
+lone_ray.start(num_cpus=3)
+before = programs()
+actor = Adder.remote()
+answer = ray.get(actor.add.remote(2, 3))
+actors = [name for name in programs() if name.startswith("ray::")]
+cores = ray.cluster_resources()["CPU"]
+ray.shutdown()
+print(json.dumps([answer, cores, before, actors, programs()]))
+"""
+
+
+def test_only_what_runs_actors_is_started_and_nothing_is_left() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+    )
+    answer, cores, before, actors, after = json.loads(done.stdout)
+    assert (answer, cores) == (5, 3)
+    for unwanted in ("dashboard.py", "monitor.py", "ray::IDLE"):
+        assert not [name for name in before if unwanted in name]
+    assert [name for name in before if "raylet" in name]
+    assert [name for name in before if "gcs_server" in name]
+    assert [name for name in actors if name.startswith("ray::Adder")]
+    assert after == []
