@@ -13,7 +13,7 @@ from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.run.attempts import EngineBroken, ask, expectation
 from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
-from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.common.clock import utc_now
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ import getpass
 import json
 import os
 import uuid
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from gradelake.sql.common.clock import utc_now as utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME, quote
 
@@ -33,11 +33,6 @@ Kind = Literal[
 ]
 NO_DATA: tuple[Kind, ...] = ("build", "migration", "nightly", "release", "tidy")
 CHUNK = "chunk/"  # what targets of graded chunks begin with in the ledger
-
-
-def utc_now() -> datetime:
-    """The time as the lake stores it: UTC without a zone, to the microsecond."""
-    return datetime.now(UTC).replace(tzinfo=None)
 
 
 def author() -> str:

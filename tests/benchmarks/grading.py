@@ -2,13 +2,14 @@
 
 Absolute times depend on the machine; the ratios and shares are the result.
 
-    python -m tests.benchmarks.grading [plan] [moving] [model]
+    python -m tests.benchmarks.grading [start] [plan] [moving] [model]
 """
 
 import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from rich.console import Console
@@ -109,6 +110,25 @@ MAKE = (
 )
 
 
+def measure_start(folder: Path, runs: int = 3) -> None:
+    """A little work for an engine without a model: all of it is the start of Ray and its worker."""
+    command(folder, "init", "--demo", "demo")
+    demo = folder / "demo"
+    command(demo, "ingest", "demo")
+    command(demo, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions")
+    command(demo, "plan", "demo", "--grader", "lexical")
+    for _ in range(runs):  # each grades 300 pairs more
+        started = time.perf_counter()
+        told = json.loads(
+            command(demo, "grade", "demo", "--grader", "lexical", "--limit", "300", "--json")
+        )
+        wall = time.perf_counter() - started
+        console.print(
+            f"gradelake grade of {told['pairs']} pairs without a model: {wall:.1f} s, until the "
+            f"worker was ready {told['loading_seconds']:.1f} s of them"
+        )
+
+
 def measure_plan(folder: Path) -> None:
     """Planning a million missing pairs against ten million grades, in a process of its own."""
     program = (
@@ -189,6 +209,8 @@ def main() -> None:
     parts = sys.argv[1:] if sys.argv[0].endswith("grading.py") else []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        if not parts or "start" in parts:
+            measure_start(folder)
         if not parts or {"plan", "moving"} & set(parts):
             make_big(folder / "big")
         if not parts or "plan" in parts:
