@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from gradelake.grading.prompts.distil_reply import FEATURES
-from tests.conftest import gradelake, made_once_in
+from tests.conftest import gradelake, made_once_in, start_lake
 from tests.documentation.pages import blocks
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY
@@ -141,6 +141,7 @@ def _judge(demo: Path, folder: Path) -> None:
         settings += 'label_rubrics = "trec"\n'
         (folder / "gradelake.toml").write_text(settings, encoding="utf-8")
         (folder / "few.jsonl").unlink(missing_ok=True)
+        start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "dl19")
         gradelake(folder, "import", "bank", "dl19", "question_bank.jsonl", "--name", "questions")
         for judge, file in (("Sun", "overlap"), ("Thomas", "rubric_overlap")):

@@ -17,6 +17,7 @@ from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
 from tests import command_line
+from tests.conftest import made_once
 from tests.grading.project import Judged, make_template
 from tests.ingest.conftest import write_file
 from tests.postgres_server import new_database, postgres_server
@@ -189,13 +190,15 @@ def logs(monkeypatch) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back(
-    s3, catalog, tmp_path, logs, monkeypatch
+    s3, catalog, tmp_path, tmp_path_factory, logs, monkeypatch
 ):
     """And the key is nowhere but in the environment."""
     (tmp_path / "house").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "house"))
     home, team, back = (tmp_path / name for name in ("home", "team", "back"))
-    shutil.copytree(make_template(tmp_path / "made"), home / "lake")
+    shutil.copytree(
+        made_once(tmp_path_factory, "tiny-judged", make_template) / "lake", home / "lake"
+    )
     become(monkeypatch, s3.writer)
     configure(home, 'path = "lake"')
     told = [gradelake(home, "grade", "tiny", "--grader", "lexical")]
