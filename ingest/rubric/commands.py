@@ -71,10 +71,14 @@ def show(project, query, collection, version, as_json):
     help="Read a saved sheet instead of opening an editor; - is standard input.",
 )
 @click.option("--print", "print_sheet", is_flag=True, help="Print the sheet and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Save without a preview, and without asking.")
 @_json
 @click.pass_obj
-def edit(project, queries, collection, bank, reason, version, source, print_sheet, as_json):
+def edit(project, queries, collection, bank, reason, version, source, print_sheet, yes, as_json):
     """Open the items of QUERIES in your editor, and keep what you change as a new version.
+
+    On a terminal you see what the edits will do (as `rubric preview` says it), and are asked before
+    they are saved.
 
     The editor is $VISUAL or $EDITOR. An item is a line: change its text or weight, remove it, add
     lines that begin with +, remove the # from a dropped item. A sheet with a wrong line changes
@@ -105,12 +109,70 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
     if print_sheet:
         sys.stdout.write(session.text())
         return
+    asks = not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+
+    why = reason if source else None  # an editor's sheet has it, and it can be changed there
+
+    def save(text, shown):
+        if asks:
+            _ask(project, collection, session.propose(text, shown, why))
+        return session.save(text, shown, why)
+
     if source:
-        saved = session.save(text, shown, reason)
+        saved = save(text, shown)
     else:
         folder = project.lake_path / "sheets"
-        saved = editor.edit(session.text(), folder, collection, session.save)
+        saved = editor.edit(session.text(), folder, collection, save)
     _tell(project, collection, saved, as_json)
+
+
+@rubric.command(short_help="Say what edits will do once they are built; write nothing.")
+@click.argument("collection", required=False)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="The edits of a saved sheet (- from standard input), instead of those in the file.",
+)
+@_json
+@click.pass_obj
+def preview(project, collection, source, as_json):
+    """Say what edits will do once they are built: which labels change, which boards move, and how
+    many grades will be wanted.
+
+    The edits are those that were saved since the last build, or those of a sheet that was not saved
+    yet. They go through the same SQL as in a build, in memory: the lake is only read.
+
+    \b
+    Examples:
+      gradelake rubric preview
+      gradelake rubric preview demo --from sheet.txt
+    """
+    from gradelake.ingest.rubric import preview as previews
+
+    project = project()
+    text, shown = _read_sheet(source) if source else ("", "")
+    with console.working("trying the edits out"):
+        if source:
+            session = previews.session(project, collection or _collection_of(text, shown))
+            collection = session.rubric.collection
+            proposed = session.propose(text, shown)
+            versions = previews.of_proposed(project, collection, proposed) if proposed.rows else []
+        else:
+            release, versions = previews.of_saved(project, collection)
+    if as_json:
+        console.print_json({"versions": [version.as_object() for version in versions]})
+    elif versions:
+        for version in versions:
+            console.say(f"{version.rubric.collection}, as the next build will see it:")
+            previews.print_version(version)
+            console.say()
+        console.say("nothing was written")
+    elif source:
+        console.say("nothing is changed in this sheet")
+    else:
+        console.say(f"no edits since {release}" if release else "no edits")
 
 
 @rubric.command(short_help="Show what differs between versions V1 and V2.")
@@ -178,6 +240,20 @@ def _collection_of(text: str, shown: str) -> str | None:
     from gradelake.ingest.rubric import sheet
 
     return sheet.read(text, shown).collection or None
+
+
+def _ask(project, collection: str, proposed) -> None:
+    """Show what edits will do, and raise `BadInput` unless they shall be saved."""
+    from gradelake.ingest.rubric import preview as previews
+
+    if not proposed.rows:
+        return
+    with console.working("trying the edits out (--yes saves without this)"):
+        versions = previews.of_proposed(project, collection, proposed)
+    for version in versions:
+        previews.print_version(version)
+    if not click.confirm("Save?", default=True, err=True):
+        raise BadInput("nothing was saved")
 
 
 def _tell(project, collection: str, saved, as_json: bool) -> None:

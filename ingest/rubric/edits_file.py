@@ -89,6 +89,16 @@ def locked(project: Project) -> Iterator[None]:
         yield
 
 
+def appended(project: Project, rows: Sequence[dict[str, str]]) -> bytes:
+    """What the file holds, and these rows at its end."""
+    content = _source(project).read_bytes()
+    end = b"\r\n" if content.split(b"\n", 1)[0].endswith(b"\r") else b"\n"
+    if not content.endswith((b"\n", b"\r")):
+        content += end
+    added = written([[row[column] for column in COLUMNS] for row in rows], end.decode())
+    return content + added.encode()
+
+
 def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
     """Add rows at the end; call it under `locked`. The bytes before them stay as they are.
 
@@ -98,16 +108,12 @@ def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
     path = path_of(project)
     path = path.resolve() if path.is_symlink() else path
     copied = not path.exists() and bool(read(project))
-    content = _source(project).read_bytes()
-    end = b"\r\n" if content.split(b"\n", 1)[0].endswith(b"\r") else b"\n"
-    if not content.endswith((b"\n", b"\r")):
-        content += end
-    added = written([[row[column] for column in COLUMNS] for row in rows], end.decode())
+    content = appended(project, rows)
     fresh = path.with_name(f".{path.name}.writing")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with fresh.open("wb") as stream:
-            stream.write(content + added.encode())
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         if path.exists():

@@ -1,7 +1,7 @@
 """From a sheet to rows of the edits file: compared, checked against other edits, numbered."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradelake.ingest.csv_tables import join_answers
 from gradelake.ingest.rubric import changes, edits_file, sheet
@@ -18,12 +18,13 @@ from gradelake.sql.lake.transaction import author
 
 @dataclass(frozen=True)
 class Saved:
-    """What was saved: the edits and their version (None: nothing was changed)."""
+    """What was saved, or would be: the edits and their version (None: nothing was changed)."""
 
     edits: list[Edit]
     version: int | None
     copied: bool = False
     untouched: tuple[str, ...] = ()  # queries whose heading is gone
+    rows: Sequence[dict[str, str]] = ()  # of the file
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,15 @@ class Session:
         )
 
     def save(self, text: str, shown: str, reason: str | None = None) -> Saved:
-        """Add to the file what a sheet changes. Raises `Rejected` or `BadInput`: nothing added.
+        """Add to the file what a sheet changes. Raises what `propose` raises: nothing added."""
+        with edits_file.locked(self.project):
+            proposed = self.propose(text, shown, reason)
+            if not proposed.rows:
+                return proposed
+            return replace(proposed, copied=edits_file.append(self.project, proposed.rows))
+
+    def propose(self, text: str, shown: str, reason: str | None = None) -> Saved:
+        """What `save` would add to the file. Raises `Rejected` or `BadInput`.
 
         `shown` names the sheet in messages; `reason` takes the place of the sheet's.
         """
@@ -73,14 +82,12 @@ class Session:
         untouched = tuple(q for q in dict.fromkeys(self.queries) if q not in named)
         if not edits:
             return Saved([], None, untouched=untouched)
-        with edits_file.locked(self.project):
-            rows = edits_file.read(self.project)
-            self._refuse_conflicts(edits, rows, found.version, shown)
-            version = self._version(edits, rows, shown)
-            why = found.reason if reason is None else reason
-            new = [self._row(edit, version, why) for edit in edits]
-            copied = edits_file.append(self.project, new)
-        return Saved(edits, version, copied, untouched)
+        rows = edits_file.read(self.project)
+        self._refuse_conflicts(edits, rows, found.version, shown)
+        version = self._version(edits, rows, shown)
+        why = found.reason if reason is None else reason
+        new = [self._row(edit, version, why) for edit in edits]
+        return Saved(edits, version, untouched=untouched, rows=new)
 
     def _section(self, version: int, part: Part) -> Section | None:
         if self.queries and part.query_id not in self.queries:

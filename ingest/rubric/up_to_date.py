@@ -37,7 +37,7 @@ def open_up_to_date(
         lake.close()
     else:
         lake = Lake.live(project)
-    _fetch(lake)
+    fetch(lake)
     return lake, rows
 
 
@@ -50,8 +50,8 @@ def _holds(lake: Lake, project: Project) -> bool:
     return seeds.edits_are_in(lake, seeds.gather(project))
 
 
-def _fetch(lake: Lake) -> None:
-    """The views as temporary tables: each is computed once."""
+def fetch(lake: Lake) -> None:
+    """What `Rubric` reads: the views as temporary tables: each is computed once."""
     for name in ("states", "edits"):
         lake.connection.execute(
             f"create or replace temp table rubric_{name} as "

@@ -107,9 +107,9 @@ def build(
                 shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
                 with (
                     environment(project),
-                    _lent(lake, gathered, None if partial else made_from["definitions"]),
+                    lent_to_dbt(lake, gathered, None if partial else made_from["definitions"]),
                 ):
-                    _run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared)
+                    run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared)
             transaction.say(**built.counts)
             if partial:
                 transaction.extra["partly_made_from"] = made_from
@@ -137,7 +137,7 @@ def _selection(changed: list[str] | None, dbt_arguments: list[str]) -> list[str]
 
 
 @contextmanager
-def _lent(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]:
+def lent_to_dbt(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]:
     """dbt writes through the lake's own connection, and so into its open transaction.
 
     Without `definitions`, no part that is computed now is taken for current by a later build.
@@ -153,7 +153,7 @@ def _lent(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]
         close_adapters()
 
 
-def _run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared) -> None:
+def run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared) -> None:
     """dbt in this process: its start-up is most of a small build, so it is not paid twice."""
     failures: list[str] = []
 

@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,20 +28,22 @@ def seeds_folder(project: Project) -> Path:
     return project.folder / "seeds"
 
 
-def gather(project: Project) -> Path:
+def gather(project: Project, folder: Path | None = None, instead: Iterable[Path] = ()) -> Path:
     """Put the seeds that hold for a project into one folder, and return it.
 
-    A file of the project's own folder takes the place of the packaged one of the same name. Raises
-    `BadInput` for one that no seed is called, and `Rejected` for rows that do not fit the header.
+    A file of the project's own folder takes the place of the packaged one of the same name, and one
+    of `instead` that of both. `folder`: another one than the lake's. Raises `BadInput` for a file
+    that no seed is called, and `Rejected` for rows that do not fit the header.
     """
-    gathered = project.lake_path.resolve() / "dbt" / "seeds"
+    gathered = folder or project.lake_path.resolve() / "dbt" / "seeds"
     gathered.mkdir(parents=True, exist_ok=True)
     packaged = {file.name: file.read_bytes() for file in PACKAGED.glob("*.csv")}
     own = {}
-    for file in sorted(seeds_folder(project).glob("*.csv")):
-        if file.name not in packaged:
-            raise BadInput(f"{file}: no seed has this name", did_you_mean(file.name, packaged))
-        own[file.name] = _checked(file, _header(packaged[file.name]))
+    files = [*sorted(seeds_folder(project).glob("*.csv")), *instead]
+    for name, file in {file.name: file for file in files}.items():
+        if name not in packaged:
+            raise BadInput(f"{file}: no seed has this name", did_you_mean(name, packaged))
+        own[name] = _checked(file, _header(packaged[name]))
     for old in gathered.glob("*.csv"):
         if old.name not in packaged:
             old.unlink()

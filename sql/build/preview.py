@@ -1,0 +1,124 @@
+"""The lake as the next build would leave it, in memory: the same models, and nothing is written."""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from gradelake.sql.build import build, changes, parsed, seeds
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import NAME, SCHEMAS, attach
+from gradelake.sql.lake.lake import Lake
+
+BEFORE, BUILT = "before", "built"  # the lake as it is, and as the last build left it
+_VIEWS = "config.materialized:view"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`lake` is as after the build. Beside it stand the catalogs `before` and, where there was a
+    build, `built`; `release` is that build's."""
+
+    lake: Lake
+    release: str | None
+
+
+@contextmanager
+def previewed(
+    project: Project, wanted: Sequence[str], instead: Mapping[str, bytes] | None = None
+) -> Iterator[Preview]:
+    """Run what changed and what the `wanted` models read through dbt, over the lake as it is.
+
+    dbt meets a database in memory that is called as the lake is: what it does not make anew there
+    reads the lake, at one snapshot, without a lock. `instead` has files that take the place of
+    seeds, by name. Raises what a build raises.
+    """
+    with tempfile.TemporaryDirectory(prefix="gradelake-preview-") as folder:
+        for name, content in (instead or {}).items():
+            Path(folder, name).write_bytes(content)
+        gathered = seeds.gather(project, Path(folder, "seeds"), sorted(Path(folder).glob("*.csv")))
+        made_from = changes.made_from(gathered)
+        with Lake.live(project) as lake:
+            snapshot = lake.newest_snapshot()
+            last = changes.last_build(lake)
+            changed = changes.since(lake, last, made_from)
+            lake.connection.execute(f"detach {NAME}")
+            attach(lake.connection, project, read_only=True, snapshot=snapshot, name=BEFORE)
+            if last:
+                attach(lake.connection, project, read_only=True, snapshot=last.snapshot, name=BUILT)
+            _lay_over(lake, snapshot, raw_only=changed is None)
+            if changed != []:
+                shared = parsed.Shared(changes.DBT_PROJECT, made_from["definitions"], [])
+                target = Path(folder, "dbt")
+                places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
+                with (
+                    build.environment(project, **places),
+                    build.lent_to_dbt(lake, gathered, made_from["definitions"]),
+                ):
+                    arguments = _selection(changed, wanted)
+                    build.run_dbt(lake, arguments, build.Built(), lambda *_: None, False, shared)
+            yield Preview(lake, last.release if last else None)
+
+
+def _selection(changed: list[str] | None, wanted: Sequence[str]) -> list[str]:
+    """dbt's arguments for what `wanted` models read of what changed."""
+    models = ["--resource-type", "model", "--select"]
+    if changed is None:
+        return [*models, *(f"+{model}" for model in wanted)]
+    pairs = [f"{each}+,+{model}" for each in changed for model in wanted]
+    return [*models, *pairs, "--exclude", _VIEWS]
+
+
+def _lay_over(lake: Lake, snapshot: int, raw_only: bool) -> None:
+    """A database in memory in which all that the lake has can be read, or made anew."""
+    connection = lake.connection
+    connection.execute(f"attach ':memory:' as {NAME}")
+    connection.execute("begin")  # to the end: DuckLake reads its catalog once in a transaction
+    for schema in ("raw", *SCHEMAS):
+        connection.execute(f"create schema {NAME}.{schema}")
+    copied = set()  # tables of which dbt replaces parts
+    if not raw_only:
+        parts = lake.column(f"select distinct model from {BEFORE}.intermediate.built_parts")
+        copied = {"built_parts", *parts}
+    for schema, table in _listed(lake, snapshot, "table", "table_name"):
+        if schema == "raw" or not raw_only:
+            connection.execute(
+                f'create {"table" if table in copied else "view"} {NAME}.{schema}."{table}" '
+                f'as from {BEFORE}.{schema}."{table}"'
+            )
+    if not raw_only:
+        _make_views(lake, snapshot)
+
+
+def _make_views(lake: Lake, snapshot: int) -> None:
+    """The lake's views, over what is in memory. Each can be made once those that it reads are."""
+    views = _listed(lake, snapshot, "view", "view_name, sql")
+    n_before = None
+    while views and len(views) != n_before:
+        n_before, waiting = len(views), []
+        for schema, view, query in views:
+            query = query.replace("{DUCKLAKE_CATALOG}", NAME)  # as DuckLake writes it
+            try:
+                lake.connection.execute(f'create view {NAME}.{schema}."{view}" as {query}')
+            except duckdb.Error:
+                waiting.append((schema, view, query))
+        views = waiting
+
+
+def _listed(lake: Lake, snapshot: int, kind: str, columns: str) -> list[tuple]:
+    """(schema, columns ...) of what DuckLake says the lake has, in the order it was made in."""
+    metadata = f"__ducklake_metadata_{BEFORE}"
+    return lake.rows(
+        f"""
+        select schemas.schema_name, {columns}
+        from {metadata}.ducklake_{kind} as listed
+        inner join {metadata}.ducklake_schema as schemas using (schema_id)
+        where
+            listed.begin_snapshot <= {snapshot:d}
+            and coalesce(listed.end_snapshot > {snapshot:d}, true)
+        order by listed.begin_snapshot, listed.{kind}_id
+        """
+    )

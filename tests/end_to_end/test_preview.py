@@ -1,0 +1,139 @@
+"""`gradelake rubric preview` says what the next build will say, and writes nothing."""
+
+import json
+import os
+import random
+import shutil
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from gradelake.ingest.rubric import preview
+from gradelake.ingest.rubric.preview import Version
+from gradelake.ingest.rubric.save import Saved
+from gradelake.sql.build.build import build
+from gradelake.sql.common.project import Project
+from tests.conftest import gradelake
+from tests.edits import COLUMNS, write_edits
+from tests.end_to_end.edited_demo import BREAD, ask
+
+ROUNDS = int(os.environ.get("GRADELAKE_PREVIEWS", "4"))
+KEPT = 3  # versions; then the file begins anew, and the former ones are gone
+MARTS = ("rubric_impact", "leaderboard_shift")
+BOOKKEEPING = ("-shm", ".lock")
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path) -> Path:
+    shutil.copytree(graded_demo, tmp_path / "demo")
+    return tmp_path / "demo"
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Every file of a project and its lake."""
+    return {
+        file: file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not file.name.endswith(BOOKKEEPING)
+    }
+
+
+def marts(folder: Path) -> dict[str, dict[int, set[tuple]]]:
+    """The rows of the two marts by version of the rubric, each a tuple of (column, value)."""
+    found: dict[str, dict[int, set[tuple]]] = {}
+    for mart in MARTS:
+        columns = [name for name, *_ in ask(folder, f"describe {mart}")]
+        found[mart] = defaultdict(set)
+        for row in ask(folder, f"from {mart}"):
+            values = dict(zip(columns, row, strict=True))
+            found[mart][values["rubric_version"]].add(tuple(values.items()))
+    return found
+
+
+def wanted(folder: Path, version: Version) -> dict[str, tuple[int, int]]:
+    """By grader: pairs that are missing in this version and not in the one before, and all."""
+    missing: dict[tuple, set[tuple]] = defaultdict(set)
+    for grader, number, *pair in ask(
+        folder, "select grader, rubric_version, query_id, passage_id, item_id from grading_backlog"
+    ):
+        missing[grader, number].add(tuple(pair))
+    counts = {
+        grader: (len(pairs - missing[grader, version.previous]), len(pairs))
+        for (grader, number), pairs in list(missing.items())
+        if number == version.number
+    }
+    return {grader: (new, every) for grader, (new, every) in counts.items() if new}
+
+
+def some_edits(chance: random.Random, folder: Path, version: int, nth: int) -> list[dict]:
+    """One to six edits, of all kinds, of the version before."""
+    items = ask(
+        folder,
+        "select bank, query_id, item_id, kind, item_text, is_in_force "
+        f"from lake.intermediate.int_rubric_states where rubric_version = {version - 1} "
+        "order by all",
+    )
+    rows = []
+    for bank, query_id, item_id, kind, text, is_in_force in chance.sample(
+        items, chance.choice((1, 1, 1, 2, 3, 6))
+    ):
+        cells = dict.fromkeys(COLUMNS, "") | {
+            "rubric_version": str(version),
+            "collection": "demo",
+            "bank": bank,
+        }
+        of_item = {"item_id": item_id, "query_id": query_id}
+        action = chance.choice(("drop", "drop", "reword", "reweight", "add"))
+        if not is_in_force and action != "add":
+            rows.append(cells | of_item | {"action": "restore"})
+        elif action == "add":
+            new = {"query_id": query_id, "kind": kind, "text": f"Is this new, {nth}.{len(rows)}?"}
+            rows.append(cells | new | {"action": "add"})
+        elif action == "reword":
+            new_text = f"{text} ({nth}.{len(rows)})"
+            rows.append(cells | of_item | {"action": action, "text": new_text})
+        elif action == "reweight":
+            rows.append(cells | of_item | {"action": action, "weight": chance.choice("035")})
+        else:
+            rows.append(cells | of_item | {"action": action})
+    return rows
+
+
+@pytest.mark.slow
+def test_the_preview_of_random_edits_equals_what_the_build_says(folder):
+    project, chance = Project.find(folder), random.Random(15)
+    rows: list[dict] = []
+    for nth in range(ROUNDS):
+        starts_anew = bool(rows) and int(rows[-1]["rubric_version"]) == KEPT
+        rows = [] if starts_anew else rows
+        number = int(rows[-1]["rubric_version"]) + 1 if rows else 1
+        new = some_edits(chance, folder, number, nth)
+        is_saved = starts_anew or chance.random() < 0.5
+        if is_saved:
+            write_edits(folder, *rows, *new)
+            if chance.random() < 0.3:  # the working catalog has them, the last build does not
+                gradelake(folder, "rubric", "show", BREAD)
+        before, files = marts(folder), contents(folder)
+        if is_saved:
+            _, versions = preview.of_saved(project)
+        else:
+            versions = preview.of_proposed(project, "demo", Saved([], number, rows=new))
+        assert contents(folder) == files
+        rows += new
+        write_edits(folder, *rows)
+        build(project, [], [])
+        after = marts(folder)
+        previewed = {version.number: version for version in versions}
+        assert number in previewed, (nth, new)
+        for version in versions:
+            said = dict(zip(MARTS, (version.impact, version.shift), strict=True))
+            for mart in MARTS:
+                assert {tuple(row.items()) for row in said[mart]} == after[mart][version.number]
+                assert len(said[mart]) == len(after[mart][version.number]), (nth, mart)
+            assert {
+                row["grader"]: (row["n_wanted"], row["n_missing"]) for row in version.grades
+            } == wanted(folder, version), (nth, new)
+        for mart in MARTS:
+            for untouched in set(range(1, number)) - set(previewed):
+                assert before[mart][untouched] == after[mart][untouched], (nth, mart)
