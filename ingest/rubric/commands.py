@@ -25,6 +25,7 @@ def rubric():
     Examples:
       gradelake rubric show volcano-prediction
       gradelake rubric edit volcano-prediction
+      gradelake rubric preview
     """
 
 

@@ -190,7 +190,7 @@ _GRADES = """
         n_missing,
         cast(round(n_wanted * costs.prompt_tokens) as bigint) as prompt_tokens,
         cast(round(n_wanted * costs.completion_tokens) as bigint) as completion_tokens,
-        round(n_wanted * rates.seconds, 1) as seconds
+        round(n_wanted * rates.seconds, 3) as seconds
     from counts
     left join costs using (grader)
     left join rates using (grader)

@@ -59,8 +59,12 @@ def previewed(
                     build.lent_to_dbt(lake, gathered, made_from["definitions"]),
                 ):
                     arguments = _selection(changed, wanted)
-                    build.run_dbt(lake, arguments, build.Built(), lambda *_: None, False, shared)
+                    build.run_dbt(lake, arguments, build.Built(), _unseen, _unseen, False, shared)
             yield Preview(lake, last.release if last else None)
+
+
+def _unseen(*_: object) -> None:
+    """What a build shows of its progress, a preview does not."""
 
 
 def _selection(changed: list[str] | None, wanted: Sequence[str]) -> list[str]:

@@ -100,6 +100,34 @@ def some_edits(chance: random.Random, folder: Path, version: int, nth: int) -> l
     return rows
 
 
+def test_a_sheet_is_tried_out_before_it_is_saved_and_nothing_is_written(folder):
+    sheet = gradelake(folder, "rubric", "edit", BREAD, "--bank", "questions", "--print").stdout
+    changed = sheet.replace("give the bread its taste", "make sourdough bread taste sour")
+    (folder / "sheet.txt").write_text(changed)
+    (folder / "wrong.txt").write_text(sheet.replace("Which gas makes the dough rise?", ""))
+    files = contents(folder)
+    asked = ("rubric", "preview", "--from", "sheet.txt")
+    said = json.loads(gradelake(folder, *asked, "--json").stdout)
+    shown = gradelake(folder, *asked).stdout
+    refused = gradelake(folder, "rubric", "preview", "--from", "wrong.txt", code=2)
+    assert contents(folder) == files
+    (version,) = said["versions"]
+    assert [edit["change"] for edit in version["edits"]] == ["reworded"]
+    (grades,) = version["grades"]
+    of_query = f"kind = 'passage' and query_id = '{BREAD}'"
+    n_pooled = len(ask(folder, f"from wanted_grades where {of_query}"))
+    assert (grades["grader"], grades["n_items"], grades["n_wanted"]) == ("lexical", 1, n_pooled)
+    assert grades["seconds"] > 0
+    assert "make+}" in shown
+    assert "nothing was written" in shown
+    assert "wrong.txt:" in refused.stderr
+    gradelake(folder, "rubric", "edit", "--from", "sheet.txt")
+    assert json.loads(gradelake(folder, "rubric", "preview", "demo", "--json").stdout) == said
+    gradelake(folder, "build")
+    assert gradelake(folder, "rubric", "preview").stdout == "no edits since r2\n"
+    assert "lake has no collection" in gradelake(folder, "rubric", "preview", "x", code=2).stderr
+
+
 @pytest.mark.slow
 def test_the_preview_of_random_edits_equals_what_the_build_says(folder):
     project, chance = Project.find(folder), random.Random(15)

@@ -53,8 +53,15 @@ def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny):
     assert [row[2:7] for row in rows(tiny)] == [(LIGHT, "reword", "q1", "", "What?")]
 
 
-@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 2)])
-def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answer, status):
+@pytest.mark.parametrize(
+    ("answers", "status"),
+    [
+        ([("Go on editing?", "y"), ("Save?", "y")], 0),
+        ([("Go on editing?", "n")], 2),
+        ([("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")], 2),
+    ],
+)
+def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
     assert tiny.project
     program = tiny.editor(
         f"text = text.replace({SKY!r}, '') if {SKY!r} in text else "
@@ -71,10 +78,12 @@ def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answer, status):
         close_fds=True,
     )
     os.close(theirs)
-    said = b""
-    while b"Go on editing?" not in said:
-        said += os.read(ours, 1000)
-    os.write(ours, f"{answer}\n".encode())
+    said, seen = b"", 0
+    for question, answer in answers:
+        while question.encode() not in said[seen:]:
+            said += os.read(ours, 1000)
+        seen = len(said)
+        os.write(ours, f"{answer}\n".encode())
     while chunk := _read(ours):
         said += chunk
     os.close(ours)
