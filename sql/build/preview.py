@@ -10,7 +10,7 @@ import duckdb
 
 from gradelake.sql.build import build, changes, parsed, seeds
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import NAME, SCHEMAS, attach
+from gradelake.sql.lake.connection import METADATA, NAME, SCHEMAS, attach
 from gradelake.sql.lake.lake import Lake
 
 BEFORE, BUILT = "before", "built"  # the lake as it is, and as the last build left it
@@ -80,25 +80,57 @@ def _lay_over(lake: Lake, snapshot: int, raw_only: bool) -> None:
     """A database in memory in which all that the lake has can be read, or made anew."""
     connection = lake.connection
     connection.execute(f"attach ':memory:' as {NAME}")
-    connection.execute("begin")  # to the end: DuckLake reads its catalog once in a transaction
+    connection.execute("begin")  # DuckLake reads its catalog once in a transaction
     for schema in ("raw", *SCHEMAS):
         connection.execute(f"create schema {NAME}.{schema}")
     copied = set()  # tables of which dbt replaces parts
     if not raw_only:
         parts = lake.column(f"select distinct model from {BEFORE}.intermediate.built_parts")
         copied = {"built_parts", *parts}
+    made = []
     for schema, table in _listed(lake, snapshot, "table", "table_name"):
         if schema == "raw" or not raw_only:
+            kind = "table" if table in copied else "view"
             connection.execute(
-                f'create {"table" if table in copied else "view"} {NAME}.{schema}."{table}" '
-                f'as from {BEFORE}.{schema}."{table}"'
+                f'create {kind} {NAME}.{schema}."{table}" as from {BEFORE}.{schema}."{table}"'
             )
+            made.append((kind, schema, table))
     if not raw_only:
-        _make_views(lake, snapshot)
+        made += _make_views(lake, snapshot)
+    connection.execute("commit")
+    _list_made(lake, made)
+    connection.execute("begin")  # dbt's run, and all that is read after it
 
 
-def _make_views(lake: Lake, snapshot: int) -> None:
+def _list_made(lake: Lake, made: list[tuple[str, str, str]]) -> None:
+    """Where dbt looks for what there is (macros/list_relations.sql), as DuckLake would list it."""
+    lake.connection.execute(f"attach ':memory:' as {METADATA.rstrip('.')}")
+    for kind in ("table", "view"):
+        lake.connection.execute(
+            f"""
+            create table {METADATA}ducklake_{kind} as
+            select
+                unnest($names::varchar[]) as {kind}_name,
+                unnest($schemas::varchar[]) as schema_id,
+                null as end_snapshot
+            """,
+            {
+                "names": [name for its_kind, _, name in made if its_kind == kind],
+                "schemas": [schema for its_kind, schema, _ in made if its_kind == kind],
+            },
+        )
+    lake.connection.execute(
+        f"""
+        create table {METADATA}ducklake_schema as
+        select unnest($schemas) as schema_id, schema_id as schema_name, null as end_snapshot
+        """,
+        {"schemas": ["raw", *SCHEMAS]},
+    )
+
+
+def _make_views(lake: Lake, snapshot: int) -> list[tuple[str, str, str]]:
     """The lake's views, over what is in memory. Each can be made once those that it reads are."""
+    made = []
     views = _listed(lake, snapshot, "view", "view_name, sql")
     n_before = None
     while views and len(views) != n_before:
@@ -107,9 +139,11 @@ def _make_views(lake: Lake, snapshot: int) -> None:
             query = query.replace("{DUCKLAKE_CATALOG}", NAME)  # as DuckLake writes it
             try:
                 lake.connection.execute(f'create view {NAME}.{schema}."{view}" as {query}')
+                made.append(("view", schema, view))
             except duckdb.Error:
                 waiting.append((schema, view, query))
         views = waiting
+    return made
 
 
 def _listed(lake: Lake, snapshot: int, kind: str, columns: str) -> list[tuple]:
