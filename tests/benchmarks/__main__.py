@@ -3,9 +3,9 @@
 python -m tests.benchmarks
 """
 
-from tests.benchmarks import grading, leaderboards, rubric, statistics
+from tests.benchmarks import grading, leaderboards, statistics, waits
 
 leaderboards.main()
+waits.main()
 grading.main()
-rubric.main()
 statistics.main()

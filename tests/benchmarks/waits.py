@@ -1,0 +1,119 @@
+"""What a person waits for: a query, a build with nothing to do, a build after an edit or a new run.
+
+On the demo, and on TREC DL 2019 with 37 runs, 430 questions and a grade for every pair of the pool
+(by the lexical engine): whole processes, and a process that stays. No model is called. The floor is
+what importing dbt costs in the same run: what is above it is ours to answer for.
+
+    python -m tests.benchmarks.waits
+"""
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.table import Table
+
+from tests.benchmarks.leaderboards import command, console, timed
+from tests.conftest import write_dl19_config
+from tests.edits import write_edits
+from tests.places import DL19, missing_dl19
+
+FLOOR = "import dbt.cli.main, dbt.adapters.duckdb"
+GRADER = (
+    '\n[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\nparser = "strict"\n'
+)
+# the first build of a process pays for dbt's start; the second is what is measured
+STAYS = """
+import sys, time
+from pathlib import Path
+from gradelake.sql.build.build import build
+from gradelake.sql.common.project import Project
+from tests.benchmarks.waits import drop
+project = Project.find(Path(sys.argv[1]))
+for n in (2, 3):
+    drop(project.folder, n)
+    wall, cpu = time.perf_counter(), time.process_time()
+    assert build(project, [], ["build"]).changed
+    spent = time.perf_counter() - wall, time.process_time() - cpu
+print(*spent)
+"""
+
+
+def drop(folder: Path, n: int) -> None:
+    """Save edits that drop the first `n` items of DL 2019's questions."""
+    query = f"select item_id from raw.rubric_items order by all limit {n}"
+    items = json.loads(command(folder, "sql", query, "--format", "json"))
+    edit = {"rubric_version": 1, "collection": "dl19", "bank": "questions", "action": "drop"}
+    write_edits(folder, *(edit | item for item in items))
+
+
+def one_more_run(folder: Path) -> None:
+    """Add a run of another name, with the entries of one that is there, in reverse."""
+    with gzip.open(min((DL19 / "runs").glob("*.run.gz")), "rt") as file:
+        entries = [line.split() for line in file]
+    with gzip.open(folder / "runs" / "reversed.run.gz", "wt") as file:
+        for query, q0, passage, rank, score, _ in entries:
+            file.write(f"{query} {q0} {passage} {rank} {-float(score)} reversed\n")
+
+
+def main() -> None:
+    """Prepare the lakes (some minutes), and print a table of what each wait took."""
+    table = Table(title="What a person waits for")
+    for column in ("what", "wall s", "CPU s", "aim, CPU s"):
+        table.add_column(column, justify="left" if column == "what" else "right")
+
+    def row(what: str, wall: float, cpu: float, aim: str = "") -> None:
+        table.add_row(what, f"{wall:.2f}", f"{cpu:.2f}", aim)
+
+    def measure(what: str, folder: Path, *arguments: str, aim: str = "") -> None:
+        row(what, *timed(lambda: command(folder, *arguments))[:2], aim)
+
+    floor = timed(lambda: subprocess.run([sys.executable, "-c", FLOOR], check=True))
+    row("importing dbt: the floor", *floor[:2])
+    with tempfile.TemporaryDirectory() as place:
+        demo = Path(place) / "demo"
+        command(Path(place), "init", str(demo), "--demo")
+        command(demo, "ingest", "demo")
+        measure("first build of the demo", demo, "build", aim="8")
+        measure("build, nothing changed", demo, "build", aim="1")
+        measure("a query for one row", demo, "sql", "from leaderboard limit 1", aim="0.5")
+        if reason := missing_dl19():
+            console.print(f"without DL 2019: {reason}")
+        else:
+            _dl19(Path(place), measure, row)
+    console.print(table)
+
+
+def _dl19(place: Path, measure, row) -> None:
+    folder = place / "dl19"
+    write_dl19_config(folder, ["runs/*.run.gz"])
+    (folder / "runs").mkdir()
+    for file in (DL19 / "runs").glob("*.run.gz"):
+        (folder / "runs" / file.name).symlink_to(file)
+    with (folder / "gradelake.toml").open("a") as file:
+        file.write(GRADER)
+    command(folder, "ingest", "dl19")
+    bank = str(DL19 / "question_bank.jsonl.gz")
+    command(folder, "import", "bank", "dl19", bank, "--name", "questions")
+    command(folder, "grade", "dl19", "--grader", "lexical")
+    measure("DL 2019: first build", folder, "build")
+    drop(folder, 1)
+    anew = place / "anew"
+    shutil.copytree(folder, anew, symlinks=True)
+    measure("DL 2019: an item is dropped, build", folder, "build", aim="5")
+    measure("DL 2019: the same with --full-refresh", anew, "build", "--full-refresh")
+    stays = [sys.executable, "-c", STAYS, str(folder)]
+    spent = subprocess.run(stays, check=True, capture_output=True, text=True).stdout.split()
+    wall, cpu = map(float, spent[-2:])
+    row("DL 2019: the second edit in a process that stays", wall, cpu, "2.5")
+    one_more_run(folder)
+    measure("DL 2019: one new run, ingest", folder, "ingest", "dl19")
+    measure("DL 2019: one new run, build", folder, "build", aim="6")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""A lake that was built change by change is the lake that is built of all of them at once."""
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+from tests.edits import write_edits
+from tests.end_to_end.test_kill import start_and_kill
+
+pytestmark = pytest.mark.slow
+
+CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "6"))
+SECONDS = 6  # a build of the demo in a process of its own takes about as long
+# what tells of commands, and so of the builds themselves
+OF_COMMANDS = {"marts.freshness", "marts.nights", "staging.stg_pipeline_runs"}
+
+
+class Person:
+    """Changes a demo collection at random; the lake gets what a build makes of each change."""
+
+    def __init__(self, folder: Path, seed: int):
+        self.folder = folder
+        self.random = random.Random(seed)
+        self.edits: list[dict] = []
+        with Lake.live(Project.find(folder)) as lake:
+            self.items = lake.rows(
+                "select bank, query_id, item_id from lake.raw.rubric_items order by all"
+            )
+
+    def change(self) -> str:
+        """Change something; returns what."""
+        what = self.random.choice([name for name in dir(self) if name.startswith("some_")])
+        getattr(self, what)()
+        return what
+
+    # --- the rubric ---
+
+    def _edit(self, action: str, **columns: object) -> None:
+        edited = {edit["item_id"] for edit in self.edits}
+        bank, query_id, item_id = self.random.choice(
+            [item for item in self.items if item[2] not in edited]
+        )
+        edit = {"collection": "demo", "bank": bank, "query_id": query_id, "item_id": item_id}
+        version = {"rubric_version": len(self.edits) + 1, "action": action}
+        self.edits.append(version | edit | columns)
+        write_edits(self.folder, *self.edits)
+
+    def some_drop(self) -> None:
+        self._edit("drop")
+
+    def some_weight(self) -> None:
+        self._edit("reweight", weight=self.random.choice([0.5, 2, 3]))
+
+    def some_wording(self) -> None:
+        self._edit("reword", text=f"What is the {self.random.random()} of it?")
+
+    def some_edits_taken_back(self) -> None:
+        self.edits = self.edits[: self.random.randrange(len(self.edits) + 1)]
+        write_edits(self.folder, *self.edits)
+
+    # --- grades, labels, judgments ---
+
+    def some_grades(self) -> None:
+        grader = self.random.choice(["lexical", "lexical_nuggets", "lexical_direct"])
+        gradelake(self.folder, "grade", "demo", "--grader", grader)
+
+    def some_labels(self) -> None:
+        lines = (self.folder / "labels" / "overlap.qrels").read_text().splitlines()
+        file = self.folder / "labels" / "random.qrels"
+        file.write_text("".join(f"{line}\n" for line in lines if self.random.random() < 0.9))
+        judge = f"judge{self.random.randrange(3)}"
+        gradelake(self.folder, "import", "labels", "demo", str(file), "--judge", judge)
+
+    def some_judgments(self) -> None:
+        file = self.folder / "judgments.qrels"
+        lines = [line.split() for line in file.read_text().splitlines()]
+        for line in self.random.sample(lines, 5):
+            line[3] = str(self.random.randrange(4))
+        file.write_text("".join(" ".join(line) + "\n" for line in lines))
+        gradelake(self.folder, "ingest", "demo")
+
+    # --- runs ---
+
+    def some_replaced_run(self) -> None:
+        file = self.random.choice(sorted((self.folder / "runs").glob("*.run")))
+        lines = [line.split() for line in file.read_text().splitlines()]
+        for line in lines:
+            line[4] = str(float(line[4]) + self.random.random())
+        file.write_text("".join(" ".join(line) + "\n" for line in lines))
+        gradelake(self.folder, "ingest", "demo")
+
+    def some_new_run(self) -> None:
+        name = f"new{self.random.randrange(1000)}"
+        lines = [line.split() for line in (self.folder / "runs/bm25.run").read_text().splitlines()]
+        kept = [line for line in lines if self.random.random() < 0.8]
+        (self.folder / "runs" / f"{name}.run").write_text(
+            "".join(" ".join([*line[:5], name]) + "\n" for line in kept)
+        )
+        gradelake(self.folder, "ingest", "demo")
+
+    # --- what is computed ---
+
+    def some_policies(self) -> None:
+        policies = ["second_best,mth_best,2,,", "third,mth_best,3,,", "count4,count_at_least,,4,"]
+        chosen = self.random.sample(policies, self.random.randrange(3))
+        (self.folder / "seeds").mkdir(exist_ok=True)
+        (self.folder / "seeds" / "label_policies.csv").write_text(
+            "\n".join(["policy,rule,m,tau,mapping", "best,best,,,", *chosen]) + "\n"
+        )
+
+    def some_grid(self) -> None:
+        measures = ["nDCG@5", "RR@10", "P@5", "Cover@5", "Cover@20", "alpha-nDCG@5", "bpref"]
+        chosen = self.random.sample(measures, 3)
+        (self.folder / "seeds").mkdir(exist_ok=True)
+        (self.folder / "seeds" / "evaluation_grid.csv").write_text(
+            "\n".join(["measure", "nDCG@10", *chosen]) + "\n"
+        )
+
+    # --- and what interrupts it ---
+
+    def some_killed_build(self) -> None:
+        start_and_kill(self.folder, ["build"], self.random.uniform(0.5, SECONDS))
+
+
+def contents(folder: Path) -> dict[str, list]:
+    """Every row of every table and view that dbt makes, whatever order it is stored in."""
+    with Lake.live(Project.find(folder)) as lake:
+        names = lake.column(
+            "select table_schema || '.' || table_name from information_schema.tables "
+            "where table_catalog = 'lake' and table_schema in ('staging', 'intermediate', 'marts')"
+        )
+        return {
+            name: sorted(map(repr, lake.rows(f"select * from lake.{name}")))
+            for name in names
+            if name not in OF_COMMANDS
+        }
+
+
+def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, tmp_path):
+    folder, anew = tmp_path / "demo", tmp_path / "anew"
+    shutil.copytree(graded_demo, folder)
+    seed = int(os.environ.get("GRADELAKE_SEED", random.randrange(10**6)))
+    person, done = Person(folder, seed), []
+    for n in range(CHANGES):
+        done.append(person.change())
+        gradelake(folder, "build")
+        if n % 5 != 4 and n != CHANGES - 1:
+            continue
+        shutil.rmtree(anew, ignore_errors=True)
+        shutil.copytree(folder, anew)
+        gradelake(anew, "build", "--full-refresh")
+        by_and_by, at_once = contents(folder), contents(anew)
+        assert by_and_by.keys() == at_once.keys()
+        for table, rows in at_once.items():
+            assert by_and_by[table] == rows, f"{table} after {done}, GRADELAKE_SEED={seed}"
