@@ -61,7 +61,7 @@ def test_a_file_that_something_else_changed_meanwhile_is_not_added_to(tiny):
     session.save(session.text().replace(SKY, "One?"), "sheet")
     later = replace(session, rows=edits_file.read(session.project))
     tiny.write("seeds/rubric_edits.csv", [header])
-    with pytest.raises(BadInput, match="changed by something else"):
+    with pytest.raises(BadInput, match="has changed in the meantime"):
         later.save(session.text().replace(LIGHT, "Two?"), "sheet")
     assert tiny.edits.read_text() == f"{header}\n"
 
