@@ -78,8 +78,8 @@ def show(project, query, collection, version, as_json):
 def edit(project, queries, collection, bank, reason, version, source, print_sheet, yes, as_json):
     """Open the items of QUERIES in your editor, and keep what you change as a new version.
 
-    On a terminal you see what the edits will do (as `rubric preview` says it), and are asked before
-    they are saved.
+    After the editor you see what the edits will do (as `rubric preview` says it), and are asked
+    before they are saved. A sheet that is read with --from is saved at once.
 
     The editor is $VISUAL or $EDITOR. An item is a line: change its text or weight, remove it, add
     lines that begin with +, remove the # from a dropped item. A sheet with a wrong line changes
@@ -110,7 +110,8 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
     if print_sheet:
         sys.stdout.write(session.text())
         return
-    asks = not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+    # a sheet may be saved by a script, or by a notebook, whose shell looks like a terminal
+    asks = not (source or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
 
     why = reason if source else None  # an editor's sheet has it, and it can be changed there
 
