@@ -69,11 +69,14 @@ def _read(lake: Lake, rubric_id: str) -> LabelRubric:
             label, text, name, collection, assessor, grader_id, engine, model, distil_prompt, seed,
             created_at, iteration as iterations
         from lake.raw.label_rubrics
-        where rubric_id = ?
-        qualify iteration = max(iteration) over ()
+        where
+            rubric_id = $rubric_id
+            and iteration = (
+                select max(iteration) from lake.raw.label_rubrics where rubric_id = $rubric_id
+            )
         order by label
         """,
-        rubric_id,
+        rubric_id=rubric_id,
     )
     facts = rows.drop("label", "text").row(0, named=True)
     texts = dict(rows.select("label", "text").iter_rows())

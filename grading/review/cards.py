@@ -85,29 +85,39 @@ _DECK = """
         from ordered
         left join reviews using (collection, grader_id, query_id, passage_id, item_id)
         where $sample is null or ordered.position <= $sample
+    ),
+
+    cards as materialized (
+        select
+            query_id,
+            passage_id,
+            item_id,
+            drawn.passage_sha256,
+            drawn.query_sha256,
+            queries.text as query,
+            drawn.item,
+            drawn.grade,
+            coalesce(nullif(drawn.answer, ''), answers.answer) as answer,
+            drawn.verdict,
+            drawn.own_grade,
+            drawn.note,
+            drawn.position
+        from drawn
+        inner join lake.raw.queries as queries using (collection, query_id)
+        left join lake.intermediate.int_extracted_answers as answers
+            using (collection, query_id, passage_id, item_id)
+        where $again or drawn.verdict is null
+    ),
+
+    counts as (  -- DuckDB 1.5.5 breaks off at `count(*) over ()` now and then (duckdb#22846)
+        select count(*) as n_cards, count(*) filter (where verdict is null) as n_left
+        from cards
     )
 
-    select
-        query_id,
-        passage_id,
-        item_id,
-        drawn.passage_sha256,
-        drawn.query_sha256,
-        queries.text as query,
-        drawn.item,
-        drawn.grade,
-        coalesce(nullif(drawn.answer, ''), answers.answer) as answer,
-        drawn.verdict,
-        drawn.own_grade,
-        drawn.note,
-        count(*) over () as n_cards,
-        count(*) filter (where drawn.verdict is null) over () as n_left
-    from drawn
-    inner join lake.raw.queries as queries using (collection, query_id)
-    left join lake.intermediate.int_extracted_answers as answers
-        using (collection, query_id, passage_id, item_id)
-    where $again or drawn.verdict is null
-    order by drawn.position
+    select cards.* exclude (position), counts.*
+    from cards
+    cross join counts
+    order by cards.position
 """
 
 
