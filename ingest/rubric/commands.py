@@ -110,19 +110,16 @@ def edit(project, queries, collection, bank, reason, version, source, print_shee
     if print_sheet:
         sys.stdout.write(session.text())
         return
-    # a sheet may be saved by a script, or by a notebook, whose shell looks like a terminal
-    asks = not (source or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
-
-    why = reason if source else None  # an editor's sheet has it, and it can be changed there
-
-    def save(text, shown):
-        if asks:
-            _ask(project, collection, session.propose(text, shown, why))
-        return session.save(text, shown, why)
-
-    if source:
-        saved = save(text, shown)
+    if source:  # perhaps by a notebook, whose shell looks like a terminal and nobody answers
+        saved = session.save(text, shown, reason)
     else:
+        asks = not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+
+        def save(text, shown):
+            if asks:
+                _ask(project, collection, session.propose(text, shown))
+            return session.save(text, shown)
+
         folder = project.lake_path / "sheets"
         saved = editor.edit(session.text(), folder, collection, save)
     _tell(project, collection, saved, as_json)
