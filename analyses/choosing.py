@@ -25,17 +25,14 @@ def measures(lake: Lake) -> dict[str, str]:
 
 def highest_labels(lake: Lake, collection: str) -> dict[str, int]:
     """label set -> end of its scale, or its highest label where that is higher."""
-    rows = lake.rows(
-        """
+    query = """
         select labels.label_set, greatest(max(labels.label), any_value(sets.max_label), 1)
         from lake.marts.relevance_labels as labels
         inner join lake.intermediate.int_label_sets as sets using (collection, label_set)
         where collection = ?
         group by all
-        """,
-        collection,
-    )
-    return dict(rows)
+    """
+    return dict(lake.rows(query, collection))
 
 
 def reference_of(lake: Lake, collection: str, reference: str | None) -> str:
@@ -75,13 +72,12 @@ def compared_with(
     """
     for name in wanted:
         require_label_set(lake, collection, name)
-    rows = lake.rows(
+    compared = lake.column(
         "select distinct label_set from lake.marts.confusion where collection = ? "
         "and reference = ? and not is_sampled order by all",
         collection,
         reference,
     )
-    compared = [name for (name,) in rows]
     for name in wanted:
         if name not in compared:
             raise BadInput(

@@ -5,24 +5,20 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import reading, to_output, with_json
+from gradelake.analyses.stats.options import LABEL_SET, named, reading, to_output, with_json
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
 
 @click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
-@click.option(
-    "--label-set",
-    metavar="NAME",
-    help="As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY.",
-)
+@named("--label-set", LABEL_SET)
 @click.option(
     "--fill-holes",
     "fill",
     metavar="NAME",
-    help="Take this label set's labels where "
-    "--label-set has none; its name is then the line's second column.",
+    help="Take this label set's labels where --label-set has none; its name is then the line's "
+    "second column.",
 )
 @click.option(
     "--map",

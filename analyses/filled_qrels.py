@@ -100,7 +100,7 @@ def read_mapping(text: str) -> dict[int, int]:
         found = _PAIR.fullmatch(pair)
         if not found or int(found[1]) in mapping:
             raise BadInput(
-                f"--map {text}: {pair.strip()!r} is no new LABEL:LABEL",
+                f"--map {text}: {pair.strip()!r} is not a new LABEL:LABEL",
                 "Write for example --map 5:3,4:1; labels that are not named become 0.",
             )
         mapping[int(found[1])] = int(found[2])
@@ -126,7 +126,7 @@ def _check_scales(
             f"{top_of_fill}:{top}; labels that are not named become 0."
             + (
                 " Better: a label policy with a mapping (seeds/label_policies.csv), whose labels "
-                "the leaderboards show, too."
+                "the leaderboards also show."
                 if "/" in fill
                 else ""
             ),

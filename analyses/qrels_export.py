@@ -81,19 +81,19 @@ def file_name(label_set: str) -> str:
 
 def label_sets(lake: Lake, collection: str) -> list[str]:
     """Names of a collection's label sets. Raises `BadInput` when there is none."""
-    names = lake.rows(
+    names = lake.column(
         "select distinct label_set from lake.marts.relevance_labels where collection = ? "
         "order by label_set",
         collection,
     )
     if not names:
-        known = lake.rows("select distinct collection from lake.marts.relevance_labels")
+        known = set(lake.column("select collection from lake.marts.relevance_labels"))
         raise BadInput(
             f"there are no labels of a collection {collection!r} here",
-            did_you_mean(collection, {name for (name,) in known})
+            did_you_mean(collection, known)
             + " `gradelake build` brings what was imported and graded into the marts.",
         )
-    return [name for (name,) in names]
+    return names
 
 
 def require_label_set(lake: Lake, collection: str, label_set: str) -> None:
@@ -102,7 +102,7 @@ def require_label_set(lake: Lake, collection: str, label_set: str) -> None:
     if label_set not in known:
         hint = did_you_mean(label_set, known)
         if lake.release is not None:
-            hint += " With --live, what was built since the release is read, too."
+            hint += " With --live, what was built since the release is read as well."
         raise BadInput(f"{collection!r} has no label set {label_set!r} here", hint)
 
 

@@ -29,7 +29,6 @@ from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError, masked
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.storage import bucket_error
 from gradelake.sql.operations.commands import doctor, log
 from gradelake.sql.operations.nightly.commands import nightly, schedule
 from gradelake.sql.operations.upkeep.commands import lake
@@ -96,7 +95,7 @@ def main() -> None:
         if type(error).__name__ == "CatalogException":  # DuckDB's
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
             sys.exit(1)
-        if refused := bucket_error(error) or in_plain_words(error):
+        if refused := in_plain_words(error):
             console.warn(f"error: {masked(str(refused))}")
             sys.exit(refused.exit_code)
         shown = masked(f"{type(error).__name__}: {error}")

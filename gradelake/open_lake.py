@@ -1,20 +1,81 @@
 """What `gradelake.open` gives: a reader of the lake that can also do what the commands do."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
+from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from gradelake.sql.ask.reader import Reader
+import duckdb
+
+from gradelake.sql.ask import book, question
 from gradelake.sql.common import console
+from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 
 
-class OpenLake(Reader):
-    """Reads a release of a lake; `ingest`, `grade`, `build` and `report` do what the commands do.
+class OpenLake:
+    """Reads a release of a lake. Close it after use, or use it with `with`.
 
-    They return the object that the command prints with `--json`, raise `GradelakeError`, and show
-    nothing unless `progress` is true.
+    The release is opened at the first question, and kept: what others build meanwhile changes no
+    answer. Relations can be read until the lake is closed.
+
+    `ingest`, `grade`, `build` and `report` do what the commands do. They return what a command
+    prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is true.
     """
+
+    def __init__(self, project: Project, release: str | None = None):
+        """`release`: its name; None: the newest."""
+        self.project = project
+        self._named = release
+        self._open = ExitStack()
+        self._lake: Lake | None = None
+        self._live: Lake | None = None  # for the questions about the working catalog
+
+    @property
+    def release(self) -> str:
+        """The name of the release that is read. Raises `BadInput` where there is none."""
+        return self._reading().release or ""
+
+    def sql(self, query: str, **parameters: Any) -> duckdb.DuckDBPyRelation:
+        """The rows of a query; `$name` in it stands for the parameter `name`.
+
+        `marts` is the default schema. `.pl()`, `.df()`, `.arrow()` and `.fetchall()` read them.
+        Raises `BadInput` with DuckDB's own words, and for a statement that has no rows.
+        """
+        return question.rows(self._reading(), question.one_statement(query), parameters or None)
+
+    def ask(self, name: str, **parameters: Any) -> duckdb.DuckDBPyRelation:
+        """The rows of a question of the query book, such as `leaderboard`.
+
+        None stands for any. Raises `BadInput` for a question, a parameter or a name in the lake
+        that there is not.
+        """
+        lake, entry = self._reading(), book.entry(name)
+        if entry.live:
+            if self._live is None:
+                chosen = question.lake_of(lake, entry, self._named is not None)
+                self._live = self._open.enter_context(chosen)
+            lake = self._live
+        given = {key: "any" if value is None else str(value) for key, value in parameters.items()}
+        return question.rows(lake, *book.asked(lake, name, given))
+
+    def tables(self) -> duckdb.DuckDBPyRelation:
+        """The tables that people ask, marts first: name (as a query may say it), description.
+
+        Raises `BadInput` in a release from before the lake kept descriptions.
+        """
+        return self.sql(
+            """
+            select
+                if(schema_name = 'marts', '', schema_name || '.') || table_name as name,
+                description
+            from tables
+            order by list_position(['marts', 'raw'], schema_name) nulls last, name
+            """
+        )
 
     def ingest(self, collection: str, *, progress: bool = False) -> dict[str, Any]:
         """Bring what is new or changed of a collection in; what was refused is in `rejected`."""
@@ -49,7 +110,7 @@ class OpenLake(Reader):
             request = runs.requested(
                 self.project, collection, grader, rubric_version, chosen, limit
             )
-            run = runs.grade(self.project, request, shown.tell, shown, retry_failed, seconds)
+            run = runs.grade(self.project, request, console.tell, shown, retry_failed, seconds)
         return console.plain(run_as_object(request, run))
 
     def build(
@@ -95,3 +156,48 @@ class OpenLake(Reader):
                 self.release,
             )
         return console.plain(done.as_object())
+
+    def close(self) -> None:
+        """Close the release, and with it all relations; a later question opens the newest again."""
+        self._lake = self._live = None
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<lake of {self.project.file}, {self._state()}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what is read, and what the marts hold."""
+        words = f"<p>Lake of <code>{escape(str(self.project.file))}</code>, {escape(self._state())}"
+        try:
+            found = self.tables().fetchall()
+        except GradelakeError:
+            return f"{words}</p>"
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(description)}</td></tr>"
+            for name, description in found
+            if "." not in name
+        )
+        return f"{words}</p><table>{rows}</table>"
+
+    def _state(self) -> str:
+        try:
+            return f"release {self.release}"
+        except GradelakeError as error:
+            return error.message
+
+    def _read_newest(self) -> None:
+        """Open the newest release, unless one was named; relations of the last one stay."""
+        self._lake = self._live = None
+        self._reading()
+
+    def _reading(self) -> Lake:
+        if self._lake is None:
+            self._lake = self._open.enter_context(Lake.published(self.project, self._named))
+            self._lake.connection.execute("use lake.marts")
+        return self._lake

@@ -1,26 +1,8 @@
-"""What commands that ask models tell: progress now and then, and the first of many lines."""
-
-import time
-from collections.abc import Callable
+"""What commands that ask models tell: the first of many lines."""
 
 from gradelake.sql.common import console
 
-EVERY = 10.0  # seconds between lines of progress
 SHOWN = 10  # lines of one kind; --json has all
-
-
-def now_and_then(line: Callable[..., str]) -> Callable[..., None]:
-    """A function to be called often; every ten seconds it tells what `line` makes of its
-    arguments."""
-    told = time.monotonic()
-
-    def tell(*about: object) -> None:
-        nonlocal told
-        if time.monotonic() - told >= EVERY:
-            told = time.monotonic()
-            console.tell(line(*about))
-
-    return tell
 
 
 def warn_first(lines: list[str]) -> None:

@@ -139,7 +139,7 @@ def grade(
         return
     with Progress() as progress:
         seconds = max_minutes and 60 * max_minutes
-        run = runs.grade(project, request, progress.tell, progress, retry_failed, seconds)
+        run = runs.grade(project, request, console.tell, progress, retry_failed, seconds)
     if as_json:
         console.print_json(run_as_object(request, run))
     else:

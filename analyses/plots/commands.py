@@ -1,10 +1,17 @@
 """Commands that draw pictures: plot confusion, plot scatter."""
 
-from pathlib import Path
-
 import click
 
-from gradelake.analyses.stats.options import at_level, measured, reading, with_json
+from gradelake.analyses.stats.options import (
+    LABEL_SET,
+    at_level,
+    measured,
+    named,
+    reading,
+    to_file,
+    with_json,
+    with_reference,
+)
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 
@@ -23,25 +30,9 @@ def plot():
 def drawing(command):
     """Options of every picture, and its collection."""
     for option in (
-        click.option(
-            "--output",
-            "-o",
-            required=True,
-            metavar="FILE",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help="The file; its ending says svg, png or pdf.",
-        ),
-        click.option(
-            "--reference",
-            metavar="NAME",
-            help="The label set to compare with (default: the collection's only assessor).",
-        ),
-        click.option(
-            "--label-set",
-            required=True,
-            metavar="NAME",
-            help="As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY.",
-        ),
+        to_file("The file; its ending says svg, png or pdf.", required=True),
+        with_reference,
+        named("--label-set", LABEL_SET, required=True),
     ):
         command = option(command)
     return reading(with_json(command))

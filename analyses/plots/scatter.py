@@ -3,18 +3,16 @@
 from pathlib import Path
 
 import numpy as np
-from matplotlib.path import Path as Line
 from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.label_places import place_labels
 from gradelake.analyses.plots.style import BLUE, GREY, VERMILION, figure, format_of, save, shortened
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import Board, default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
-NAMED_AT_MOST = 8
+MARKERS = "^vsDP<>X"  # of the named systems, the farthest first
 FAR = 0.1  # of all systems: a system that moves by more ranks is named
 WIDTH = 4.6  # inches; fits a column of text
 
@@ -63,7 +61,7 @@ def draw_scatter(
         return f" (\u2265 {at_level})" if has_levels else ""
 
     has_levels = choosing.measures(lake)[measure] in ("binary", "rubric")
-    with figure(WIDTH, WIDTH) as drawn:
+    with figure(WIDTH, WIDTH + 0.1 * len(outliers)) as drawn:
         axes = drawn.subplots()
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
         pad = 0.06 * (high - low or 1)
@@ -71,9 +69,9 @@ def draw_scatter(
         axes.plot(limits, limits, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
         others = np.setdiff1d(np.arange(len(systems)), outliers)
         axes.scatter(x[others], y[others], s=22, color=BLUE, alpha=0.75, linewidths=0, zorder=2)
-        axes.scatter(
-            x[outliers], y[outliers], s=30, color=VERMILION, marker="^", linewidths=0, zorder=3
-        )
+        for marker, i in zip(MARKERS, outliers, strict=False):
+            name = shortened(systems[i], 24)
+            axes.scatter(x[i], y[i], s=34, color=VERMILION, marker=marker, linewidths=0, label=name)
         axes.set(xlim=limits, ylim=limits, aspect="equal")
         axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{at(reference_level)}")
         axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{at(level)}")
@@ -81,8 +79,8 @@ def draw_scatter(
         axes.set_axisbelow(True)
         known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
         axes.set_title(f"{shortened(collection)}: {len(systems)} systems, {known}")
-        names = {int(i): shortened(systems[i], 24) for i in outliers}
-        place_labels(axes, x, y, names, [Line([(end, end) for end in limits])])
+        if len(outliers):
+            drawn.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
         save(drawn, output)
     return [systems[i] for i in outliers]
 
@@ -93,7 +91,7 @@ def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     Ties share the average rank; scores have 4 decimals, as trec_eval prints them.
     """
     moved = np.abs(rankdata(x) - rankdata(y))
-    farthest = np.argsort(-moved, kind="stable")[:NAMED_AT_MOST]
+    farthest = np.argsort(-moved, kind="stable")[: len(MARKERS)]
     return farthest[moved[farthest] > max(1.0, FAR * len(x))]
 
 

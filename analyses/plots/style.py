@@ -27,7 +27,7 @@ STYLE: "dict[RcKeyType, Any]" = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.unicode_minus": True,
-    "text.parse_math": False,  # names of people's systems are no formulas
+    "text.parse_math": False,  # names of systems are not formulas
     "svg.hashsalt": "gradelake",
     "pdf.fonttype": 42,
 }

@@ -2,10 +2,10 @@
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
+from gradelake.analyses.stats.options import named, to_file, with_json
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 
@@ -14,17 +14,10 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 
 @click.command(short_help="Write what the lake says of a COLLECTION as one HTML file.")
 @click.argument("collections", nargs=-1, metavar="[COLLECTION]...")
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file, for one collection. Default: reports/COLLECTION.html next to gradelake.toml.",
-)
-@click.option(
+@to_file("The file, for one collection. Default: reports/COLLECTION.html next to gradelake.toml.")
+@named(
     "--reference",
-    metavar="NAME",
-    help="The assessor to compare with: assessor:NAME. Default: the one who judged the most.",
+    "The assessor to compare with: assessor:NAME. Default: the one who judged the most.",
 )
 @click.option(
     "--compare-with",
@@ -39,7 +32,7 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 )
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@with_json
 @click.pass_obj
 def report(
     project, collections, output, reference, compare_with, grid_passages, release, live, as_json

@@ -1,10 +1,12 @@
 """The grade grid: passages by rubric items, a query at a time."""
 
+import base64
+import gzip
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gradelake.analyses.report.packed import pack
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.lake import Lake
 
@@ -48,3 +50,12 @@ def read_grids(
     for query_id, name in ids.items():
         packs[name] = pack({p: texts[p] for p in sorted(shown[query_id]) if p in texts})
     return Grids(choices, packs, ids)
+
+
+def pack(data: Any) -> str:
+    """JSON, zipped, in base64: no text of it can end the script element that it stands in.
+
+    Equal data gives equal text: the zip carries no time.
+    """
+    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(written.encode(), 9, mtime=0)).decode()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.report_queries import ask, ask_book
 from gradelake.sql.lake.lake import Lake
 
 TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024); or the next lower
@@ -24,11 +24,10 @@ def read_health(
     found = []
     for grader, rows in by_grader.items():  # in order of tau
         at_tau = next((row for row in reversed(rows) if row["tau"] <= TAU), rows[0])
-        chosen = of | {"grader": grader, "tau": at_tau["tau"], "rows": SHOWN}
-        lists = {
-            "spurious": ask(lake, "spurious_items", assessor=assessor, **chosen),
-            "uncovered": ask(lake, "uncovered_passages", assessor=assessor, **chosen),
-            "never_covered": ask(lake, "never_covered_items", **chosen),
-        }
+        lists = {}
+        for question in ("spurious_items", "uncovered_passages", "never_covered_items"):
+            every = ask_book(lake, question, grader=grader, tau=at_tau["tau"], **of)
+            whose = [row for row in every if row.get("assessor", assessor) == assessor]
+            lists[question] = whose[:SHOWN]
         found.append(at_tau | lists | {"by_tau": rows})
     return found

@@ -13,9 +13,8 @@ from gradelake.analyses.choosing import measures, min_relevant, official_ranks
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
-from gradelake.analyses.report.grids import read_grids
+from gradelake.analyses.report.grids import pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
-from gradelake.analyses.report.packed import pack
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.stats.boards import default_level

@@ -1,21 +1,22 @@
-"""The report's questions: one SQL file each, asked by name."""
+"""The report's questions: one SQL file each, asked by name, and some of the query book."""
 
-from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from gradelake.sql.ask import book
 from gradelake.sql.lake.lake import Lake
 
-
-@cache
-def _text(name: str) -> str:
-    return (files("gradelake.analyses.report") / "queries" / f"{name}.sql").read_text(
-        encoding="utf-8"
-    )
+QUERIES = Path(__file__).parent / "queries"
 
 
 def ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
     """The rows of queries/NAME.sql, each a dict by column."""
-    result = lake.connection.execute(_text(name), values)
-    columns = [column[0] for column in result.description]
-    return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+    return lake.objects((QUERIES / f"{name}.sql").read_text(encoding="utf-8"), **values)
+
+
+def ask_book(lake: Lake, name: str, **given: Any) -> list[dict[str, Any]]:
+    """What `gradelake sql @NAME` answers when told these parameters."""
+    entry = book.entry(name)
+    lake.connection.execute("use lake.marts")
+    values = entry.values({key: str(value) for key, value in given.items()})
+    return lake.objects(entry.sql, **values)

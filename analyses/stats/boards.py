@@ -94,8 +94,8 @@ def read_board(
     if measures(lake)[measure] == "rubric":  # measured on the queries that have rubric items
         queries = sorted({query for _, query, _ in scores})
     else:
-        queries = sorted(query for (query,) in lake.rows(LABELLED, collection, label_set))
-    # a query with rubric items that no system answered counts, too
+        queries = sorted(lake.column(LABELLED, collection, label_set))
+    # a query with rubric items that no system answered counts as well
     queries += [f"(unanswered {n})" for n in range(1, board[0][2] - len(queries) + 1)]
     row_of = {query: row for row, query in enumerate(queries)}
     column_of = {system: column for column, system in enumerate(systems)}

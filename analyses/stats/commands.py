@@ -1,16 +1,17 @@
 """Commands of statistics: stats correlation, significance, alpha."""
 
-from pathlib import Path
-
 import click
 
 from gradelake.analyses.stats.options import (
     at_level,
     at_reference_level,
     measured,
+    named,
+    of_label_sets,
     reading,
     replicated,
     seeded,
+    to_file,
     with_confidence,
     with_json,
 )
@@ -35,18 +36,8 @@ def stats():
 @reading
 @with_json
 @measured
-@click.option(
-    "--label-set",
-    "label_sets",
-    multiple=True,
-    metavar="NAME",
-    help="Compare this one; repeat it for more. Default: all.",
-)
-@click.option(
-    "--leaderboard",
-    metavar="NAME",
-    help="Compare with these official ranks. Default: the only ones there are.",
-)
+@of_label_sets("Compare this one; repeat it for more. Default: all.")
+@named("--leaderboard", "Compare with these official ranks. Default: the only ones there are.")
 @click.option("--reference", metavar="LABEL_SET", help="Compare with this label set's leaderboard.")
 @click.option(
     "--against",
@@ -137,20 +128,15 @@ def correlation(
 
 def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -> list[str]:
     """Those of the label sets that are measured so; all, when none is: reading them says why."""
-    rows = lake.rows(
-        "select distinct label_set from lake.marts.leaderboard where collection = ? "
-        "and measure = ?",
-        collection,
-        measure,
-    )
-    return sorted(name for (name,) in rows) or known
+    measured_so = "select distinct label_set from lake.marts.leaderboard where collection = ? "
+    return sorted(lake.column(measured_so + "and measure = ?", collection, measure)) or known
 
 
 @stats.command("significance", short_help="Test which systems differ by more than chance.")
 @reading
 @with_json
 @measured
-@click.option("--label-set", required=True, metavar="NAME", help="Whose values to test.")
+@named("--label-set", "Whose values to test.", required=True)
 @click.option(
     "--reference",
     metavar="LABEL_SET",
@@ -167,13 +153,7 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
 )
 @replicated("Random permutations; with up to 14 queries all sign patterns are tried.", 100_000)
 @seeded
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write all pairs as CSV, zipped when the name ends in .gz.",
-)
+@to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
 def significance(
     read,
     collection,
@@ -232,13 +212,7 @@ def significance(
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
 @reading
 @with_json
-@click.option(
-    "--label-set",
-    "label_sets",
-    multiple=True,
-    metavar="NAME",
-    help="Assessors and judges to compare; repeat it. Default: all.",
-)
+@of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
 @click.option(
     "--metric",
     type=click.Choice(["ordinal", "nominal", "interval"]),
@@ -246,7 +220,7 @@ def significance(
     show_default=True,
     help="How far two labels are apart.",
 )
-@click.option("--per-query", is_flag=True, help="Show each query's alpha, too.")
+@click.option("--per-query", is_flag=True, help="Also show each query's alpha.")
 @replicated("Bootstrap samples of queries.")
 @seeded
 @with_confidence

@@ -7,30 +7,13 @@ import numpy as np
 
 from gradelake.analyses.stats.boards import Board, OfficialRanks
 from gradelake.analyses.stats.rank_correlation import STATISTICS, correlations, signs
-from gradelake.analyses.stats.resample import in_blocks, or_none, percentile_interval, resampled
+from gradelake.analyses.stats.resample import Spread, in_blocks, or_none, resampled
 from gradelake.sql.common.errors import BadInput
 
 RESAMPLED = ("queries", "systems", "both")
 SAME = 1e-12  # correlations closer than this are equal: what is left of rounding in their sums
 
 Reference = Board | OfficialRanks
-
-
-@dataclass(frozen=True)
-class Spread:
-    """What a bootstrap says of one figure; `undefined` replicates had no value."""
-
-    low: float | None
-    high: float | None
-    standard_error: float | None
-    undefined: int
-
-    @classmethod
-    def of(cls, replicates: np.ndarray, confidence: float) -> "Spread":
-        defined = replicates[~np.isnan(replicates)]
-        low, high = percentile_interval(replicates, confidence) or (None, None)
-        error = float(np.std(defined, ddof=1)) if defined.size > 1 else None
-        return cls(low, high, error, replicates.size - defined.size)
 
 
 @dataclass(frozen=True)
@@ -76,7 +59,6 @@ def agreement(
     n_replicates: int = 10_000,
     seed: int = 1,
     confidence: float = 0.95,
-    workers: int | None = None,
 ) -> Agreement:
     """Correlations of a board with a reference, over the systems that both have.
 
@@ -127,7 +109,7 @@ def agreement(
             found["permuted", statistic] = value
         return found
 
-    drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2, workers)
+    drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2)
     points = [correlations(one, official_signs) for one in printed_signs]
     return Agreement(
         board=boards[0],

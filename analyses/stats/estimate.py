@@ -191,10 +191,11 @@ def _from_pairs(
             level,
         )
     )
-    names = lake.rows(
-        "select system from lake.raw.systems where collection = ? order by system", collection
+    systems = tuple(
+        lake.column(
+            "select system from lake.raw.systems where collection = ? order by system", collection
+        )
     )
-    systems = tuple(name for (name,) in names)
     column = {system: number for number, system in enumerate(systems)}
     # what a relevant passage adds to each system's mean
     share = 1 / (k * n_queries)

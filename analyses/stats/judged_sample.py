@@ -79,10 +79,9 @@ def read_judged_sample(
     """An assessor's sample; without a name the only one. Raises `BadInput` when it is not there."""
     samples = {row[0]: row[1:] for row in _samples(lake, collection, assessor)}
     if not samples:
-        rows = lake.rows(
+        known = lake.column(
             "select distinct assessor from lake.raw.judgments where collection = ?", collection
         )
-        known = {name for (name,) in rows}
         if known and assessor not in known:
             raise BadInput(
                 f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, known)

@@ -10,8 +10,6 @@ import numpy as np
 
 from gradelake.analyses.stats.resample import in_blocks, resampled
 
-METRICS = ("ordinal", "nominal", "interval")
-
 
 @dataclass(frozen=True)
 class Coincidences:
@@ -80,11 +78,7 @@ def alpha(counts: np.ndarray, scale: np.ndarray, metric: str = "ordinal") -> np.
 
 
 def bootstrap_alpha(
-    found: Coincidences,
-    metric: str,
-    n_replicates: int = 10_000,
-    seed: int = 1,
-    workers: int | None = None,
+    found: Coincidences, metric: str, n_replicates: int = 10_000, seed: int = 1
 ) -> np.ndarray:
     """Alpha of `n_replicates` draws of as many queries, with replacement; NaN where undefined."""
     flat = found.counts.reshape(len(found.queries), -1)
@@ -93,4 +87,4 @@ def bootstrap_alpha(
         drawn = resampled(generator, n, len(flat)) @ flat
         return {"alpha": alpha(drawn.reshape(n, *found.counts.shape[1:]), found.scale, metric)}
 
-    return in_blocks(replicates, n_replicates, seed, flat.shape[1], workers)["alpha"]
+    return in_blocks(replicates, n_replicates, seed, flat.shape[1])["alpha"]

@@ -7,9 +7,8 @@ import duckdb
 
 from gradelake.analyses.qrels_export import label_sets as known_label_sets
 from gradelake.analyses.qrels_export import require_label_set
-from gradelake.analyses.stats.correlation import Spread
 from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
-from gradelake.analyses.stats.resample import or_none
+from gradelake.analyses.stats.resample import Spread, or_none
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 

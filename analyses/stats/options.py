@@ -7,6 +7,8 @@ import click
 
 from gradelake.sql.lake.lake import Lake
 
+LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY."
+
 
 def reading(command):
     """The options that say what is read: the command gets `read`, which opens the lake."""
@@ -29,25 +31,33 @@ def replicated(what: str, default: int = 10_000):
     )
 
 
-def to_output(help_="The file; - is standard output."):
+def to_file(what: str, **attributes):
+    """The option of which file a result goes to."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--output", "-o", metavar="FILE", type=kind, help=what, **attributes)
+
+
+def to_output(what: str = "The file; - is standard output."):
     """The option of where a result goes, standard output by default."""
-    return click.option(
-        "--output",
-        "-o",
-        default="-",
-        show_default=True,
-        metavar="FILE",
-        type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-        help=help_,
-    )
+    return to_file(what, default="-", show_default=True)
+
+
+def named(option: str, what: str, **attributes):
+    """An option that takes a name; `what` is its help."""
+    return click.option(option, metavar="NAME", help=what, **attributes)
+
+
+def of_label_sets(what: str):
+    """The option of which label sets, as often as one likes; the command gets `label_sets`."""
+    return click.option("--label-set", "label_sets", multiple=True, metavar="NAME", help=what)
 
 
 with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-measured = click.option(
-    "--measure",
-    required=True,
-    metavar="NAME",
-    help="As in the leaderboard: nDCG@10, AP, P@10, Cover@20, ...",
+measured = named(
+    "--measure", "As in the leaderboard: nDCG@10, AP, P@10, Cover@20, ...", required=True
+)
+with_reference = named(
+    "--reference", "The label set to compare with (default: the collection's only assessor)."
 )
 seeded = click.option(
     "--seed",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,17 +52,26 @@ def resampled(generator: np.random.Generator, n_replicates: int, n: int) -> np.n
     return generator.multinomial(n, np.full(n, 1 / n), size=n_replicates).astype(np.float64)
 
 
-def percentile_interval(values: np.ndarray, confidence: float) -> tuple[float, float] | None:
-    """The percentile bootstrap interval of replicates (Efron and Tibshirani 1993, section 13.3).
+@dataclass(frozen=True)
+class Spread:
+    """What a bootstrap says of one figure: its percentile interval (Efron and Tibshirani 1993,
+    section 13.3), None where no replicate has a value; `undefined` replicates (NaN) have none."""
 
-    Undefined replicates (NaN) are left out; None when none is left.
-    """
-    defined = values[~np.isnan(values)]
-    if not defined.size:
-        return None
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(defined, [tail, 1 - tail])
-    return float(low), float(high)
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    undefined: int
+
+    @classmethod
+    def of(cls, replicates: np.ndarray, confidence: float) -> "Spread":
+        defined = replicates[~np.isnan(replicates)]
+        low = high = error = None
+        if defined.size:
+            tail = (1 - confidence) / 2
+            low, high = map(float, np.quantile(defined, [tail, 1 - tail]))
+        if defined.size > 1:
+            error = float(np.std(defined, ddof=1))
+        return cls(low, high, error, replicates.size - defined.size)
 
 
 def or_none(value: float | np.ndarray | None) -> float | None:

@@ -1,14 +1,14 @@
 """Commands around a sample that people judge: export sample, stats estimate."""
 
-from pathlib import Path
-
 import click
 
 from gradelake.analyses.stats.options import (
     at_level,
     measured,
+    named,
     reading,
     seeded,
+    to_file,
     with_confidence,
     with_json,
 )
@@ -20,9 +20,9 @@ from gradelake.sql.common.counted import counted
 @reading
 @with_json
 @measured
-@click.option("--label-set", required=True, metavar="NAME", help="The judge's labels.")
-@click.option("--assessor", required=True, metavar="NAME", help="Who judged a sample of them.")
-@click.option("--sample", metavar="NAME", help="Which sample, when they judged several.")
+@named("--label-set", "The judge's labels.", required=True)
+@named("--assessor", "Who judged a sample of them.", required=True)
+@named("--sample", "Which sample, when they judged several.")
 @at_level
 @click.option(
     "--assessor-level",
@@ -70,7 +70,7 @@ def estimate(read, collection, as_json, measure, label_set, assessor, confidence
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
 @reading
 @with_json
-@click.option("--label-set", required=True, metavar="NAME", help="Whose pairs to draw from.")
+@named("--label-set", "Whose pairs to draw from.", required=True)
 @click.option(
     "--size",
     required=True,
@@ -99,14 +99,7 @@ def estimate(read, collection, as_json, measure, label_set, assessor, confidence
     help="Only passages that some system ranked in its first K.",
 )
 @seeded
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    metavar="FILE",
-    help="The CSV to write.",
-    type=click.Path(dir_okay=False, path_type=Path),
-)
+@to_file("The CSV to write.", required=True)
 def export_sample(read, collection, as_json, label_set, output, **settings):
     """Draw a sample for people to judge, as CSV with an empty judgment column.
 

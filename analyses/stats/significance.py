@@ -41,9 +41,7 @@ class Pairs:
         return np.where(getattr(self, correction) <= alpha, np.sign(self.difference), 0)
 
 
-def compare_pairs(
-    board: Board, n_replicates: int = 10_000, seed: int = 1, workers: int | None = None
-) -> Pairs:
+def compare_pairs(board: Board, n_replicates: int = 10_000, seed: int = 1) -> Pairs:
     """Test all pairs of systems. Raises `BadInput` for a board with one system.
 
     - p: the paired randomisation test, Smucker, Allan and Carterette, A comparison of statistical
@@ -63,9 +61,8 @@ def compare_pairs(
     first, second = np.triu_indices(n_systems, k=1)
     totals = board.values.sum(axis=0)
     observed = totals[first] - totals[second]
-    p, is_exact = randomisation_test(
-        board.values[:, first] - board.values[:, second], n_replicates, seed, workers
-    )
+    differences = board.values[:, first] - board.values[:, second]
+    p, is_exact = randomisation_test(differences, n_replicates, seed)
     return Pairs(
         board,
         is_exact,
@@ -76,12 +73,12 @@ def compare_pairs(
         p,
         holm(p),
         false_discovery_control(p, method="bh"),
-        tukey_hsd(board.values, observed, n_replicates, seed, workers),
+        tukey_hsd(board.values, observed, n_replicates, seed),
     )
 
 
 def randomisation_test(
-    differences: np.ndarray, n_replicates: int, seed: int, workers: int | None = None
+    differences: np.ndarray, n_replicates: int, seed: int
 ) -> tuple[np.ndarray, bool]:
     """(two-sided p of the mean of each column being 0, whether all sign patterns were tried).
 
@@ -102,7 +99,7 @@ def randomisation_test(
         flips = generator.integers(0, 2, size=(n, n_queries)) * 2.0 - 1.0
         return {"count": _as_extreme(flips @ differences, observed)[None, :]}
 
-    counts = in_blocks(replicates, n_replicates, seed, n_comparisons, workers)["count"]
+    counts = in_blocks(replicates, n_replicates, seed, n_comparisons)["count"]
     return (counts.sum(axis=0) + 1) / (n_replicates + 1), False
 
 
@@ -119,20 +116,14 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def tukey_hsd(
-    values: np.ndarray,
-    observed: np.ndarray,
-    n_replicates: int,
-    seed: int,
-    workers: int | None = None,
-) -> np.ndarray:
+def tukey_hsd(values: np.ndarray, observed: np.ndarray, n_replicates: int, seed: int) -> np.ndarray:
     """p of differences between systems' sums; `values`: (queries, systems), whole numbers."""
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         shuffled = generator.permuted(np.broadcast_to(values, (n, *values.shape)), axis=2)
         return {"range": np.ptp(shuffled.sum(axis=1), axis=1)}
 
-    ranges = np.sort(in_blocks(replicates, n_replicates, seed, values.size, workers)["range"])
+    ranges = np.sort(in_blocks(replicates, n_replicates, seed, values.size)["range"])
     at_least = n_replicates - np.searchsorted(ranges, np.abs(observed), side="left")
     return (at_least + 1) / (n_replicates + 1)
 

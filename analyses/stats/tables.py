@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.stats.correlation import Agreement, Spread
+from gradelake.analyses.stats.correlation import Agreement
 from gradelake.analyses.stats.estimate import HumanBoard
 from gradelake.analyses.stats.labels import LabelAgreement
+from gradelake.analyses.stats.resample import Spread
 from gradelake.analyses.stats.significance import CORRECTIONS, OUTCOMES, Pairs, agreement_on_pairs
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted

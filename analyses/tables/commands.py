@@ -6,7 +6,14 @@ from functools import wraps
 
 import click
 
-from gradelake.analyses.stats.options import reading, to_output
+from gradelake.analyses.stats.options import (
+    at_level,
+    named,
+    of_label_sets,
+    reading,
+    to_output,
+    with_reference,
+)
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -22,6 +29,11 @@ def export_latex():
       gradelake export latex leaderboard dl19 --label-set judge:Sun -o board.tex
       gradelake export latex correlation dl19 --measure AP -o correlation.tex
     """
+
+
+def of_measures(what):
+    """The option of which measures, as often as one likes."""
+    return click.option("--measure", "measures", multiple=True, metavar="NAME", help=what)
 
 
 def writing(command):
@@ -64,18 +76,8 @@ def writing(command):
 
 @export_latex.command("agreement", short_help="Write how often labels and judgments agree.")
 @writing
-@click.option(
-    "--label-set",
-    "label_sets",
-    multiple=True,
-    metavar="NAME",
-    help="May be repeated; the tables are stacked (default: all).",
-)
-@click.option(
-    "--reference",
-    metavar="NAME",
-    help="The label set to compare with (default: the collection's only assessor).",
-)
+@of_label_sets("May be repeated; the tables are stacked (default: all).")
+@with_reference
 @click.option("--cut", type=int, metavar="N", help="Merge the labels: N and higher, and lower.")
 @click.option(
     "--judgment-cut",
@@ -101,25 +103,9 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
-@click.option(
-    "--label-set",
-    metavar="NAME",
-    help="Whose labels score the systems (default: the collection's only label set).",
-)
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="May be repeated; the first orders the systems (default: all).",
-)
-@click.option(
-    "--level",
-    type=int,
-    metavar="N",
-    help="Label from which a passage is relevant "
-    "(default: min_relevant, or the highest label where that is lower).",
-)
+@named("--label-set", "Whose labels score the systems (default: the only label set there is).")
+@of_measures("May be repeated; the first orders the systems (default: all).")
+@at_level
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 def leaderboard(lake, collection, label_set, measures, level, ranks):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
@@ -136,13 +122,7 @@ def leaderboard(lake, collection, label_set, measures, level, ranks):
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")
 @writing
-@click.option(
-    "--label-set",
-    "label_sets",
-    multiple=True,
-    metavar="NAME",
-    help="May be repeated (default: all).",
-)
+@of_label_sets("May be repeated (default: all).")
 @click.option(
     "--level",
     "levels",
@@ -151,19 +131,12 @@ def leaderboard(lake, collection, label_set, measures, level, ranks):
     metavar="N",
     help="May be repeated (default: all that the labels reach).",
 )
-@click.option(
-    "--measure", "measures", multiple=True, metavar="NAME", help="May be repeated (default: all)."
-)
-@click.option(
-    "--leaderboard",
-    metavar="NAME",
-    help="The official ranks to compare with, where there are several.",
-)
-@click.option(
+@of_measures("May be repeated (default: all).")
+@named("--leaderboard", "The official ranks to compare with, where there are several.")
+@named(
     "--reference",
-    metavar="NAME",
-    help="Compare with this label set's leaderboard "
-    "instead: at min_relevant for an assessor, else at the same level.",
+    "Compare with this label set's leaderboard instead: at min_relevant for an assessor, else at "
+    "the same level.",
 )
 def correlation(lake, collection, label_sets, levels, measures, leaderboard, reference):
     """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.

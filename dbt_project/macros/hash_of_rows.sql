@@ -4,3 +4,11 @@
 {% macro hash_of_rows(columns) -%}
     bit_xor(hash(hash({{ columns }})))
 {%- endmacro %}
+
+{# What is computed, as one number: the measures and levels of `grid` and `levels`. #}
+{% macro hash_of_what_is_computed() -%}
+    hash(
+        (select {{ hash_of_rows('grid.measure') }} from grid),
+        (select {{ hash_of_rows('levels.level') }} from levels)
+    )
+{%- endmacro %}

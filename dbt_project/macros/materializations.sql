@@ -1,6 +1,6 @@
 {# How a model is replaced in the lake. All that a run writes is one transaction (one_transaction),
    so nobody meets a model that is gone or half there, and dbt's own way, with backups and renaming,
-   is not needed. In one transaction it is cheaper to make a table anew than to replace its rows. #}
+   is not needed. In one transaction a new table is cheaper than replacing the old one's rows. #}
 
 {% materialization table, adapter='duckdb', supported_languages=['sql'] %}
     {{ return(replace_relation('table', sql)) }}

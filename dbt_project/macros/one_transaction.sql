@@ -3,9 +3,6 @@
 {% macro end_of_run(results) -%}
     {%- set failures = ['error', 'fail', 'runtime error'] -%}
     {%- set failed = results | selectattr('status', 'in', failures) | list -%}
-    {%- if execute and not failed -%}
-        {% do keep_built_parts(results) %}
-    {%- endif -%}
     {%- if execute and run_query("select getvariable('dbt_commits')").columns[0].values()[0] -%}
         {%- if failed -%}
             {% do run_query('rollback') %}

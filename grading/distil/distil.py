@@ -24,8 +24,8 @@ from gradelake.grading.generate.generation_worker import QueryBatch
 from gradelake.grading.generate.writers import Told, Writers, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
-from gradelake.grading.prompts.distil_reply import FEATURES
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
+from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, check_name
 from gradelake.sql.lake.connection import grader_lock

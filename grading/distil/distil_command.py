@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradelake.grading.command_text import now_and_then, warn_first
+from gradelake.grading.command_text import warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -124,7 +124,11 @@ def distil(
             _print_plan(request, distilling.draw(lake, request), as_json)
         return
     outcome = distilling.distil(
-        project, request, sys.argv[1:], console.warn, now_and_then(partial(_progress, request))
+        project,
+        request,
+        sys.argv[1:],
+        console.warn,
+        console.now_and_then(partial(_progress, request)),
     )
     if as_json:
         console.print_json(as_object(request, outcome))

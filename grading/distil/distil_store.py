@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.judged_pairs import Pair
 from gradelake.grading.prompts.prompt import Prompt
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import grading_folder
-from gradelake.sql.lake.transaction import utc_now
 
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
@@ -88,9 +89,8 @@ class ExplanationCache:
             self.file.unlink(missing_ok=True)
             return
         lines = [json.dumps({"prompt": key, "explanation": told}) for key, told in left.items()]
-        fresh = self.file.with_suffix(".writing")
-        fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        fresh.replace(self.file)
+        with whole_file(self.file) as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
 
 
 def rubric_id_of(request: DistilRequest, made: Distilled) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from gradelake.sql.common.errors import WorkFailed
+
 if TYPE_CHECKING:
     from gradelake.grading.graders.grader import Grader
     from gradelake.grading.prompts.prompt import Prompt, Rendered
@@ -32,16 +34,8 @@ class Response:
     cut_characters: int = 0  # of the passage's end
 
 
-class EngineUnusable(Exception):
-    """The engine cannot work at all: nothing it was given is to blame, and the run stops.
-
-    `hint` says what to do about it.
-    """
-
-    def __init__(self, message: str, hint: str = ""):
-        super().__init__(message, hint)
-        self.message = message
-        self.hint = hint
+class EngineUnusable(WorkFailed):
+    """The engine cannot work at all: nothing it was given is to blame, and the run stops."""
 
 
 @dataclass(frozen=True)

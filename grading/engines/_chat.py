@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.engines import Response
-from gradelake.grading.prompts.generation_reply import object_schema
 from gradelake.grading.prompts.prompt import WRITING
-from gradelake.grading.prompts.reply_shapes import name_of, schema_of
+from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
 
 if TYPE_CHECKING:
     from gradelake.grading.graders.grader import Grader
@@ -70,14 +69,14 @@ def _format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 class Misshapen(ValueError):
-    """What came back is no chat completion; the message says what is wrong with it."""
+    """What came back is not a chat completion; the message says why."""
 
 
 def response_of(completion, form: ReplyForm) -> Response:
     """The answer in a completion.
 
-    Raises `Misshapen` for what is no completion; an empty reply, or one that the endpoint's filter
-    took away, is a Response with an `error`.
+    Raises `Misshapen` for what is not a completion; an empty reply, or one that the endpoint's
+    filter took away, is a Response with an `error`.
     """
     choices = getattr(completion, "choices", None)
     if not isinstance(choices, list) or not choices:
@@ -101,7 +100,7 @@ def response_of(completion, form: ReplyForm) -> Response:
             else "the reply is empty"
         )
     elif not isinstance(text, str):
-        raise Misshapen(f"the reply's content is no text: {text!r:.80}")
+        raise Misshapen(f"the reply's content is not text: {text!r:.80}")
     else:
         response.text = _grade_in(text) if form.as_json else text
         response.probabilities = _probabilities(choice, form.words) if form.words else None
@@ -175,7 +174,7 @@ def told(error: Exception, key: str) -> str:
     if isinstance(error, Misshapen):
         text = str(error)
     elif isinstance(error, json.JSONDecodeError):
-        text = f"the reply is no JSON: {error}"
+        text = f"the reply is not JSON: {error}"
     elif type(error).__name__ == "APIConnectionError":  # says no more than its name
         text = f"no connection: {error.__cause__ or error}"
     else:  # without a message in the usual place, what else the server sent

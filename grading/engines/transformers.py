@@ -78,7 +78,7 @@ class Engine(Base):
             )
         if not self.extractive and not config.is_encoder_decoder:
             raise EngineUnusable(
-                f"{path} is no text-to-text and no question-answering model",
+                f"{path} is neither a text-to-text nor a question-answering model",
                 "Use the vllm engine for it.",
             )
         self.tokenizer = AutoTokenizer.from_pretrained(path, **revision)

@@ -9,7 +9,7 @@ from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._tokens import Fitted, Fitter
 from gradelake.grading.prompts.prompt import WRITING
-from gradelake.grading.prompts.reply_shapes import schema_of
+from gradelake.grading.prompts.written_reply import schema_of
 from gradelake.sql.common.errors import how_to_install
 
 if TYPE_CHECKING:

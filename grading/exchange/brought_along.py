@@ -2,24 +2,25 @@
 
 import hashlib
 
-import polars as pl
-
 from gradelake.grading.exchange.file_import import FileImport
-from gradelake.grading.exchange.workbench import once
+from gradelake.grading.exchange.workbench import JUDGMENTS
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import is_name
-from gradelake.sql.lake.transaction import utc_now
 
 
-def write_judgments(into: FileImport, found: pl.DataFrame) -> None:
+def write_judgments(into: FileImport) -> None:
     """Put a file's judgments, as one assessor's, in the place of those that it brought before.
 
     Raises `BadInput` when that assessor's judgments came from elsewhere.
     """
+    found = into.rows.judgments
+    found.keep_first(*JUDGMENTS)
     assessor, seen, transaction = into.choices.assessor, into.done.seen, into.transaction
+    n_found = found.count()
     if not assessor:
-        seen["judgments_left_out"] = found.height
-    if not assessor or found.is_empty():
+        seen["judgments_left_out"] = n_found
+    if not assessor or not n_found:
         return
     target = f"{into.collection}/judgments/{assessor}"
     mark = f"{into.target}/judgments/{assessor}"  # says that the assessor's are this file's
@@ -30,27 +31,33 @@ def write_judgments(into: FileImport, found: pl.DataFrame) -> None:
             "Choose another name with --assessor, or leave it out.",
         )
     # files of our own name the assessor of each
-    theirs = found.filter(pl.col("assessor").is_null() | (pl.col("assessor") == assessor))
-    seen["judgments_of_others"] = found.height - theirs.height
-    highest_first = theirs.sort("relevance", descending=True, maintain_order=True)
-    kept = once(highest_first, ["query_id", "passage_id"])
-    seen["judgments_contradicting"] = theirs.height - kept.height
-    if kept.is_empty():
+    theirs = "select * from staged_judgments where coalesce(assessor, $1) = $1"
+    n_theirs = into.lake.value(f"select count(*) from ({theirs})", assessor)
+    seen["judgments_of_others"] = n_found - n_theirs
+    if not n_theirs:
         return
     if recorded:
         transaction.delete("judgments", collection=into.collection, assessor=assessor)
-    n_rows = into.insert("judgments", kept, assessor=assessor)
+    n_rows = into.insert_from(
+        "judgments",
+        f"select $2 as collection, $1 as assessor, query_id, passage_id, "
+        f"max(relevance) as relevance from ({theirs}) group by all order by query_id, passage_id",
+        assessor,
+        into.collection,
+    )
+    seen["judgments_contradicting"] = n_theirs - n_rows
     sha256 = hashlib.sha256(f"{into.target} {into.file_sha256}".encode()).hexdigest()
     transaction.record(target, sha256, n_rows)
     transaction.record(mark, sha256, n_rows)
 
 
-def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
+def write_rankings(into: FileImport) -> None:
     """Add a file's rankings as systems, unless the lake has them from elsewhere; those that the
     file brought before are replaced."""
     seen, transaction = into.done.seen, into.transaction
+    into.rows.rankings.keep_first("system", "query_id", "passage_id")
     if not into.choices.systems:
-        seen["rankings_left_out"] = found.height
+        seen["rankings_left_out"] = into.rows.rankings.count()
         return
     # the exporter knows by it that the ranks of these systems have gaps
     source = into.target.removeprefix(f"{into.collection}/grades/")
@@ -59,7 +66,10 @@ def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
     )
     ours = {system for system, source_file in rows if source_file == source}
     known = {system for system, _ in rows} - ours
-    systems = set(found["system"])
+    sizes = into.lake.frame(
+        "select system, count(*) as n_rows from staged_run_entries group by all"
+    )
+    systems = set(sizes["system"])
     unusable = {system for system in systems if not is_name(system)}
     seen["systems_in_lake_already"] = len(known & systems)
     seen["systems_with_unusable_names"] = len(unusable)
@@ -67,10 +77,10 @@ def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
         transaction.delete(table, collection=into.collection, system=sorted(ours))
     for system in ours:
         transaction.forget(f"{into.collection}/systems/{system}")
-    entries = found.filter(pl.col("system").is_in(sorted(systems - known - unusable)))
-    if entries.is_empty():
+    new = sorted(systems - known - unusable)
+    if not new:
         return
-    sizes = entries.group_by("system").agg(pl.len().cast(pl.Int64).alias("n_rows"))
+    sizes = sizes.filter(sizes["system"].is_in(new))
     into.insert(
         "systems",
         sizes,
@@ -79,6 +89,10 @@ def write_rankings(into: FileImport, found: pl.DataFrame) -> None:
         file_sha256=into.file_sha256,
         ingested_at=utc_now(),
     )
-    into.insert("run_entries", entries)
+    into.insert_from(
+        "run_entries",
+        "select * exclude (place) from staged_run_entries where system in (select unnest(?))",
+        new,
+    )
     for system, n_rows in sizes.iter_rows():
         transaction.record(f"{into.collection}/systems/{system}", into.file_sha256, n_rows)

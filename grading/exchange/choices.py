@@ -1,17 +1,19 @@
 """What is wanted of a file of grades, and its reading in whichever format it is."""
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gradelake.grading.exchange.criteria import read_criteria
 from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader, read_scale
-from gradelake.grading.exchange.workbench import Found
+from gradelake.grading.exchange.workbench import Found, Rows
 from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 
-MAX_LINE = 1 << 30  # bytes: a line may hold all passages of a query
 RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}
 
 
@@ -37,15 +39,24 @@ class Choices:
                 check_name(name, option)
 
 
-def read_grades(path: Path, shown: str, queries: list[str], choices: Choices) -> Found:
-    """Read a file of grades. Raises `BadInput` for choices that its format does not have, and
-    `Rejected` for a file that cannot be used."""
-    data = files.read(path, shown, MAX_LINE)
-    looks = "criteria" if data.lstrip().startswith(b"{") else "workbench"
+def read_grades(
+    path: Path,
+    shown: str,
+    queries: list[str],
+    choices: Choices,
+    into: Rows,
+    progress: Callable[..., Any],
+) -> Found:
+    """Read a file of grades; its rows go into `into`. Raises `BadInput` for choices that its
+    format does not have, and `Rejected` for a file that cannot be used."""
+    start = next(files.chunks(path, shown, sys.maxsize))
+    looks = "criteria" if start.lstrip().startswith(b"{") else "workbench"
     if (choices.format or looks) == "workbench":
         _refuse_choices_of_criteria(shown, choices)
-        return read_graded(data, shown, queries, RATERS[choices.rater], choices.name)
-    return read_criteria(data, shown, queries, _graders(shown, choices))
+        return read_graded(
+            path, shown, queries, RATERS[choices.rater], choices.name, into, progress
+        )
+    return read_criteria(files.read(path, shown), shown, queries, _graders(shown, choices), into)
 
 
 def _refuse_choices_of_criteria(shown: str, choices: Choices) -> None:

@@ -74,7 +74,7 @@ def import_grades(project, collection, file, as_json, **stated):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.grading.exchange.grades_import import import_grades as run_import
 
-        done = run_import(lake, collection, file, choices, sys.argv[1:])
+        done = run_import(lake, collection, file, choices, sys.argv[1:], console.progress)
     if as_json:
         console.print_json(
             {

@@ -7,16 +7,11 @@ from collections.abc import Collection
 from typing import Any
 
 from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
-from gradelake.grading.exchange.workbench import (
-    Found,
-    as_grades,
-    reject_other_collection,
-    with_scales,
-)
+from gradelake.grading.exchange.workbench import Found, Rows, as_grades, reject_other_collection
 from gradelake.grading.exchange.workbench_values import Fault, short, text_of, whole
 from gradelake.sql.common import files
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.lake.transaction import utc_now
 
 JUDGED_TO = 3  # top of the scale where nobody says which it is
 HINT = (
@@ -30,9 +25,14 @@ class _Pairs(list):
 
 
 def read_criteria(
-    data: bytes, shown: str, queries: Collection[str], graders: JudgePerCriterion | OneGrader
+    data: bytes,
+    shown: str,
+    queries: Collection[str],
+    graders: JudgePerCriterion | OneGrader,
+    into: Rows,
 ) -> Found:
-    """Every grade of the pairs whose query is in `queries`, as the grades of `graders`.
+    """Every grade of the pairs whose query is in `queries`, as the grades of `graders`, into
+    `into`.
 
     A null grade is a failed one. Of a pair that is there twice the first is kept. Raises
     `Rejected` naming what is no pair or no grade, or off the grader's scale, and when none of its
@@ -75,12 +75,10 @@ def read_criteria(
     problems.raise_if_any()
     if unknown and not counts["pairs"]:
         raise reject_other_collection(shown, [*unknown])
-    grades = as_grades([(*key, *row) for key, row in rows.items()], utc_now())
-    if graders.scale is None:
-        with_scales(graders.rows, grades, {"direct": JUDGED_TO})
+    into.add("grades", as_grades([(*key, *row) for key, row in rows.items()], utc_now()))
     return Found(
         graders.rows,
-        grades,
+        {} if graders.scale else dict.fromkeys(graders.rows, JUDGED_TO),
         items=graders.items(query_ids),
         counts=dict(counts),
         unknown_queries=[*unknown],

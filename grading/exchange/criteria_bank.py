@@ -3,8 +3,8 @@
 import polars as pl
 
 from gradelake.grading.exchange.file_import import FileImport
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.transaction import utc_now
 
 
 def write_bank(into: FileImport, items: pl.DataFrame) -> None:

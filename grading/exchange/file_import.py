@@ -9,6 +9,7 @@ import polars as pl
 
 from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.imported import Imported
+from gradelake.grading.exchange.workbench import Rows
 from gradelake.sql.common import files
 from gradelake.sql.lake.transaction import Transaction
 
@@ -29,6 +30,7 @@ class FileImport:
         self.name = path.name
         self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
         self.file_sha256 = files.sha256_of(path)
+        self.rows = Rows(transaction, collection)
         self.queries = sorted(self.lake.query_ids(collection))
         # topics that came later let in what was left out before
         content = [self.file_sha256, vars(choices), self.queries]
@@ -43,5 +45,11 @@ class FileImport:
         columns = {"collection": self.collection, **constants}
         rows = frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
         n_rows = self.transaction.insert(table, rows)
+        self.count(table, n_rows)
+        return n_rows
+
+    def insert_from(self, table: str, query: str, *parameters: Any) -> int:
+        """Append what a query finds to a raw table, and count it. Returns how many rows."""
+        n_rows = self.transaction.insert_from(table, query, *parameters)
         self.count(table, n_rows)
         return n_rows

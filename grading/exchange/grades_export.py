@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
@@ -69,7 +70,7 @@ def export_grades(
     collection: str,
     output: Path,
     names: Collection[str] = (),
-    progress: Callable[..., Any] = lambda what, items, total: items,
+    progress: Callable[..., Any] = unseen,
 ) -> dict[str, int]:
     """Write every pooled passage of each query with its grades; returns what was written.
 

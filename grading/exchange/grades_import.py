@@ -1,5 +1,6 @@
 """`gradelake import grades`: what others graded becomes graders and grades of the lake."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,19 @@ from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.imported import Imported
 from gradelake.grading.exchange.workbench import Found
 from gradelake.sql.common import files
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.lake import Lake
 
 
 def import_grades(
-    lake: Lake, collection: str, path: Path, choices: Choices, arguments: list[str]
+    lake: Lake,
+    collection: str,
+    path: Path,
+    choices: Choices,
+    arguments: list[str],
+    progress: Callable[..., Any] = unseen,
 ) -> Imported:
     """Store a file of grades in one commit; a changed file replaces what it brought before.
 
@@ -35,7 +43,8 @@ def import_grades(
         writer = Import(transaction, collection, path, choices, done)
         if transaction.recorded(writer.target) == writer.sha256:
             return done
-        writer.write(read_grades(path, shown, writer.queries, choices))
+        found = read_grades(path, shown, writer.queries, choices, writer.rows, progress)
+        writer.write(found)
         transaction.say(**done.counts)
         transaction.finish_run(arguments)
     done.snapshot = lake.newest_snapshot()
@@ -50,10 +59,10 @@ class Import(FileImport):
         self.done.seen = found.counts
         self.done.unknown_queries = found.unknown_queries
         before = self._brought_before()
-        self._passages(found.passages)
+        self._passages()
         n_grades = self._grades(found, before)
-        write_judgments(self, found.judgments)
-        write_rankings(self, found.rankings)
+        write_judgments(self)
+        write_rankings(self)
         write_bank(self, found.items)
         self.transaction.record(self.target, self.sha256, n_grades)
 
@@ -70,45 +79,68 @@ class Import(FileImport):
         self.transaction.delete("grades", collection=self.collection, batch_id=run_id)
         return {grader_id for (grader_id,) in rows}
 
-    def _passages(self, passages: pl.DataFrame) -> None:
+    def _passages(self) -> None:
         """Add those that the lake lacks; where it has another text, that one stays."""
-        known = self.lake.frame(
-            "select passage_id, text_sha256 as known_sha256 from lake.raw.passages "
-            "where collection = ?",
-            self.collection,
+        rows, seen = self.rows.passages, self.done.seen
+        if rows.keep_first("passage_id"):
+            seen["other_text_in_file"] = self.lake.value(
+                "select count(*) from staged_passages_with_repeats as every "
+                "inner join staged_passages as kept using (passage_id) "
+                "where every.text_sha256 != kept.text_sha256"
+            )
+        seen["other_text_in_lake"] = self.lake.value(
+            "select count(*) from staged_passages as ours "
+            "inner join lake.raw.passages as known using (collection, passage_id) "
+            "where ours.text_sha256 != known.text_sha256"
         )
-        joined = passages.join(known, on="passage_id", how="left")
-        self.done.seen["other_text_in_lake"] = joined.filter(
-            pl.col("text_sha256") != pl.col("known_sha256")
-        ).height
-        new = joined.filter(pl.col("known_sha256").is_null()).drop("known_sha256")
-        self.insert("passages", new, origin="corpus")
+        self.insert_from(
+            "passages",
+            "select * exclude (place) from staged_passages "
+            "anti join lake.raw.passages using (collection, passage_id)",
+        )
 
     def _grades(self, found: Found, before: set[str]) -> int:
-        graded = set(found.grades["grader_id"])
-        ids = [grader_id for grader_id in found.graders if grader_id in graded]
-        key = ["grader_id", "query_id", "passage_id", "item_id", "passage_sha256"]
-        known = self.lake.frame(
-            f"select {', '.join(key)} from lake.raw.grades "
-            "where collection = ? and grader_id in (select unnest(?))",
-            self.collection,
-            ids,
+        rows, seen = self.rows.grades, self.done.seen
+        key = ("grader_id", "query_id", "passage_id", "item_id", "passage_sha256")
+        seen["repeated_grades"] = seen.get("repeated_grades", 0) + rows.keep_first(*key)
+        by_status = self.lake.rows(
+            "select grader_id, status, count(*), min(grade), max(grade) from staged_grades "
+            "group by all order by all"
         )
-        new = found.grades
-        if known.height:
-            new = new.join(known, on=key, how="anti", nulls_equal=True, maintain_order="left")
-            # a grade of a text that nobody noted stands for a grade of any
-            noted = pl.col("passage_sha256").is_not_null()
-            pair = key[:-1]
-            new = new.join(known.filter(~noted), on=pair, how="anti", maintain_order="left")
-            blind = new.filter(~noted).join(known, on=pair, how="anti", maintain_order="left")
-            new = pl.concat([new.filter(noted), blind])
-        self.done.seen["grades_in_lake_already"] = found.grades.height - new.height
+        _enter_scales(found, by_status)
+        graded = {grader_id for grader_id, *_ in by_status}
+        ids = [grader_id for grader_id in found.graders if grader_id in graded]
+        n_grades = sum(n for _, _, n, _, _ in by_status)
         self._graders({i: found.graders[i] for i in ids}, before - set(ids))
-        rows = new.sort("query_id", "passage_id")
-        self.insert("grades", rows, batch_id=self.transaction.run_id)
-        self._account(found)
-        return new.height
+        n_new = self.insert_from("grades", self._new_grades(ids))
+        seen["grades_in_lake_already"] = n_grades - n_new
+        self._account(found, by_status)
+        return n_new
+
+    def _new_grades(self, graders: list[str]) -> str:
+        """The query for the file's grades that the lake does not have from elsewhere."""
+        known = (
+            "select grader_id, query_id, passage_id, item_id, passage_sha256 "
+            f"from lake.raw.grades where collection = {quote(self.collection)} "
+            f"and grader_id in ({', '.join(map(quote, graders)) or 'null'})"
+        )
+        file = "select * exclude (place) from staged_grades"
+        if not self.lake.rows(f"{known} limit 1"):
+            return file
+        # a grade of a text that nobody noted stands for a grade of any
+        return f"""
+            with known as materialized ({known})
+            select file.* from ({file}) as file
+            anti join known using (grader_id, query_id, passage_id, item_id, passage_sha256)
+            anti join (from known where passage_sha256 is null) as of_any
+                using (grader_id, query_id, passage_id, item_id)
+            anti join known as of_some
+                on file.passage_sha256 is null
+                and file.grader_id = of_some.grader_id
+                and file.query_id = of_some.query_id
+                and file.passage_id = of_some.passage_id
+                and file.item_id = of_some.item_id
+        """
 
     def _graders(self, wanted: dict[str, dict[str, Any]], left: set[str]) -> None:
         """Drop the graders left empty, enter those that are new, widen the scales of others."""
@@ -150,23 +182,27 @@ class Import(FileImport):
             self.transaction.insert("graders", pl.DataFrame(fresh, infer_schema_length=None))
             self.count("graders", len(fresh))
 
-    def _account(self, found: Found) -> None:
+    def _account(self, found: Found, by_status: list[tuple]) -> None:
         """Every grader of the file with its grades by status."""
-        by_status: dict[str, dict[str, int]] = {}
-        for grader_id, status, n in (
-            found.grades.group_by("grader_id", "status").len().sort("grader_id", "status").rows()
-        ):
-            by_status.setdefault(grader_id, {})[status] = n
-        self.done.graders = sorted(
-            (
+        graders: dict[str, dict[str, Any]] = {}
+        for i, status, n, *_ in by_status:
+            grader = graders.setdefault(
+                i,
                 {
                     "name": found.graders[i]["name"],
                     "grader_id": i,
                     "target": found.graders[i]["target"],
-                    "grades": sum(n.values()),
-                    **n,
-                }
-                for i, n in by_status.items()
-            ),
-            key=lambda grader: grader["name"],
-        )
+                    "grades": 0,
+                },
+            )
+            grader["grades"] += n
+            grader[status] = n
+        self.done.graders = sorted(graders.values(), key=lambda grader: grader["name"])
+
+
+def _enter_scales(found: Found, by_status: list[tuple]) -> None:
+    """Enter the scales that are told by grades: rows of (grader, status, n, least, greatest)."""
+    for grader_id, at_least in found.scale_at_least.items():
+        ends = [row[3:] for row in by_status if row[0] == grader_id and row[3] is not None]
+        found.graders[grader_id]["scale_min"] = min([0, *(least for least, _ in ends)])
+        found.graders[grader_id]["scale_max"] = max([at_least, *(most for _, most in ends)])

@@ -8,16 +8,16 @@ judge). Field names are those of the workbench's data model, release 2.0.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.lake.contracts import CONTRACTS
-from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.lake.transaction import Transaction
 
 TARGETS = ("question", "nugget", "direct", "extract", "verify")
 STATUSES = ("ok", "unanswerable", "defaulted", "failed")
@@ -56,20 +56,39 @@ RANKINGS = {"system": pl.String, **_PAIR, "rank": pl.Int32, "score": pl.Float64}
 ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text": pl.String}
 
 
+class Rows:
+    """A file's rows, on their way into the lake: `add` frames by kind."""
+
+    def __init__(self, transaction: Transaction, collection: str):
+        self.grades = transaction.staged("grades")
+        self.passages = transaction.staged("passages")
+        self.judgments = transaction.staged("judgments", JUDGMENTS)
+        self.rankings = transaction.staged("run_entries")
+        self._constants = {
+            "grades": {"collection": collection, "batch_id": transaction.run_id},
+            "passages": {"collection": collection, "origin": "corpus"},
+            "judgments": {},
+            "rankings": {"collection": collection},
+        }
+
+    def add(self, kind: str, rows: pl.DataFrame) -> None:
+        """Rows of `grades` (columns of `GRADES`, those of `COMMON` at least), `passages`,
+        `judgments` or `rankings` (columns of `PASSAGES`, `JUDGMENTS`, `RANKINGS`)."""
+        constants = (pl.lit(value).alias(name) for name, value in self._constants[kind].items())
+        getattr(self, kind).add(rows.with_columns(constants))
+
+
 @dataclass
 class Found:
-    """What a file of grades holds, ready for the lake.
+    """What a file of grades holds beside its `Rows`.
 
-    `graders` maps grader_id to a row of raw.graders; `grades` has the columns `COMMON` and those
-    others of `GRADES` that the file has, the other frames `PASSAGES`, `JUDGMENTS`, `RANKINGS` and
-    `ITEMS`. `counts` says what else was seen, `unknown_queries` which topics were left out.
+    `graders` maps grader_id to a row of raw.graders; those in `scale_at_least` get their scale
+    from their grades, from 0 to that number or wider. `items` has the columns `ITEMS`, `counts`
+    says what else was seen, `unknown_queries` which topics were left out.
     """
 
     graders: dict[str, dict[str, Any]]
-    grades: pl.DataFrame
-    passages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PASSAGES))
-    judgments: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=JUDGMENTS))
-    rankings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RANKINGS))
+    scale_at_least: dict[str, int]
     items: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ITEMS))
     counts: dict[str, int] = field(default_factory=dict)
     unknown_queries: list[str] = field(default_factory=list)
@@ -113,7 +132,7 @@ def imported_grader(
 
     Its name is the model's last path part and the prompt's name; `prefix` stands for the former
     and keeps graders apart that the file cannot tell from others. The scale is entered later,
-    from the grades (`with_scales`).
+    from the grades.
     """
     if prefix:
         settings = settings | {"prefix": prefix}
@@ -145,20 +164,6 @@ def as_name(text: str) -> str:
     return re.sub(r"\.{2,}", ".", safe).lstrip("_.+=@-").rstrip(".-") or "unknown"
 
 
-def with_scales(
-    graders: dict[str, dict[str, Any]], grades: pl.DataFrame, at_least: Mapping[str, int]
-) -> None:
-    """Enter these graders' scales: 0 to `at_least[target]`, or wider if their grades are."""
-    ends = grades.group_by("grader_id").agg(
-        pl.col("grade").min().alias("min"), pl.col("grade").max().alias("max")
-    )
-    found = {grader_id: (low, high) for grader_id, low, high in ends.iter_rows()}
-    for grader_id, grader in graders.items():
-        low, high = found.get(grader_id, (None, None))
-        grader["scale_min"] = min(0, low or 0)
-        grader["scale_max"] = max(at_least[grader["target"]], high or 0)
-
-
 _LONE_DIGIT = re.compile(r"\W*([0-9])\W*")
 
 
@@ -175,8 +180,3 @@ def published_status(rating: int, reply: str | None) -> str:
 def is_bare_digit(reply: str) -> bool:
     """Whether a reply is one digit of the scale and nothing else."""
     return len(reply) == 1 and "0" <= reply <= str(RATING_MAX)
-
-
-def once(frame: pl.DataFrame, key: list[str]) -> pl.DataFrame:
-    """The first row of each key, in order."""
-    return frame.unique(subset=key, keep="first", maintain_order=True)

@@ -1,99 +1,139 @@
-"""Reads the workbench's graded JSONL into columns, a line at a time."""
+"""Reads the workbench's graded JSONL into rows, a paragraph at a time."""
 
-import io
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gradelake.grading.exchange.json_pieces import Pieces
 from gradelake.grading.exchange.workbench import (
-    GRADES,
     JUDGMENTS,
     PASSAGES,
     RANKINGS,
     RATING_MAX,
     Found,
-    once,
+    Rows,
     reject_other_collection,
     sha256,
-    with_scales,
 )
 from gradelake.grading.exchange.workbench_entry import Entries
 from gradelake.grading.exchange.workbench_values import Fault, finite, text_of, the, whole
 from gradelake.sql.common import files
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.lake.transaction import utc_now
 
 HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
+_SHAPE = "not [query_id, [paragraph, ...]]"
 _SCHEMAS: dict[str, dict[str, Any]] = {
     "passages": PASSAGES,
     "judgments": JUDGMENTS,
     "rankings": RANKINGS,
-    "grades": GRADES,
 }
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
+_PARAGRAPHS = 1000  # read between two frames
 
 
 def read_graded(
-    data: bytes, shown: str, queries: Collection[str], raters: Collection[str], prefix: str | None
+    path: Path,
+    shown: str,
+    queries: Collection[str],
+    raters: Collection[str],
+    prefix: str | None,
+    into: Rows,
+    progress: Callable[..., Any],
 ) -> Found:
     """Everything a graded file holds about `queries`; others are counted and left out.
 
     `raters` are `published` (the file's own ratings), `paper` (its replies read anew), or both.
-    Of what is there twice the first is kept. Raises `Rejected` naming every malformed line, and
-    when none of the queries is known.
+    Rows go into `into`, what is there twice, too. Raises `Rejected` naming every malformed line,
+    and when none of the queries is known.
     """
-    reader = _Reader(set(queries), raters, prefix)
+    reader = _Reader(set(queries), raters, prefix, into)
     problems = Problems(shown, HINT)
-    for number, line in enumerate(io.BytesIO(data), start=1):
-        if line.strip():
-            try:
+    for number, pieces in files.lines_in_pieces(path, shown, progress):
+        line = Pieces(pieces)
+        try:
+            if line.next():
                 reader.line(line)
-            except Fault as fault:
-                problems.add(number, str(fault))
+        except Fault as fault:
+            problems.add(number, str(fault))
+        except ValueError as error:
+            problems.add(number, f"not JSON: {error}")
     problems.raise_if_any()
     if reader.unknown and not reader.n_queries:
         raise reject_other_collection(shown, reader.unknown)
-    return reader.found()
+    reader.flush()
+    graders = reader.entries.graders
+    return Found(
+        graders,
+        {
+            i: _SCALE_AT_LEAST[grader["target"]]
+            for i, grader in graders.items()
+            if i not in reader.entries.restored
+        },
+        counts=dict(reader.counts),
+        unknown_queries=reader.unknown,
+    )
 
 
 class _Reader:
-    """Collects a file's rows; each line's become frames at once, so that little is held."""
+    """Reads lines into rows, and hands them on as frames."""
 
-    def __init__(self, queries: set[str], raters: Collection[str], prefix: str | None):
+    def __init__(self, queries: set[str], raters: Collection[str], prefix: str | None, into: Rows):
         self.queries = queries
+        self.into = into
         self.counts: Counter[str] = Counter()
         self.unknown: list[str] = []
         self.n_queries = 0
         self.entries = Entries(raters, prefix, self.counts, utc_now())
-        self.text_hashes: dict[str, str] = {}  # passage_id -> hash of its first text
-        self.frames: dict[str, list[pl.DataFrame]] = {what: [] for what in _SCHEMAS}
+        self.rows: dict[str, list[tuple]] = {kind: [] for kind in _SCHEMAS}
 
-    def line(self, line: bytes) -> None:
-        """Read one query's line. Raises `Fault` saying what is wrong with it."""
-        try:
-            value = files.parse_json(line.decode())
-        except ValueError as error:
-            raise Fault(f"not JSON: {error}") from None
-        if not isinstance(value, list) or len(value) != 2 or not isinstance(value[1], list):
-            raise Fault("not [query_id, [paragraph, ...]]")
-        query_id = self._query_id(value[0])
-        if query_id not in self.queries:
+    def line(self, line: Pieces) -> None:
+        """Read one query's line. Raises `ValueError`, of which `Fault` is one, saying what is
+        wrong with it."""
+        if not line.takes("["):
+            line.value()
+            raise Fault(_SHAPE)
+        query_id = self._query_id(line.value())
+        is_known = query_id in self.queries
+        if is_known:
+            self.n_queries += 1
+        else:
             self.unknown.append(query_id)
-            return
-        self.n_queries += 1
-        rows: dict[str, list[tuple]] = {what: [] for what in _SCHEMAS}
-        for number, paragraph in enumerate(value[1], start=1):
-            try:
-                self._paragraph(query_id, paragraph, rows)
-            except Fault as fault:
-                raise Fault(f"paragraph {number}: {fault}") from None
-        for what, found in rows.items():
-            if found:
-                frame = pl.DataFrame(found, schema=_SCHEMAS[what], orient="row")
-                self.frames[what].append(frame)
-        self.frames["grades"] += self.entries.take()
+        if not line.takes(",") or not line.takes("["):
+            raise Fault(_SHAPE)
+        number = 0
+        while not (line.takes("]") if number == 0 else self._ends(line)):
+            number += 1
+            paragraph = line.value()
+            if is_known:
+                try:
+                    self._paragraph(query_id, paragraph)
+                except Fault as fault:
+                    raise Fault(f"paragraph {number}: {fault}") from None
+                self.counts["paragraphs"] += 1
+                if not self.counts["paragraphs"] % _PARAGRAPHS:
+                    self.flush()
+        if not line.takes("]") or line.next():
+            raise Fault(_SHAPE)
+
+    def _ends(self, line: Pieces) -> bool:
+        """Whether the list of paragraphs is over."""
+        if line.takes(","):
+            return False
+        line.require("]")
+        return True
+
+    def flush(self) -> None:
+        """Hand the rows on."""
+        for kind, rows in self.rows.items():
+            if rows:
+                self.into.add(kind, pl.DataFrame(rows, schema=_SCHEMAS[kind], orient="row"))
+        self.rows = {kind: [] for kind in _SCHEMAS}
+        for frame in self.entries.take():
+            self.into.add("grades", frame)
 
     def _query_id(self, value: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -101,51 +141,24 @@ class _Reader:
             return str(value)
         return text_of(value, "query_id")
 
-    def _paragraph(self, query_id: str, paragraph: Any, rows: dict[str, list[tuple]]) -> None:
+    def _paragraph(self, query_id: str, paragraph: Any) -> None:
         paragraph = the(dict, paragraph, "paragraph")
         passage_id = text_of(paragraph.get("paragraph_id"), "paragraph_id")
         text = the(str, paragraph.get("text"), "text")
         text_hash = sha256(text) if text.strip() else None
-        self.counts["paragraphs"] += 1
         if paragraph.get("paragraph"):
             self.counts["markup_left_out"] += 1
         if text_hash is None:
             self.counts["paragraphs_without_text"] += 1
-        elif passage_id not in self.text_hashes:
-            self.text_hashes[passage_id] = text_hash
-            rows["passages"].append((passage_id, text, text_hash))
-        elif self.text_hashes[passage_id] != text_hash:
-            self.counts["other_text_in_file"] += 1
+        else:
+            self.rows["passages"].append((passage_id, text, text_hash))
         data = the(dict, paragraph.get("paragraph_data") or {}, "paragraph_data")
         for judgment in the(list, data.get("judgments") or [], "judgments"):
-            rows["judgments"].append((query_id, passage_id, *_judgment(judgment)))
+            self.rows["judgments"].append((query_id, passage_id, *_judgment(judgment)))
         for ranking in the(list, data.get("rankings") or [], "rankings"):
             system, rank, score = _ranking(ranking)
-            rows["rankings"].append((system, query_id, passage_id, rank, score))
+            self.rows["rankings"].append((system, query_id, passage_id, rank, score))
         self.entries.paragraph(query_id, passage_id, text_hash, paragraph)
-
-    def found(self) -> Found:
-        """What was read, each key once."""
-        grades = self._all("grades")
-        key = ["grader_id", "query_id", "passage_id", "item_id", "passage_sha256"]
-        kept = once(grades, key)
-        self.counts["repeated_grades"] += grades.height - kept.height
-        graders, restored = self.entries.graders, self.entries.restored
-        made_here = {i: grader for i, grader in graders.items() if i not in restored}
-        with_scales(made_here, kept, _SCALE_AT_LEAST)
-        return Found(
-            graders=graders,
-            grades=kept,
-            passages=self._all("passages"),
-            judgments=once(self._all("judgments"), list(JUDGMENTS)),
-            rankings=once(self._all("rankings"), ["system", "query_id", "passage_id"]),
-            counts=dict(self.counts),
-            unknown_queries=self.unknown,
-        )
-
-    def _all(self, what: str) -> pl.DataFrame:
-        frames = self.frames.pop(what)
-        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame(schema=_SCHEMAS[what])
 
 
 def _judgment(value: Any) -> tuple[str | None, int]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradelake.grading.command_text import now_and_then, warn_first
+from gradelake.grading.command_text import warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -54,7 +54,7 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
         print_plan(request, outcome, as_json)
         return
     outcome = generation.generate(
-        project, request, sys.argv[1:], console.warn, now_and_then(_progress)
+        project, request, sys.argv[1:], console.warn, console.now_and_then(_progress)
     )
     if as_json:
         console.print_json(as_object(request, outcome))

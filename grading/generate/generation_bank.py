@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from gradelake.grading.generate.generation_worker import Generated
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import check_queries
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import Transaction, utc_now
+from gradelake.sql.lake.transaction import Transaction
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradelake.grading.engines import Engine, EngineUnusable
+from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.prompts.generation_reply import Unreadable
 from gradelake.grading.prompts.prompt import Prompt
-from gradelake.grading.prompts.reply_shapes import reader_of
-from gradelake.grading.run.attempts import TRIES, EngineBroken, score_with_retries
+from gradelake.grading.prompts.written_reply import Unreadable, reader_of
+from gradelake.grading.run.attempts import TRIES, score_with_retries
 
 RETRY_TEMPERATURE = 0.7  # at least: greedy decoding would give the same reply again
 
@@ -44,7 +43,7 @@ class QueryBatch:
 class Generated:
     """What became of one query: what was read in its reply, or the `error` of its last try.
 
-    `items` is what the prompt's reader makes of a reply (`reply_shapes`): rubric items, an
+    `items` is what the prompt's reader makes of a reply (`written_reply`): rubric items, an
     explanation, a rubric. `tries` counts the replies; `decoding` is that of the last one.
     """
 
@@ -59,13 +58,10 @@ class Generated:
 
 @dataclass
 class Account:
-    """What came of a batch, or why nothing could."""
+    """What came of a batch; `notes` are the engine's, for people."""
 
-    chunk_id: str
-    generated: list[Generated] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # of the engine, for people
-    unusable: tuple[str, str] | None = None  # message and hint: the run has to stop
-    broken: str | None = None  # why another process should try: this one's engine always raises
+    generated: list[Generated]
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -82,23 +78,17 @@ class GenerationWorker:
     def died(self, batch: QueryBatch, reason: str) -> Account:
         """The account of a batch that killed each worker that tried."""
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
-        return Account(batch.id, failed)
+        return Account(failed)
 
     def grade(self, batch: QueryBatch) -> Account:
-        """Ask about every query of the batch."""
+        """Ask about every query of the batch. Raises as `Worker.grade` does."""
         assert self.engine is not None
-        account = Account(batch.id)
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
-        try:
-            if self.engine.grader.prompt != grader.prompt:
-                self.engine.set_prompt(grader.prompt)
-            account.generated = ask(grader, self.engine, batch.queries)
-        except EngineUnusable as error:
-            account.unusable = (error.message, error.hint)
-        except EngineBroken as error:
-            account.broken = str(error)
-        account.notes, self.engine.notes = self.engine.notes, []
-        return account
+        if self.engine.grader.prompt != grader.prompt:
+            self.engine.set_prompt(grader.prompt)
+        generated = ask(grader, self.engine, batch.queries)
+        notes, self.engine.notes = self.engine.notes, []
+        return Account(generated, notes)
 
 
 def decoding_of(grader: Grader, attempt: int) -> dict[str, float | int]:

@@ -99,7 +99,7 @@ class Grader:
         """Enter it in `raw.graders`, unless it is there."""
         import polars as pl
 
-        from gradelake.sql.lake.transaction import utc_now
+        from gradelake.sql.common.clock import utc_now
 
         known = "select 1 from lake.raw.graders where grader_id = ?"
         if not transaction.lake.value(known, self.grader_id):

@@ -1,22 +1,49 @@
 """From `[graders.NAME]` of gradelake.toml to a grader."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, create_model
 
 from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.graders.grader_prompt import parser_of, prompt_of
-from gradelake.grading.graders.grader_settings import read_settings
 from gradelake.grading.graders.label_rubrics import LabelRubric
 from gradelake.grading.graders.model_revision import model_revision
+from gradelake.grading.prompts.examples import read_examples
+from gradelake.grading.prompts.parsers import PARSERS, parsers_of
 from gradelake.grading.prompts.prompt import WRITING, Prompt
+from gradelake.grading.prompts.prompt_file import Decoding, find_prompt
+from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common import checked
+from gradelake.sql.common.checked import Checked, Count, Text, one_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0}
 MAX_TOKENS_OF_TEXT = 512
 MAX_TOKENS_OF_JSON = 1024  # ten questions take about 300, an explanation or a rubric 400
+_OF_ENGINE = "of_engine_"  # keeps an engine's settings apart from what pydantic calls its own
+
+
+class GraderSettings(Checked):
+    """Settings of every grader; engines add their own."""
+
+    engine: Text
+    model: str = ""
+    revision: str | None = None
+    prompt: Text
+    parser: Annotated[str, one_of(PARSERS)] | None = None
+    decoding: Decoding = Field(
+        Decoding(), description="For example: decoding = { temperature = 0 }."
+    )
+    actors: Count | None = None
+    chunk_pairs: Count | None = None
+    answers_from: str | None = Field(None, description='For example: answers_from = "NAME".')
+    examples: str | None = Field(None, description='For example: examples = "few.jsonl".')
+    label_rubrics: str | None = Field(None, description='For example: label_rubrics = "NAME".')
 
 
 def read_grader(
@@ -43,8 +70,8 @@ def read_grader(
     engine_name, engine_file = stated.get("engine"), None
     if isinstance(engine_name, str):
         engine, engine_file = engine_finder.find(project, engine_name, where)
-    table, settings = read_settings(project, name, engine)
-    prompt = prompt_of(project, table, rubric, where)
+    table, settings = _settings(project, name, engine)
+    prompt = _prompt(project, table, rubric, where)
     writes = prompt.target in WRITING
     if ("generate" if writes else prompt.target) not in engine.targets:
         raise BadInput(
@@ -53,7 +80,7 @@ def read_grader(
             f"It answers: {', '.join(sorted(engine.targets))}."
             + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
         )
-    parser = parser_of(table, prompt, where)
+    parser = _parser(table, prompt, where)
     if engine.needs_model and not table.model:
         raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
     folder = project.folder / Path(table.model).expanduser() if table.model else None
@@ -114,3 +141,98 @@ def _decoding(
     if values["temperature"] > 0 and "seed" not in values:
         values["seed"] = 0
     return dict(sorted(values.items()))
+
+
+def _settings(
+    project: Project, name: str, engine: type[Engine]
+) -> tuple[GraderSettings, dict[str, Any]]:
+    """The settings of a grader, and those that its engine adds.
+
+    Raises `BadInput` with all that are wrong, and where they are.
+    """
+    fields: dict[str, Any] = {
+        f"{_OF_ENGINE}{key}": (
+            setting.kind,
+            Field(setting.default, alias=key, description=setting.meaning),
+        )
+        for key, setting in engine.settings.items()
+    }
+    model = create_model("GraderSettings", __base__=GraderSettings, **fields)
+    settings, stated = checked.table(model, project, "graders", name), project.graders[name]
+    own = {key: getattr(settings, f"{_OF_ENGINE}{key}") for key in engine.settings}
+    for key, setting in engine.settings.items():
+        if key in stated and stated[key] == setting.default:
+            own[key] = stated[key]  # 2 for 2.0, as grader ids have always had it
+    return settings, own
+
+
+def _prompt(
+    project: Project, table: GraderSettings, rubric: LabelRubric | None, where: str
+) -> Prompt:
+    """The prompt that a `[graders.NAME]` names, complete but for the texts of a pair.
+
+    `rubric` is what `label_rubrics` names, looked up in the lake. Raises `BadInput` for settings
+    that do not go with the prompt, and `Rejected` for a file of examples with faults.
+    """
+    prompt = find_prompt(project, table.prompt)
+    if table.examples is not None:
+        prompt = _with_examples(project, prompt, table.examples, where)
+    takes_rubric = "label_rubrics" in prompt.slots
+    if table.label_rubrics is not None and not takes_rubric:
+        raise BadInput(
+            f"{where}: the prompt {prompt.name!r} has no place for label_rubrics",
+            "Prompts that do: true_direct, true_reasoning, and yours with {label_rubrics} in them.",
+        )
+    if not takes_rubric:
+        return prompt
+    if rubric is None:
+        raise BadInput(
+            f"{where}: the prompt {prompt.name!r} needs the rubrics of the labels, which?",
+            'Name them: label_rubrics = "NAME". They are made with: '
+            "gradelake distil COLLECTION --assessor NAME --grader NAME --name NAME",
+        )
+    return _with_rubric(prompt, rubric, where)
+
+
+def _with_examples(project: Project, prompt: Prompt, stated: str, where: str) -> Prompt:
+    if not prompt.examples:
+        raise BadInput(
+            f"{where}: the prompt {prompt.name!r} shows no examples",
+            "Prompts that do have `_few` in their name, or are yours with {examples} in them.",
+        )
+    path, scale = project.folder / stated, prompt.grade_scale
+    if not path.is_file():
+        option = scale if scale.is_numeric else "/".join(scale.words)
+        raise BadInput(
+            f"{where}: examples: no such file: {path}",
+            "Draw some: gradelake prompts sample COLLECTION --assessor NAME --per-label N "
+            f"--seed S --scale {option} --output {stated}",
+        )
+    return replace(prompt, examples=tuple(read_examples(path, stated, scale)))
+
+
+def _with_rubric(prompt: Prompt, rubric: LabelRubric, where: str) -> Prompt:
+    """The labels of the rubric become the scale: 0 to the collection's highest."""
+    if not prompt.grade_scale.is_numeric:
+        raise BadInput(
+            f"{where}: the prompt {prompt.name!r} answers in words, its rubrics are of numbers",
+            f"Give the prompt the scale {min(rubric.texts)}-{max(rubric.texts)}.",
+        )
+    scale = Scale({str(label): label for label in sorted(rubric.texts)})
+    return replace(prompt, scale=scale, label_rubrics=rubric.as_text())
+
+
+def _parser(table: GraderSettings, prompt: Prompt, where: str) -> str:
+    """The name of the grader's parser. Raises `BadInput` for one that cannot read the replies."""
+    if prompt.target in WRITING:
+        if table.parser is not None:
+            what = "with rubric items" if prompt.target == "generate" else f"to {prompt.name!r}"
+            raise BadInput(f"{where}: parser: replies {what} are read as JSON, always")
+        return "json"
+    parser = table.parser or prompt.parser or ""
+    if parser not in parsers_of(prompt.target):
+        raise BadInput(
+            f"{where}: the parser {parser!r} cannot read replies to {prompt.name!r}",
+            f"Those that can: {', '.join(parsers_of(prompt.target))}.",
+        )
+    return parser

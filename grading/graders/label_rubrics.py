@@ -58,16 +58,16 @@ def find_label_rubric(lake: Lake, stated: str, where: str) -> LabelRubric:
     found = [id_ for id_, known, _ in versions if known == name and id_.startswith(wanted)]
     if not found or (wanted and len(wanted) < SHORTEST_ID) or (wanted and len(found) > 1):
         ids = ", ".join(f"{name}@{id_}" for id_, known, _ in versions if known == name)
-        raise BadInput(f"{where}: {stated!r} is no version of {name!r}", f"Newest first: {ids}.")
+        raise BadInput(f"{where}: {stated!r} is not a version of {name!r}", f"Newest first: {ids}.")
     return _read(lake, found[0])
 
 
 def _read(lake: Lake, rubric_id: str) -> LabelRubric:
-    rows = lake.frame(
+    rows = lake.objects(
         """
         select
-            label, text, name, collection, assessor, grader_id, engine, model, distil_prompt, seed,
-            created_at, iteration as iterations
+            name, collection, assessor, grader_id, engine, model, distil_prompt, seed,
+            created_at, iteration as iterations, label, text
         from lake.raw.label_rubrics
         where
             rubric_id = $rubric_id
@@ -78,18 +78,17 @@ def _read(lake: Lake, rubric_id: str) -> LabelRubric:
         """,
         rubric_id=rubric_id,
     )
-    facts = rows.drop("label", "text").row(0, named=True)
-    texts = dict(rows.select("label", "text").iter_rows())
-    return LabelRubric(rubric_id, facts.pop("name"), texts, facts)
+    texts = {row.pop("label"): row.pop("text") for row in rows}
+    return LabelRubric(rubric_id, rows[0].pop("name"), texts, rows[0])
 
 
 def pairs_of(lake: Lake, rubric_id: str) -> list[dict[str, Any]]:
     """The sampled pairs of a rubric: query_id, passage_id, label, explanation by feature."""
-    pairs = lake.frame(
+    pairs = lake.objects(
         "select query_id, passage_id, label, explanation from lake.raw.label_rubric_pairs "
         "where rubric_id = ? order by label, query_id, passage_id",
         rubric_id,
-    ).to_dicts()
+    )
     return [
         pair | {"explanation": pair["explanation"] and json.loads(pair["explanation"])}
         for pair in pairs

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 from gradelake.sql.common.cache import cache_folder
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
 
 # what a change of a grade could come from; notes, pictures and other formats are left out
 _COUNTED = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".model", ".txt", ".py")
@@ -50,7 +50,12 @@ def folder_hash(folder: Path) -> str:
             new = True
         total.update(f"{path.relative_to(folder)}\0{cache[key]}\n".encode())
     if new:
-        _write_quietly(cache_file, json.dumps(cache, indent=1))
+        try:
+            cache_file.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(cache_file) as stream:
+                stream.write(json.dumps(cache, indent=1).encode())
+        except (OSError, BadInput):
+            pass  # a cache that cannot be written only costs time
     return total.hexdigest()[:16]
 
 
@@ -59,7 +64,7 @@ def _hub_commit(model: str, where: str) -> str:
         from huggingface_hub import HfApi, constants
     except ImportError as error:
         raise BadInput(
-            f"{where}: {model!r} is no folder here, and huggingface_hub is not installed",
+            f"{where}: {model!r} is not a folder here, and huggingface_hub is not installed",
             "State `revision`, or install the engine's extra.",
         ) from error
     cached = Path(constants.HF_HUB_CACHE) / f"models--{model.replace('/', '--')}" / "refs" / "main"
@@ -74,14 +79,3 @@ def _hub_commit(model: str, where: str) -> str:
             f"{where}: the revision of {model!r} cannot be found out ({type(error).__name__})",
             "Name the folder of a model, download it first, or state `revision`.",
         ) from None
-
-
-def _write_quietly(path: Path, text: str) -> None:
-    """A cache that cannot be written only costs time."""
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError:
-        pass

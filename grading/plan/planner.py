@@ -21,12 +21,12 @@ PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
 VIEWS = ("marts.wanted_items", "marts.wanted_grades")
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
-_WINDOW = 32  # chunks fetched at a time
+_WINDOW = 8  # chunks fetched at a time
 
 
 class NothingToGrade(BadInput):
     """A collection has nothing that this grader may grade: none of its kind of rubric items, or
-    the grader's worked examples come from it. With several collections that is no mistake."""
+    the grader's worked examples come from it. Of several collections, one may be so."""
 
 
 class Plan:
@@ -124,21 +124,27 @@ class Plan:
                     plan_passages.text_sha256 as passage_sha256,
                     plan_passages.query_sha256,
                     plan_items.item_id,
-                    plan_passages.text_no,
-                    plan_work.item_no,
+                    queries.text as query,
+                    plan_texts.text as passage,
+                    plan_items.item_text as item,
+                    plan_items.gold_answers,
                     plan_work.answer
                 from plan_work
-                inner join plan_passages on plan_work.passage_no = plan_passages.passage_no
-                inner join plan_items on plan_work.item_no = plan_items.item_no
+                inner join plan_passages using (passage_no)
+                inner join plan_items using (item_no)
+                inner join plan_texts using (text_no)
+                inner join lake.raw.queries
+                    on
+                        queries.collection = getvariable('collection')
+                        and queries.query_id = plan_passages.query_id
                 where plan_work.chunk_no between $first and $last
                 order by plan_work.chunk_no, plan_work.work_no
                 """,
                 first=window[0],
                 last=window[-1],
             )
-            texts = self._texts(window[0], window[-1])
             for _, rows in work.group_by("chunk_no", maintain_order=True):
-                yield self._chunk(rows, *texts)
+                yield self._chunk(rows)
 
     def _fetch_texts(self) -> None:
         self.lake.connection.execute(
@@ -156,38 +162,7 @@ class Plan:
             """
         )
 
-    def _texts(self, first: int, last: int) -> tuple[dict, dict, dict]:
-        """Queries, passages and items of these chunks."""
-
-        def of_window(query: str) -> list[tuple]:
-            window = "from plan_work where chunk_no between $first and $last"
-            return self.lake.rows(query.format(window=window), first=first, last=last)
-
-        queries = of_window(
-            """
-            select query_id, text from lake.raw.queries
-            where collection = getvariable('collection') and query_id in (
-                select query_id from plan_items where item_no in (select item_no {window})
-            )
-            """
-        )
-        passages = of_window(
-            """
-            select text_no, text from plan_texts where text_no in (
-                select text_no from plan_passages
-                where passage_no in (select passage_no {window})
-            )
-            """
-        )
-        items = of_window(
-            """
-            select item_no, item_text, gold_answers from plan_items
-            where item_no in (select item_no {window})
-            """
-        )
-        return dict(queries), dict(passages), {no: (text, gold) for no, text, gold in items}
-
-    def _chunk(self, rows: "pl.DataFrame", queries: dict, passages: dict, items: dict) -> Chunk:
+    def _chunk(self, rows: "pl.DataFrame") -> Chunk:
         import polars as pl
 
         key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id")
@@ -201,15 +176,8 @@ class Plan:
             pl.col("leader_no").rank("dense").sub(1).cast(pl.UInt32).alias("prompt_no"),
             "is_leader",
         )
-        asks = rows.filter("is_leader").select("query_id", "text_no", "item_no", "answer")
-        return Chunk(
-            content.hexdigest()[:32],
-            pairs,
-            asks,
-            {name: queries[name] for name in asks["query_id"].unique()},
-            {number: passages[number] for number in asks["text_no"].unique()},
-            {number: items[number] for number in asks["item_no"].unique()},
-        )
+        asks = rows.filter("is_leader").select("query", "passage", "item", "answer", "gold_answers")
+        return Chunk(content.hexdigest()[:32], pairs, asks)
 
 
 def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None) -> None:

@@ -1,6 +1,5 @@
 """What is asked to be graded, and the chunks it is done in."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,16 +27,13 @@ class Chunk:
     `pairs` has a row per pair: query_id, passage_id, passage_sha256, query_sha256 (null where the
     prompt does not name the query), item_id, prompt_no (0-based; pairs with the same one get the
     same answer), is_leader (the first pair of its prompt).
-    `asks` has a row per prompt, in the order of prompt_no: query_id, text_no, item_no, answer.
-    `queries`, `passages` and `items` are the texts that these name; items with their gold answers.
+    `asks` has a row per prompt, in the order of prompt_no: the texts query, passage, item, answer
+    (null where none is verified), and the item's gold_answers.
     """
 
     id: str
     pairs: "pl.DataFrame"
     asks: "pl.DataFrame"
-    queries: Mapping[str, str]
-    passages: Mapping[int, str]
-    items: Mapping[int, tuple[str, list[str] | None]]
 
     def __len__(self) -> int:
         return self.pairs.height
@@ -49,21 +45,13 @@ class Chunk:
     @property
     def prompts(self) -> list[dict[str, str]]:
         """The values of each prompt's slots."""
-        rows = self.asks.select("query_id", "text_no", "item_no", "answer").iter_rows()
-        return [
-            {
-                "query": self.queries[query_id],
-                "passage": self.passages[text_no],
-                "item": self.items[item_no][0],
-                **({} if answer is None else {"answer": answer}),
-            }
-            for query_id, text_no, item_no, answer in rows
-        ]
+        rows = self.asks.drop("gold_answers").to_dicts()
+        return [{slot: text for slot, text in row.items() if text is not None} for row in rows]
 
     @property
     def gold_answers(self) -> list[list[str] | None]:
         """Of each prompt's item."""
-        return [self.items[item_no][1] for item_no in self.asks["item_no"]]
+        return self.asks["gold_answers"].to_list()
 
     def halves(self) -> "tuple[Chunk, Chunk]":
         """The first half of the prompts with their pairs, and the rest."""

@@ -78,5 +78,5 @@ def _alike(answer: str, gold: str) -> bool:
 
 
 def is_ill_formed(answer: str) -> bool:
-    """Whether this is no answer: empty, only punctuation, or an option's letter ("(iii)")."""
+    """Whether this is not an answer: empty, only punctuation, or an option's letter ("(iii)")."""
     return not bare(answer) or bool(_OPTION.fullmatch(answer.strip()))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator, ValidationError
 
-from gradelake.grading.prompts.judged_pairs import check_assessor
+from gradelake.grading.prompts.judged_pairs import JUDGED, check_assessor
 from gradelake.grading.prompts.prompt import Example
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked, files
@@ -32,7 +32,7 @@ class _Line(Checked):
 def _word(label: Any, scale: Scale) -> str:
     word = scale.word_of(str(label)) if type(label) in (int, str) else None
     if word is None:
-        raise ValueError(f"{label!r} is no word of the scale: {', '.join(scale.words)}")
+        raise ValueError(f"{label!r} is not a word of the scale: {', '.join(scale.words)}")
     return word
 
 
@@ -40,7 +40,7 @@ def read_examples(path: Path, shown: str, scale: Scale) -> list[Example]:
     """The examples of a JSONL file, in its order.
 
     Raises `Rejected` with every line that lacks passage, query or label, has a key nobody reads,
-    or a label that is no word of the scale.
+    or a label that is not a word of the scale.
     """
     problems = Problems(
         shown, 'Lines look like {"passage": "...", "query": "...", "label": "Yes"}.'
@@ -86,7 +86,7 @@ def sample(
     if few := [grade for grade in dict.fromkeys(scale.words.values()) if counts[grade] < per_label]:
         shown = ", ".join(f"{counts[grade]} of label {grade}" for grade in few)
         raise BadInput(
-            f"{collection} has not {per_label} judged passages of every label: {shown}",
+            f"{collection} does not have {per_label} judged passages of every label: {shown}",
             "Sample fewer per label, or for another scale.",
         )
     word_of = {grade: word for word, grade in reversed([*scale.words.items()])}
@@ -105,28 +105,19 @@ def sample(
     ]
 
 
-_SAMPLE = """
-with labelled as (
-    select
-        case
-            when $numeric then greatest(judgments.relevance, 0)
-            when judgments.relevance >= collections.min_relevant then list_max($grades)
-            else list_min($grades)
-        end as grade,
-        judgments.query_id,
-        judgments.passage_id,
-        queries.text as query,
-        passages.text as passage,
-        sha256(concat_ws(chr(31), $seed, judgments.query_id, judgments.passage_id)) as draw
-    from lake.raw.judgments as judgments
-    inner join lake.raw.collections as collections using (collection)
-    inner join lake.raw.queries as queries using (collection, query_id)
-    inner join lake.raw.passages as passages using (collection, passage_id)
-    where judgments.collection = $collection and judgments.assessor = $assessor
-)
-
-select grade, query_id, passage_id, query, passage
-from labelled
+_SAMPLE = f"""
+{JUDGED}
+select
+    case
+        when $numeric then label
+        when relevance >= min_relevant then list_max($grades)
+        else list_min($grades)
+    end as grade,
+    query_id,
+    passage_id,
+    query,
+    passage
+from judged
 where list_contains($grades, grade)
 window turns as (partition by grade order by draw, query_id, passage_id)
 qualify row_number() over turns <= $per_label

@@ -77,15 +77,21 @@ def sample_pairs(
     highest = lake.value(
         "select max_relevance from lake.raw.collections where collection = ?", collection
     )
+    judged = f"""
+        {JUDGED}
+        from judged
+        where
+            label <= $highest
+            and ($query_ids::varchar[] is null or list_contains($query_ids, query_id))
+    """
     values = {
         "collection": collection,
         "assessor": assessor,
+        "seed": str(seed),
         "highest": highest,
         "query_ids": list(query_ids) if query_ids else None,
     }
-    counts = dict(
-        lake.rows(f"{_JUDGED} select label, count(*) from judged group by label", **values)
-    )
+    counts = dict(lake.rows(f"select label, count(*) from ({judged}) group by label", **values))
     available = {label: counts.get(label, 0) for label in range(highest + 1)}
     if missing := [str(label) for label, n in available.items() if not n]:
         raise BadInput(
@@ -97,30 +103,30 @@ def sample_pairs(
     n = per_label or max(1, round(share * sum(available.values()) / len(available)))
     rows = lake.rows(
         f"""
-        {_JUDGED}
         select query_id, passage_id, label, query, passage
-        from judged
-        qualify row_number() over (
-            partition by label
-            order by sha256(concat_ws(chr(31), $seed, query_id, passage_id)), query_id, passage_id
-        ) <= $n
-        order by sha256(concat_ws(chr(31), $seed, query_id, passage_id)), query_id, passage_id
+        from ({judged})
+        qualify
+            row_number() over (partition by label order by draw, query_id, passage_id) <= $n
+        order by draw, query_id, passage_id
         """,
         **values,
-        seed=str(seed),
         n=n,
     )
     return Sample(tuple(Pair(*row) for row in rows), n, available)
 
 
-_JUDGED = """
+# $collection, $assessor, $seed; `draw` is the order that the seed gives
+JUDGED = """
 with judged as (
     select
         judgments.query_id,
         judgments.passage_id,
+        judgments.relevance,
         greatest(judgments.relevance, 0) as label,
+        collections.min_relevant,
         queries.text as query,
-        passages.text as passage
+        passages.text as passage,
+        sha256(concat_ws(chr(31), $seed, judgments.query_id, judgments.passage_id)) as draw
     from lake.raw.judgments as judgments
     inner join lake.raw.collections as collections using (collection)
     inner join lake.raw.queries as queries using (collection, query_id)
@@ -129,8 +135,6 @@ with judged as (
     where
         judgments.collection = $collection
         and judgments.assessor = $assessor
-        and judgments.relevance <= $highest
-        and ($query_ids::varchar[] is null or list_contains($query_ids, judgments.query_id))
         and (
             near_duplicates.passage_id is null
             or not collections.leave_out_near_duplicates

@@ -43,16 +43,14 @@ _EXTRACTED = frozenset({"extract"})
 
 @dataclass(frozen=True)
 class Parser:
-    """A named way to read replies: `read(text, scale, gold_answers)` gives a `Reading`.
+    """A way to read replies: `read(text, scale, gold_answers)` gives a `Reading`.
 
     `targets` are the targets of the prompts it can read; `needs_gold` says whether it compares
     with gold answers. Nothing raises: a reply that cannot be read has the status `failed`.
     """
 
-    name: str
-    description: str
-    targets: frozenset[str]
     _read: Callable[[str, Scale, Iterable[str] | None], Reading]
+    targets: frozenset[str]
     needs_gold: bool = False
     reads_words: bool = True  # of the scale, so that a lone one needs no more looking
 
@@ -98,6 +96,7 @@ def is_unanswerable(text: str) -> bool:
 
 
 def _strict(text: str, scale: Scale, _gold: object) -> Reading:
+    """One word of the scale and nothing else; else failed."""
     grade = lone_word(text, scale)
     if grade is not None:
         return graded(grade)
@@ -105,6 +104,7 @@ def _strict(text: str, scale: Scale, _gold: object) -> Reading:
 
 
 def _lenient(text: str, scale: Scale, _gold: object) -> Reading:
+    """A grade stated in words, as JSON or first; else failed."""
     if not text:
         return failed("the reply is empty")
     found = find_grade(text, scale)
@@ -116,10 +116,12 @@ def _lenient(text: str, scale: Scale, _gold: object) -> Reading:
 
 
 def _final_score(text: str, scale: Scale, _gold: object) -> Reading:
+    """What "##final score:" says, or one word of the scale; else failed."""
     return find_final_score(text, scale) if text else failed("the reply is empty")
 
 
 def _paper(text: str, scale: Scale, _gold: object) -> Reading:
+    """One word of the scale; unanswerable: the lowest; else 1 (numbers) or the lowest (words)."""
     grade = lone_word(text, scale)
     if grade is not None:
         return graded(grade)
@@ -131,12 +133,14 @@ def _paper(text: str, scale: Scale, _gold: object) -> Reading:
 
 
 def _answer(text: str, scale: Scale, _gold: object) -> Reading:
+    """An answer is 1, none or an ill-formed one 0."""
     if answers.is_ill_formed(text) or is_unanswerable(text):
         return Reading(scale.min, "unanswerable", answer=text)
     return Reading(scale.max, "ok", answer=text)
 
 
 def _answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> Reading:
+    """An answer that matches a gold answer is 1, any other 0."""
     gold = [answer for answer in gold_answers or () if answer.strip()]
     if not gold:
         return Reading(None, "failed", answer=text, error="the item has no gold answers")
@@ -147,39 +151,15 @@ def _answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> 
 
 
 PARSERS: dict[str, Parser] = {
-    parser.name: parser
-    for parser in (
-        Parser("strict", "one word of the scale and nothing else, or failed", _GRADED, _strict),
-        Parser(
-            "lenient", "a grade stated in words, as JSON or first; else failed", _GRADED, _lenient
-        ),
-        Parser(
-            "final_score",
-            'what "##final score:" says, or one word of the scale; else failed',
-            _GRADED,
-            _final_score,
-        ),
-        Parser(
-            "paper",
-            "one word of the scale; unanswerable: the lowest grade; else 1 (numbers) "
-            "or the lowest grade (words)",
-            _GRADED,
-            _paper,
-        ),
-        Parser(
-            "answer",
-            "an answer is 1, none or an ill-formed one 0",
-            _EXTRACTED,
-            _answer,
-            reads_words=False,
-        ),
-        Parser(
-            "answer_key",
-            "an answer that matches a gold answer is 1, any other 0",
-            _EXTRACTED,
-            _answer_key,
-            needs_gold=True,
-            reads_words=False,
-        ),
-    )
+    "strict": Parser(_strict, _GRADED),
+    "lenient": Parser(_lenient, _GRADED),
+    "final_score": Parser(_final_score, _GRADED),
+    "paper": Parser(_paper, _GRADED),
+    "answer": Parser(_answer, _EXTRACTED, reads_words=False),
+    "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False),
 }
+
+
+def parsers_of(target: str) -> list[str]:
+    """Names of those that can read replies to prompts with this target."""
+    return [name for name, parser in PARSERS.items() if target in parser.targets]

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
-from gradelake.grading.prompts.decoding import Decoding
 from gradelake.grading.prompts.examples import read_examples
-from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.parsers import PARSERS, parsers_of
 from gradelake.grading.prompts.prompt import EXAMPLE, LONG, SLOT, WRITING, Prompt
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.scale import Scale
@@ -55,8 +54,23 @@ def _with_slots(example: str) -> str:
             raise ValueError(f"the slot {{{slot}}} is missing")
     for slot in slots:
         if slot not in OF_AN_EXAMPLE:
-            raise ValueError(f"{{{slot}}} is no slot of an example")
+            raise ValueError(f"{{{slot}}} is not a slot of an example")
     return example
+
+
+class Decoding(Checked):
+    """What a prompt file or `[graders.NAME] decoding` states; None what it does not."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+
+    @property
+    def stated(self) -> dict[str, float | int]:
+        return self.model_dump(exclude_unset=True)
 
 
 class PromptFile(Checked):
@@ -123,7 +137,7 @@ def own_prompts(project: Project) -> dict[str, Prompt]:
 def load_prompts(project: Project) -> dict[str, Prompt]:
     """All prompts by name: the shipped ones, and those of the folder in `[grading] prompts`.
 
-    Raises `BadInput` for a folder that is not there and `Rejected` for a file that is no prompt.
+    Raises `BadInput` for a folder that is not there and `Rejected` for a file that is not a prompt.
     """
     return {**shipped_prompts(), **own_prompts(project)}
 
@@ -193,11 +207,8 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
             yield "", f"{key} is missing"
     parser = content.get("parser")
     if parser in PARSERS and target not in PARSERS[parser].targets:
-        able = [name for name, known in PARSERS.items() if target in known.targets]
-        yield (
-            "parser",
-            f"parser: {parser!r} cannot read replies to {of}; these can: {', '.join(able)}",
-        )
+        able = ", ".join(parsers_of(target))
+        yield "parser", f"parser: {parser!r} cannot read replies to {of}; these can: {able}"
 
 
 def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
@@ -212,14 +223,14 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
     of = f" of a prompt with target {target}" if target in SLOTS else ""
     for slot in dict.fromkeys(slots):
         if slot not in allowed:
-            message = f"template: {{{slot}}} is no slot{of}. {did_you_mean(slot, allowed)}"
+            message = f"template: {{{slot}}} is not a slot{of}. {did_you_mean(slot, allowed)}"
             yaml.add_at("template", f"{{{slot}}}", message)
     for slot in required:
         if slot not in slots:
             wrong("template", f"the slot {{{slot}}} is missing")
     for slot in LONG:
         if slots.count(slot) > 1:
-            wrong("template", f"{{{slot}}} may stand there only once")
+            wrong("template", f"{{{slot}}} may appear only once")
     for key in ("examples", "example"):
         if key in content and "examples" not in slots:
             wrong(key, "the template has no slot {examples}")

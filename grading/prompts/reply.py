@@ -53,7 +53,7 @@ _JSON_KEYS = (
 )
 _MAX_OBJECTS = 50  # `{` tried in a reply
 _LIST_LINE = re.compile(r"^[^\w\n]{0,8}\d+ ?[.:)=]", re.MULTILINE)
-# a label's value is no grade when it goes on like this: 3.5, 3-4, 3 to 5, 2/3 of another scale
+# a label's value is not a grade when it goes on like this: 3.5, 3-4, 3 to 5, 2/3 of another scale
 _RANGE = r"(?!\w|[.,:]\d|\s*(?:-|\u2013|\u2014|to|or|through|and)\s*\d|\s*%)"
 _ENDS = re.compile(_RANGE)
 _OUT_OF = r"\s*(?:/|out of)\s*(?P<top>\d+(?:\.\d+)?)"

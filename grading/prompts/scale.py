@@ -25,15 +25,17 @@ class Scale:
         if isinstance(value, str):
             ends = re.fullmatch(r"([0-9])\s*-\s*([0-9])", value.strip())
             if not ends or int(ends[1]) >= int(ends[2]):
-                raise ValueError(f"{value!r} is no scale; write it as 0-5, or as {{No: 0, Yes: 1}}")
+                raise ValueError(
+                    f"{value!r} is not a scale; write it as 0-5, or as {{No: 0, Yes: 1}}"
+                )
             return cls({str(grade): grade for grade in range(int(ends[1]), int(ends[2]) + 1)})
         if not isinstance(value, Mapping) or not value:
-            raise ValueError(f"{value!r} is no scale; write it as 0-5, or as {{No: 0, Yes: 1}}")
+            raise ValueError(f"{value!r} is not a scale; write it as 0-5, or as {{No: 0, Yes: 1}}")
         for word, grade in value.items():
             if isinstance(grade, bool) or not isinstance(grade, int) or not 0 <= grade <= 9:
                 raise ValueError(f"the grade of {word!r} is {grade!r}, not a whole number 0 to 9")
             if not isinstance(word, str) or not word.strip():
-                raise ValueError(f"{word!r} is no word; put it in quotes")
+                raise ValueError(f"{word!r} is not a word; put it in quotes")
         if len(set(value.values())) < 2:
             raise ValueError("a scale has at least two grades")
         folded = [word.strip().casefold() for word in value]

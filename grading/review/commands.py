@@ -60,9 +60,8 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
           --only-answered
     """
     from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.cards import VIEWS, Wish, deal
+    from gradelake.grading.review.cards import VIEWS, Wish, choose_tau, deal, find_grader
     from gradelake.grading.review.keys import Lines, Terminal
-    from gradelake.grading.review.reviewable import choose_tau, find_grader
     from gradelake.grading.review.screen import Screen
     from gradelake.grading.review.session import Session
     from gradelake.grading.review.summary import print_summary, summary
@@ -85,8 +84,8 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
         try:
             session.run()
         finally:
-            verdicts.close(sys.argv[1:], session.sitting.reviewed)
-        made = summary(lake, wish, deck, session.sitting)
+            verdicts.close(sys.argv[1:], len(session.said) - session.count(None))
+        made = summary(session)
     if as_json:
         console.print_json(made)
     else:

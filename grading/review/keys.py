@@ -38,7 +38,7 @@ class Terminal:
 class Lines:
     """A line for each key, and one for each text; an empty one is Enter.
 
-    Raises `BadInput` for a line that is no key: a script that went astray must not go on.
+    Raises `BadInput` for a line that is not a key: a script that has gone wrong must stop.
     """
 
     def __init__(self, stream: TextIO, write: Callable[[str], None]):

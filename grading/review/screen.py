@@ -4,8 +4,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from gradelake.grading.review.cards import Card, Reviewed
-from gradelake.grading.review.reviewable import Reviewable
+from gradelake.grading.review.cards import Card, Reviewable, Reviewed
 from gradelake.sql.common.console import printable
 
 WIDTH = 80

@@ -1,10 +1,7 @@
 """One sitting: card after card, until none is left or the person leaves."""
 
-from dataclasses import dataclass, field
-
-from gradelake.grading.review.cards import Card, Deck, Reviewed, passage_text
+from gradelake.grading.review.cards import Card, Deck, Reviewable, Reviewed, passage_text
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
-from gradelake.grading.review.reviewable import Reviewable
 from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
@@ -12,31 +9,24 @@ ASK = "[a]gree [d]isagree [s]kip [n]ote [u]ndo [q]uit: "
 _BACK = "b"
 
 
-@dataclass
-class Sitting:
-    """What was said of which card (None: skipped), by its number in the deck."""
-
-    said: dict[int, Reviewed | None] = field(default_factory=dict)
-
-    def count(self, verdict: str | None) -> int:
-        return sum((each and each.verdict) == verdict for each in self.said.values())
-
-    @property
-    def reviewed(self) -> int:
-        return len(self.said) - self.count(None)
-
-
 class Session:
-    """Shows a deck and commits each verdict at once. `sitting` tells what was said."""
+    """Shows a deck and commits each verdict at once.
+
+    `said`: what was said of which card (None: skipped), by its number in the deck.
+    """
 
     def __init__(self, deck: Deck, verdicts: Verdicts, keys: Terminal | Lines, screen: Screen):
         self.deck = deck
         self.verdicts = verdicts
         self.keys = keys
         self.screen = screen
-        self.sitting = Sitting()
+        self.said: dict[int, Reviewed | None] = {}
         self._path: list[int] = []  # cards that were answered or skipped, the last one last
         self._notes: dict[int, str] = {}
+
+    def count(self, verdict: str | None) -> int:
+        """How often this was said; None: skipped."""
+        return sum((each and each.verdict) == verdict for each in self.said.values())
 
     def run(self) -> None:
         """Until the last card, `q`, or the end of the input."""
@@ -74,7 +64,7 @@ class Session:
                     if note and not card.before:
                         self.screen.write("a note is kept with a verdict only: it is gone\n")
                     self._notes.pop(at, None)
-                    self.sitting.said[at] = None
+                    self.said[at] = None
                     self._path.append(at)
                     return at + 1
                 case "n":
@@ -89,12 +79,12 @@ class Session:
 
     def _answer(self, at: int, reviewed: Reviewed) -> int:
         self.verdicts.put(self.deck.cards[at], reviewed)
-        self.sitting.said[at] = reviewed
+        self.said[at] = reviewed
         self._path.append(at)
         return at + 1
 
     def _own_grade(self, card: Card, grader: Reviewable) -> str:
-        """A grade as text, `ENTER` for none, or `_BACK`. The grader's own is no other one."""
+        """A grade as text, `ENTER` for none, or `_BACK`. The grader's own is not among them."""
         grades = [str(grade) for grade in grader.scale if grade != card.grade]
         low, high = grader.scale_min, grader.scale_max
         ask = f"your grade, {low} to {high} but not {card.grade}; Enter for none, [b]ack: "
@@ -107,7 +97,7 @@ class Session:
     def _undo(self) -> int:
         """Back to the card before, as it was before it was answered."""
         at = self._path.pop()
-        if reviewed := self.sitting.said.pop(at):
+        if reviewed := self.said.pop(at):
             card: Card = self.deck.cards[at]
             self.verdicts.put(card, card.before)
             if reviewed.note:

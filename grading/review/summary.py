@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from gradelake.grading.review.cards import Deck, Wish
-from gradelake.grading.review.session import Sitting
+from gradelake.grading.review.session import Session
 from gradelake.sql.common import console
-from gradelake.sql.lake.lake import Lake
 
 
-def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, Any]:
+def summary(session: Session) -> dict[str, Any]:
     """This sitting's counts, and the assessor's row of `review_agreement`, as of now."""
-    frame = lake.frame(
+    wish, deck = session.verdicts.wish, session.deck
+    found = session.verdicts.lake.objects(
         "select * from lake.marts.review_agreement "
         "where collection = ? and grader = ? and assessor = ? and tau = ?",
         wish.collection,
@@ -19,18 +18,18 @@ def summary(lake: Lake, wish: Wish, deck: Deck, sitting: Sitting) -> dict[str, A
         wish.tau,
     )
     first_verdicts = sum(
-        1 for at, said in sitting.said.items() if said and not deck.cards[at].before
+        1 for at, said in session.said.items() if said and not deck.cards[at].before
     )
     return {
         "collection": wish.collection,
         "grader": wish.grader.name,
         "assessor": wish.assessor,
         "tau": wish.tau,
-        "agreed_now": sitting.count("agree"),
-        "disagreed_now": sitting.count("disagree"),
-        "skipped_now": sitting.count(None),
+        "agreed_now": session.count("agree"),
+        "disagreed_now": session.count("disagree"),
+        "skipped_now": session.count(None),
         "not_reviewed": deck.n_left - first_verdicts,
-        "agreement": frame.to_dicts()[0] if frame.height else None,
+        "agreement": found[0] if found else None,
     }
 
 

@@ -9,7 +9,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from gradelake.grading.review.cards import Card, Reviewed, Wish
-from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.common.clock import utc_now
 
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake

@@ -17,7 +17,7 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import machines
-from gradelake.grading.run.attempts import TRIES
+from gradelake.grading.run.attempts import TRIES, EngineBroken
 from gradelake.grading.run.staged_files import Graded
 from gradelake.sql.common.errors import WorkFailed
 
@@ -159,6 +159,11 @@ class Crew:
         try:
             result = ray.get(reference)
         except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, EngineBroken):
+                yield from self._bury(actor, str(error.cause), waiting, stopping)
+                return
+            if isinstance(error.cause, EngineUnusable):
+                raise error.cause from None
             raise WorkFailed(
                 f"a worker failed: {error.cause or error}".splitlines()[0],
                 "What was committed stays. Run again with --debug for more.",
@@ -169,16 +174,9 @@ class Crew:
         if reference == actor.ready:
             actor.ready = None
             self.failed_starts = 0
-            if result:
-                raise WorkFailed(*result)
             self.ready_at = self.ready_at or time.monotonic()
             return
-        if result.broken:
-            yield from self._bury(actor, result.broken, waiting, stopping)
-            return
         actor.work = deque((r, chunk) for r, chunk in actor.work if r != reference)
-        if result.unusable:
-            raise WorkFailed(*result.unusable)
         self.answered = True
         self.deaths_in_a_row = 0
         yield result
@@ -261,13 +259,9 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: Any) -> tuple[str, str] | None:
-            """Load the engine; message and hint when that cannot be done."""
-            try:
-                self.worker = worker.started()
-            except EngineUnusable as error:
-                return error.message, error.hint
-            return None
+        def start(self, worker: Any) -> None:
+            """Load the engine. Raises `EngineUnusable` when that cannot be done."""
+            self.worker = worker.started()
 
         def grade(self, chunk: Chunk) -> Graded:
             return self.worker.grade(chunk)

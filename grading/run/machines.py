@@ -47,7 +47,7 @@ def join(ray_address: str | None) -> bool:
 
 
 def _send_token() -> None:
-    """`ray start` asks for a token where one exists; whoever joins has to be told to send it."""
+    """`ray start` asks for a token where one exists; whoever joins must be told to send it."""
     file = Path("~/.ray/auth_token").expanduser()
     if any(os.environ.get(name) for name in _TOKENS) or file.is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")

@@ -3,7 +3,6 @@
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from gradelake.grading.command_text import now_and_then
 from gradelake.grading.run.run import Run
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
@@ -15,7 +14,7 @@ class Progress:
     def __init__(self) -> None:
         self.bar: Bar | None = None
         self.task: TaskID | None = None
-        self.line = now_and_then(_line)
+        self.line = console.now_and_then(_line)
 
     def __enter__(self) -> "Progress":
         if console.shows_progress():
@@ -33,10 +32,6 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self.bar and self.task is not None:
             self.bar.stop()
-
-    def tell(self, line: str) -> None:
-        """A line beside the progress."""
-        console.tell(line)
 
     def __call__(self, run: Run, committer: Committer) -> None:
         if self.bar:

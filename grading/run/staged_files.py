@@ -18,13 +18,11 @@ class Graded:
     content: bytes | None = None
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0  # in the engine
-    unusable: tuple[str, str] | None = None  # message and hint: the run has to stop
-    broken: str | None = None  # why another process should try: this one's engine always raises
 
 
 def shared_mark(staging: Path, batch_id: str) -> Path:
     """The file by which a worker knows the run's own staging folder. On another machine a folder
-    of the same name may be there, and the driver would look for the answers in vain."""
+    of the same name may be there, and the driver would never find the answers there."""
     return staging / f".{batch_id}.run"
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.grading.engines import Engine, EngineUnusable, Response
+from gradelake.grading.engines import Engine, Response
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
-from gradelake.grading.run.attempts import EngineBroken, ask, expectation
+from gradelake.grading.run.attempts import ask, expectation
 from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
 from gradelake.sql.common.clock import utc_now
 
@@ -35,17 +35,15 @@ class Worker:
         return self.write(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
 
     def grade(self, chunk: Chunk) -> Graded:
-        """Grade a chunk and write its rows to the staging folder, whole or not at all."""
+        """Grade a chunk and write its rows to the staging folder, whole or not at all.
+
+        Raises `EngineUnusable` where the run has to stop, `EngineBroken` where another process
+        should try.
+        """
+        assert self.engine is not None
         started = time.perf_counter()
-        try:
-            assert self.engine is not None
-            answered = ask(self.grader, self.engine.score, chunk)
-        except EngineUnusable as error:
-            return Graded(chunk.id, unusable=(error.message, error.hint))
-        except EngineBroken as error:
-            return Graded(chunk.id, broken=str(error))
-        seconds = time.perf_counter() - started
-        return self.write(chunk, answered, seconds)
+        answered = ask(self.grader, self.engine.score, chunk)
+        return self.write(chunk, answered, time.perf_counter() - started)
 
     def write(
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0

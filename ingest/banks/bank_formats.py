@@ -18,7 +18,7 @@ Reader = Callable[[int | None, dict, Findings], Iterator[Draft]]
 
 
 def format_of(bank: Any) -> str | None:
-    """Which format an object is in, from its keys; None when it is no bank."""
+    """Which format an object is in, from its keys; None when it is not a bank."""
     if not isinstance(bank, dict):
         return None
     if "nugget_bank" in bank or "claim_bank" in bank:
@@ -199,7 +199,7 @@ def _listed(
         if isinstance(value, str) and text_key:
             value = {text_key: value}
         if not isinstance(value, dict):
-            findings.leave_out("bank", line, f"{place} is left out: {value!r} is no object")
+            findings.leave_out("bank", line, f"{place} is left out: {value!r} is not an object")
             continue
         at = line_of(value, line)
         if name is not None and value.get(text_key) is None:

@@ -75,7 +75,7 @@ class Findings:
 
 
 def settle(draft: Draft, findings: Findings) -> Item | None:
-    """The item a draft stands for, or None (and said why) when that is not clear."""
+    """The item a draft stands for; None, with a finding, when that is not clear."""
 
     def leave_out(kind: str, message: str) -> Item | None:
         findings.leave_out(kind, draft.line, f"{draft.place} is left out: {message}")
@@ -100,7 +100,7 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
         return leave_out("kind", f"kind {_shown(draft.kind)} is neither question nor nugget")
     weight = 1.0 if draft.weight is None else _number(draft.weight)
     if weight is None or weight < 0:
-        wanted = "no number" if weight is None else "negative"
+        wanted = "not a number" if weight is None else "negative"
         return leave_out("weight", f"weight {_shown(draft.weight)} is {wanted}")
     answers = _answers(draft.gold_answers)
     if answers is None:
@@ -134,7 +134,7 @@ def _note_other_id(draft: Draft, stated: str, expected: str, text: str, findings
 
 
 def _id(value: Any, what: str, draft: Draft, findings: Findings) -> str | None:
-    """An id as text, '' where there is none; None for what can be no id."""
+    """An id as text, '' where there is none; None for what cannot be an id."""
     if value is None:
         return ""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -154,7 +154,7 @@ def _number(value: Any) -> float | None:
 
 
 def _answers(value: Any) -> list[str] | None:
-    """Accepted answers, stripped, each once; None when they are no texts."""
+    """Accepted answers, stripped, each once; None when they are not texts."""
     if value is None:
         return []
     values = value if isinstance(value, list) else [value]

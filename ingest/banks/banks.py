@@ -10,13 +10,14 @@ import polars as pl
 from gradelake.ingest.banks import bank_checks, bank_csv, bank_formats, bank_json
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item, settle
 from gradelake.sql.common import console, files
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import Transaction, utc_now
+from gradelake.sql.lake.transaction import Transaction
 
 _NO_BANK = (
     "A bank is JSON (of the RUBRIC workbench, nuggetizer, autojudge or TQA) or a CSV with the "
@@ -75,7 +76,7 @@ def import_bank(
     """Store a bank's items; a changed file replaces the bank's items in one commit.
 
     Grades of items that are gone stay in the lake. Raises `BadInput` for an unknown collection or
-    a name that cannot be used, and `Rejected` for a file that is no bank or from which no item
+    a name that cannot be used, and `Rejected` for a file that is not a bank or from which no item
     can be used.
     """
     check_name(bank, "--name")
@@ -104,7 +105,7 @@ def import_bank(
 def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[Item]:
     """The items of a bank, each once; `format_` is auto, csv or one of `bank_formats.READERS`.
 
-    Oddities go to `findings`. Raises `Rejected` for a file that is no bank of that format.
+    Oddities go to `findings`. Raises `Rejected` for a file that is not a bank of that format.
     """
     data = files.read(path, shown)
     drafts = _drafts(data, shown, format_, findings)
@@ -128,14 +129,14 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
         format_ = next(filter(None, formats), "")
     if format_ not in formats:
         found = ", ".join(sorted({name for name in formats if name}))
-        what = f"this is no {format_} bank" if format_ else "this is not a rubric bank"
+        what = f"this is not in the {format_} format" if format_ else "this is not a rubric bank"
         raise reject(shown, None, what, f"It looks like --format {found}." if found else _NO_BANK)
     drafts: list[Draft] = []
     for (line, bank), name in zip(banks, formats, strict=True):
         if name == format_:
             drafts.extend(bank_formats.READERS[format_](line, bank, findings))
         else:
-            findings.leave_out("bank", line, f"left out: this is no {format_} bank", n=0)
+            findings.leave_out("bank", line, f"left out: not in the {format_} format", n=0)
     return drafts
 
 

@@ -12,6 +12,7 @@ from ir_datasets.formats import BaseDocs, BaseQueries
 
 from gradelake.ingest.collections import texts
 from gradelake.ingest.collections.collection import Collection
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
 
@@ -29,21 +30,21 @@ class LocalQueries(BaseQueries):
 class LocalDocs(BaseDocs):
     """Passages of a local file."""
 
-    def __init__(self, file: Path, shown: str):
-        self._file, self._shown = file, shown
+    def __init__(self, file: Path, shown: str, progress: Callable[..., Any]):
+        self._file, self._shown, self._progress = file, shown, progress
 
     def docs_iter(self) -> Iterator[texts.Passage]:
-        yield from texts.read_passages(self._file, self._shown)
+        yield from texts.read_passages(self._file, self._shown, self._progress)
 
     def docs_store(self) -> "LocalDocs":
         return self
 
     def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[texts.Passage]:
-        docs = {doc.doc_id: doc for doc in self.docs_iter()}
-        return (docs[doc_id] for doc_id in doc_ids if doc_id in docs)
+        wanted = set(doc_ids)
+        return (doc for doc in self.docs_iter() if doc.doc_id in wanted)
 
 
-def load(collection: Collection) -> ir_datasets.Dataset:
+def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_datasets.Dataset:
     """The collection's dataset: the named one, in which local topics and passages take the place
     of its own; or these alone.
 
@@ -52,7 +53,7 @@ def load(collection: Collection) -> ir_datasets.Dataset:
     path, topics, passages = collection.path, collection.queries, collection.passages
     local = [
         LocalQueries(path(topics), topics) if topics else None,
-        LocalDocs(path(passages), passages) if passages else None,
+        LocalDocs(path(passages), passages, progress) if passages else None,
     ]
     dataset_id = collection.ir_dataset
     if not dataset_id:
@@ -65,10 +66,10 @@ def load(collection: Collection) -> ir_datasets.Dataset:
         ) from error
 
 
-def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> list[Any]:
+def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     """All records that ir_datasets hands out, turning a failed download into a rejection."""
     try:
-        return list(records())
+        yield from records()
     except Rejected:
         raise
     except Exception as error:  # ir_datasets raises whatever its download or parser raised

@@ -8,11 +8,12 @@ import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.sql.common import files
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import Transaction, utc_now
+from gradelake.sql.lake.transaction import Transaction
 
 
 def judge_id(name: str) -> str:

@@ -1,6 +1,8 @@
 """Passages: those of the corpus, and those that generated responses were split into."""
 
 import hashlib
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -10,15 +12,15 @@ from gradelake.ingest.collections.targets import Targets
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.contracts import types_of
 
+BATCH = 10_000  # passages held at a time
 # The passages that count for a query (the pool), over the tables of this transaction.
 # dbt derives the pool that marts use; this is its superset for looking up texts.
 POOL = """
     select passage_id from lake.raw.judgments where collection = $collection
     union
-    select passage_id from lake.raw.run_entries where collection = $collection
-    qualify row_number() over (
-        partition by system, query_id order by score::float desc, passage_id desc
-    ) <= $depth
+    select unnest(max_by(passage_id, (score::float, passage_id), $depth))
+    from lake.raw.run_entries where collection = $collection
+    group by system, query_id
 """
 WITHOUT_TEXT = """
     anti join (select passage_id from lake.raw.passages where collection = $collection)
@@ -28,13 +30,18 @@ WITHOUT_TEXT = """
 
 def add_generated(into: Targets, found: list[Response]) -> None:
     """Add the passages of responses that the lake does not have yet."""
-    known = into.known("passages", "passage_id")
     rows = {
         passage_id: (passage_id, text, position)
         for response in found
         for position, (passage_id, text) in enumerate(response.passages(), start=1)
-        if passage_id not in known
     }
+    for (passage_id,) in into.transaction.lake.rows(
+        "select passage_id from lake.raw.passages "
+        "where collection = ? and passage_id in (select unnest(?))",
+        into.name,
+        list(rows),
+    ):
+        del rows[passage_id]
     frame = pl.DataFrame(
         list(rows.values()),
         orient="row",
@@ -101,32 +108,36 @@ def _pooled(into: Targets) -> None:
         into.count("passages", n_rows)
 
 
-def _replace(into: Targets, found: list[Any]) -> int:
+def _replace(into: Targets, found: Iterator[Any]) -> int:
     """Insert passages, replacing those with the same id. Others in the lake stay."""
-    frame = pl.DataFrame(
-        [(doc.doc_id, doc.default_text()) for doc in found],
-        orient="row",
-        schema=types_of("passages", "passage_id", "text"),
-    )
-    blank = frame["text"].fill_null("").str.strip_chars() == ""
-    if blank.any():
-        into.outcome.warnings.append(
-            f"{counted(int(blank.sum()), 'passages', 'have')} an empty text; left out"
-        )
-        frame = frame.filter(~blank)
-    if frame.is_empty():
-        return 0
     shown = into.collection.passages or into.dataset_id
-    rows = into.checked("passages", _hashed(frame), shown, origin="corpus")
-    connection = into.transaction.lake.connection
-    connection.register("new_passages", frame)
+    staged, n_blank, line = into.staged("passages"), 0, 1
+    while docs := list(islice(found, BATCH)):
+        frame = pl.DataFrame(
+            [(doc.doc_id, doc.default_text()) for doc in docs],
+            orient="row",
+            schema=types_of("passages", "passage_id", "text"),
+        ).with_row_index("line", offset=line)
+        line += frame.height
+        blank = frame["text"].fill_null("").str.strip_chars() == ""
+        n_blank += int(blank.sum())
+        rows = _hashed(frame.filter(~blank)).with_columns(pl.col("line").cast(pl.Int64))
+        into.stage(staged, rows, shown, origin="corpus")
+    into.require_no_repeats(staged, shown)
+    if n_blank:
+        into.outcome.warnings.append(
+            f"{counted(n_blank, 'passages', 'have')} an empty text; left out"
+        )
+    if not staged.n_rows:
+        return 0
     into.transaction.run(
         "delete from {lake}.raw.passages where collection = ? "
-        "and passage_id in (select passage_id from new_passages)",
+        f"and passage_id in (select passage_id from {staged.view})",
         into.name,
     )
-    connection.unregister("new_passages")
-    return into.transaction.insert_checked("passages", rows)
+    return into.transaction.insert_from(
+        "passages", f"select * exclude (line, place) from {staged.view}"
+    )
 
 
 def _hashed(passages: pl.DataFrame) -> pl.DataFrame:

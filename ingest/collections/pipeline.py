@@ -17,12 +17,12 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.judgments import imported_mark
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import utc_now
 
 
 def ingest(
@@ -30,15 +30,15 @@ def ingest(
 ) -> Outcome:
     """Bring a collection's new and changed inputs into the lake.
 
-    `progress(what, iterable, total)` wraps loops that take long. Raises `BadInput` for unusable
-    settings; unusable files are in the outcome's `rejected`. What has arrived in the collection's
-    inbox is read with the rest, and put away once it was committed.
+    `progress` wraps loops that take long, as `console.progress` does. Raises `BadInput` for
+    unusable settings; unusable files are in the outcome's `rejected`. What has arrived in the
+    collection's inbox is read with the rest, and put away once it was committed.
     """
     outcome = Outcome(collection.name, inbox=inboxes.look(collection))
     collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
     outcome.rejected.extend(strange)
     with lake.transaction("ingest", collection.name) as transaction:
-        _bring_in(Targets(transaction, collection, outcome), progress)
+        _bring_in(Targets(transaction, collection, outcome, progress))
         transaction.say(**outcome.counts)
         if transaction.dirty:
             transaction.finish_run(arguments)
@@ -64,7 +64,7 @@ def ingest_collection(
     return outcome
 
 
-def _bring_in(into: Targets, progress: Callable[..., Any]) -> None:
+def _bring_in(into: Targets) -> None:
     """The steps of one ingest, in an order in which each can check what it names."""
     into.guarded(_queries, into)
     into.query_ids = into.known("queries", "query_id")
@@ -73,7 +73,7 @@ def _bring_in(into: Targets, progress: Callable[..., Any]) -> None:
     for assessor, source in _judgment_sources(into).items():
         into.guarded(_judgments, into, assessor, source)
     into.guarded(_near_duplicates, into)
-    systems = Systems(into, progress)
+    systems = Systems(into)
     systems.runs()
     systems.responses()
     into.outcome.inbox.was_read = True

@@ -2,21 +2,20 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.lake.contracts import types_of
-from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.lake.staged import Staged
 
-BATCH_ROWS = 2_000_000  # run entries written at a time
 READERS = 2  # files unzipped and parsed side by side
 RANKING = types_of("run_entries", "query_id", "passage_id", "rank", "score")
 
@@ -28,7 +27,7 @@ class RunSource:
     system: str
     shown: str
     sha256: str
-    read: Callable[[], pl.DataFrame]
+    read: Callable[[], Iterator[pl.DataFrame]]
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ class ResponseFile:
 class Systems:
     """Brings the systems of a collection in. A system's name belongs to one file."""
 
-    def __init__(self, into: Targets, progress: Callable[..., Any]):
+    def __init__(self, into: Targets):
         self.into = into
-        self.progress = progress
         self.claimed: set[str] = set()  # systems that a file of this ingest brings
         self.of_refused: set[str] = set()  # those that the lake has of files refused this time
 
@@ -57,8 +55,45 @@ class Systems:
             for source in self._run_sources()
             if self.into.changed(self._system_target(source.system), source.sha256)
         ]
-        for batch in self._batches(changed):
-            self._write_runs(batch)
+        if not changed:
+            return
+        staged = self.into.staged("run_entries")
+        good: list[tuple[str, str, str, int]] = []
+        with ThreadPoolExecutor(READERS) as readers:
+            ahead = _read_ahead(readers, changed)
+            for source, frames in self.into.progress("reading runs", ahead, len(changed)):
+                try:
+                    n_rows = self._stage_run(staged, source, frames)
+                    good.append((source.system, source.shown, source.sha256, n_rows))
+                except Rejected as rejected:
+                    self.into.outcome.rejected.append(rejected)
+        if not good:
+            return
+        self._replace_systems("ranking", good)
+        n_rows = self.into.transaction.insert_from(
+            "run_entries",
+            f"select * exclude (line, place) from {staged.view} where system in (select unnest(?))",
+            [system for system, *_ in good],
+        )
+        self.into.count("run_entries", n_rows)
+
+    def _stage_run(self, staged: Staged, source: RunSource, frames: Iterator[pl.DataFrame]) -> int:
+        """Add a run's rows to those of others. Returns how many. Raises `Rejected` for a run that
+        cannot be used, some of whose rows may then be among them."""
+        n_rows = n_frames = no_rank = 0
+        for frame in frames:
+            trec.require_known_queries(frame, self.into.query_ids, source.shown)
+            self.into.stage(staged, frame, source.shown, system=source.system)
+            n_rows, n_frames = n_rows + frame.height, n_frames + 1
+            no_rank += frame["rank"].null_count()
+        if n_frames > 1:
+            self.into.require_no_repeats(staged, source.shown, system=source.system)
+        if no_rank and source.shown != self.into.dataset_id:
+            self.into.outcome.warnings.append(
+                f"{source.shown}: ranks that are no whole numbers are left empty: "
+                f"{no_rank:,} (ranking is by score)"
+            )
+        return n_rows
 
     def _run_sources(self) -> Iterator[RunSource]:
         """Every run that can be named; files that claim one system are all refused."""
@@ -109,45 +144,7 @@ class Systems:
             schema=RANKING,
             orient="row",
         ).with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))
-        return RunSource(system, self.into.dataset_id, hash_of(frame.rows()), lambda: frame)
-
-    def _batches(self, sources: list[RunSource]) -> Iterator[list[tuple[RunSource, pl.DataFrame]]]:
-        """Read runs side by side; hand them on in batches of bounded size."""
-        batch: list[tuple[RunSource, pl.DataFrame]] = []
-        n_rows = 0
-        with ThreadPoolExecutor(READERS) as readers:
-            frames = _read_ahead(readers, sources)
-            for source, result in self.progress("reading runs", frames, len(sources)):
-                try:
-                    frame = result()
-                    trec.require_known_queries(frame, self.into.query_ids, source.shown)
-                    rows = self.into.checked(
-                        "run_entries", frame, source.shown, system=source.system
-                    )
-                except Rejected as rejected:
-                    self.into.outcome.rejected.append(rejected)
-                    continue
-                no_rank = frame["rank"].null_count()
-                if no_rank and source.shown != self.into.dataset_id:
-                    self.into.outcome.warnings.append(
-                        f"{source.shown}: ranks that are no whole numbers are left empty: "
-                        f"{no_rank:,} (ranking is by score)"
-                    )
-                batch.append((source, rows))
-                n_rows += rows.height
-                if n_rows >= BATCH_ROWS:
-                    yield batch
-                    batch, n_rows = [], 0
-        if batch:
-            yield batch
-
-    def _write_runs(self, batch: list[tuple[RunSource, pl.DataFrame]]) -> None:
-        self._replace_systems(
-            "ranking",
-            [(source.system, source.shown, source.sha256, rows.height) for source, rows in batch],
-        )
-        entries = pl.concat(rows for _, rows in batch)
-        self.into.count("run_entries", self.into.transaction.insert_checked("run_entries", entries))
+        return RunSource(system, self.into.dataset_id, hash_of(frame.rows()), lambda: iter([frame]))
 
     def _replace_systems(self, kind: str, found: list[tuple[str, str, str, int]]) -> None:
         """Drop what the lake has of these (system, file, hash, rows), and enter their new rows."""
@@ -273,14 +270,27 @@ class Systems:
         problems.raise_if_any()
 
 
-def _read_ahead(readers: ThreadPoolExecutor, sources: list[RunSource]) -> Iterator[tuple]:
-    """(source, function that returns its frame or raises), a few files ahead of the consumer."""
+def _read_ahead(
+    readers: ThreadPoolExecutor, sources: list[RunSource]
+) -> Iterator[tuple[RunSource, Iterator[pl.DataFrame]]]:
+    """(source, its frames); of a few files ahead of the consumer the first frame is read."""
+
+    def begin(source: RunSource) -> Future[tuple[pl.DataFrame | None, Iterator[pl.DataFrame]]]:
+        frames = source.read()
+        return readers.submit(lambda: (next(frames, None), frames))
+
+    def all_of(begun: Future) -> Iterator[pl.DataFrame]:
+        first, others = begun.result()
+        if first is not None:
+            yield first
+        yield from others
+
     ahead = READERS + 1
-    futures = deque(readers.submit(source.read) for source in sources[:ahead])
+    futures = deque(begin(source) for source in sources[:ahead])
     for number, source in enumerate(sources):
-        yield source, futures.popleft().result
+        yield source, all_of(futures.popleft())
         if (following := number + ahead) < len(sources):
-            futures.append(readers.submit(sources[following].read))
+            futures.append(begin(sources[following]))
 
 
 def _entries(given: list[Response]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Where inputs land: each is a target with a hash in the ledger, replaced whole or left alone."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,9 @@ from gradelake.ingest.collections import datasets
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.sql.common import files
-from gradelake.sql.common.problems import Rejected, from_contract, reject
-from gradelake.sql.lake.contracts import CONTRACTS, KEYS
+from gradelake.sql.common.problems import REPAIR, Problems, Rejected, from_contract, reject
+from gradelake.sql.lake.contracts import CONTRACTS, KEYS, types_of
+from gradelake.sql.lake.staged import Staged
 from gradelake.sql.lake.transaction import Transaction
 
 
@@ -62,12 +63,19 @@ class Outcome:
 class Targets:
     """One collection's targets within one transaction, and the account of what happened to them."""
 
-    def __init__(self, transaction: Transaction, collection: Collection, outcome: Outcome):
+    def __init__(
+        self,
+        transaction: Transaction,
+        collection: Collection,
+        outcome: Outcome,
+        progress: Callable[..., Any],
+    ):
         self.transaction = transaction
         self.collection = collection
         self.outcome = outcome
+        self.progress = progress
         self.name = collection.name
-        self.dataset = datasets.load(collection)
+        self.dataset = datasets.load(collection, progress)
         self.dataset_id = collection.ir_dataset or ""
         self.query_ids: set[str] = set()  # known once the topics are in
 
@@ -113,7 +121,7 @@ class Targets:
             for column, value in {"collection": self.name, **constants}.items()
         )
 
-    def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> list[Any]:
+    def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
 
     def file_hash(self, shown: str) -> str:
@@ -156,6 +164,28 @@ class Targets:
         except SchemaErrors as error:
             name_row = [column for column in KEYS[table][1:] if column not in part]
             raise from_contract(error, rows, shown, KEYS[table], name_row) from error
+
+    def staged(self, table: str) -> Staged:
+        """A raw table's rows on their way, too many to be held, each with its line in `line`."""
+        types = types_of(table, *CONTRACTS[table].columns)
+        return self.transaction.staged(table, {**types, "line": pl.Int64})
+
+    def stage(self, staged: Staged, frame: pl.DataFrame, shown: str, **part: Any) -> None:
+        """Add rows, whose lines are in `line`, to others. Raises `Rejected` as `checked` does."""
+        rows = self.checked(staged.table, frame, shown, **part)
+        staged.add(rows.with_columns(frame["line"]))
+
+    def require_no_repeats(self, staged: Staged, shown: str, **part: str) -> None:
+        """Raise `Rejected` for rows that break the table's key, of those in which columns have
+        these values."""
+        key = [column for column in KEYS[staged.table][1:] if column not in part]
+        problems = Problems(shown, REPAIR)
+        for *values, line, first in staged.repeats(key, **part):
+            named = ", ".join(
+                f"{column} {value!r}" for column, value in zip(key, values, strict=True)
+            )
+            problems.add(line, f"{named} is listed twice (first on line {first})")
+        problems.raise_if_any()
 
 
 def hash_of(value: Any) -> str:

@@ -1,13 +1,14 @@
 """Topics, passages, official ranks and near-duplicate clusters of a local collection."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from gradelake.sql.common import files
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 
@@ -35,22 +36,23 @@ class Passage(NamedTuple):
 QUERY_ID = ("query_id", "qid", "id", "_id", "request_id", "topic_id", "narrative_id")
 QUERY_TEXT = ("text", "query", "query_text", "title")
 PASSAGE_ID = ("passage_id", "docid", "doc_id", "pid", "id", "_id", "paragraph_id")
+_IDS = 100_000  # held before they become hashes
 PASSAGE_TEXT = ("text", "passage", "contents", "segment", "body", "doc")
 
 
 def read_queries(path: Path, shown: str) -> list[Query]:
     """Topics from TSV (query_id TAB text) or JSON lines. Raises `Rejected` by line."""
-    data = files.read(path, shown)
+    lines = [*files.lines_of(path, shown)]
     problems = Problems(
         shown,
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    first, _, _ = data.lstrip().partition(b"\n")
-    if not _is_json(path) and first.startswith(b"<") and b"\t" not in first:  # TREC's own form
+    first = lines[0][1].lstrip()
+    if not _is_json(path) and first.startswith("<") and "\t" not in first:  # TREC's own form
         raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
     found = []
-    for line, row in _rows(path, data, "query", QUERY_ID, QUERY_TEXT, problems):
+    for line, row in _rows(path, lines, "query", QUERY_ID, QUERY_TEXT, problems):
         query = Query(
             _field(row, QUERY_ID),
             _field(row, QUERY_TEXT),
@@ -70,27 +72,56 @@ def read_queries(path: Path, shown: str) -> list[Query]:
     return [query for _, query in found]
 
 
-def read_passages(path: Path, shown: str) -> list[Passage]:
-    """Passages from TSV (passage_id TAB text) or JSON lines. Raises `Rejected` by line.
+def read_passages(
+    path: Path, shown: str, progress: Callable[..., Any] = unseen
+) -> Iterator[Passage]:
+    """Passages from TSV (passage_id TAB text) or JSON lines, of a file that need not fit into
+    memory. Raises `Rejected` by line, at the end: until then nobody knows that the file is good.
 
     A JSON `title` is put before the text, on a line of its own.
     """
-    data = files.read(path, shown)
     problems = Problems(shown, "Each passage needs an id of its own and a text.")
-    found = []
-    for line, row in _rows(path, data, "passage", PASSAGE_ID, PASSAGE_TEXT, problems):
+    hashes = [_hashes([])]
+    ids: list[tuple[int, str]] = []
+    for line, passage in _passages(path, shown, problems, progress):
+        if not passage.doc_id or not passage.text:
+            problems.add(line, "a passage without an id or without a text")
+            continue
+        yield passage
+        ids.append((line, passage.doc_id))
+        if len(ids) == _IDS:
+            hashes.append(_hashes(ids))
+            ids = []
+    # no more is held of an id than a hash; of ids that share one, a second reading tells more
+    both = pl.concat([*hashes, _hashes(ids)]).sort("hash")
+    if both.is_empty() and not problems.found:
+        raise reject(shown, None, "holds no passages, only a header", problems.hint)
+    same = pl.col("hash") == pl.col("hash").shift(1)
+    if suspects := set(both.filter(same | same.shift(-1))["line"]):
+        again = _passages(path, shown, Problems(shown, ""))
+        _require_one_each("passage", [each for each in again if each[0] in suspects], problems)
+    problems.raise_if_any()
+
+
+def _hashes(ids: list[tuple[int, str]]) -> pl.DataFrame:
+    frame = pl.DataFrame(ids, schema={"line": pl.UInt32, "id": pl.String}, orient="row")
+    return frame.select("line", pl.col("id").hash().alias("hash"))
+
+
+def _passages(
+    path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
+) -> Iterator[tuple[int, Passage]]:
+    """(line, passage) of every row, perhaps without an id or a text."""
+    lines = files.lines_of(path, shown, progress)
+    for line, row in _rows(path, lines, "passage", PASSAGE_ID, PASSAGE_TEXT, problems):
         title, text = _field(row, ("title",)), _field(row, PASSAGE_TEXT)
         text = f"{title}\n{text}" if title and text else text
-        found.append((line, Passage(_field(row, PASSAGE_ID), text)))
-    _require_one_each("passage", found, problems)
-    if not found:
-        raise reject(shown, None, "holds no passages, only a header", problems.hint)
-    return [passage for _, passage in found]
+        yield line, Passage(_field(row, PASSAGE_ID), text)
 
 
 def _rows(
     path: Path,
-    data: bytes,
+    lines: Iterable[tuple[int, str]],
     what: str,
     ids: tuple[str, ...],
     texts: tuple[str, ...],
@@ -98,9 +129,9 @@ def _rows(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, fields) of JSON lines, or of lines with an id, a TAB and a text."""
     if _is_json(path):
-        yield from files.json_lines(data, problems.file)
+        yield from files.json_objects(lines, problems)
         return
-    for line, content in files.numbered_lines(data):
+    for line, content in lines:
         own_id, tab, text = content.partition("\t")
         if line == 1 and own_id.strip().lower() in ids and text.strip().lower() in texts:
             continue  # a header

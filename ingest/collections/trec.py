@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -22,35 +23,39 @@ def system_name(path: Path) -> str:
     return re.sub(r"(\.(run|txt|trec|res|tsv|jsonl|json))?(\.gz)?$", "", path.name)
 
 
-def read_run(path: Path, shown: str) -> pl.DataFrame:
-    """One TREC run: query_id, passage_id, rank, score, line. `rank` is null where it is no integer.
+def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
+    """One TREC run, some MiB at a time: query_id, passage_id, rank, score, line. `rank` is null
+    where it is no integer.
 
     Scores are parsed as doubles, as trec_eval reads them; it rounds to float32 to compare.
-    Raises `Rejected` for lines without 6 columns, scores that are no finite number and run tags
-    with quotes, slashes, angle brackets or `..`.
+    Raises `Rejected`, at the end, for lines without 6 columns, scores that are no finite number
+    and run tags with quotes, slashes, angle brackets or `..`.
     """
-    data = files.read(path, shown, files.MAX_TREC_LINE)
     problems = Problems(shown, "Fix these lines, or leave the run out, and ingest again.")
-    frame = files.columns(data, RUN_COLUMNS, "TREC run", problems)
-    scores = pl.col("score").cast(pl.Float64, strict=False)
-    parsed = frame.with_columns(scores.alias("number"))
-    comparable = pl.col("number").cast(pl.Float32).is_finite()
-    bad = parsed.filter(~comparable.fill_null(False))
-    for line, text, number in bad.select("line", "score", "number").iter_rows():
-        finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
-        problems.add(line, f"score {text!r} is not a {finite} number")
-    tags = frame.select("line", "tag").unique("tag", keep="first", maintain_order=True)
-    for line, tag in tags.iter_rows():
-        if re.search(_BAD_TAG, tag):
-            problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
+    known_tags: set[str] = set()
+    for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
+        frame = files.columns(block, RUN_COLUMNS, "TREC run", problems, first)
+        scores = pl.col("score").cast(pl.Float64, strict=False)
+        parsed = frame.with_columns(scores.alias("number"))
+        comparable = pl.col("number").cast(pl.Float32).is_finite()
+        bad = parsed.filter(~comparable.fill_null(False))
+        for line, text, number in bad.select("line", "score", "number").iter_rows():
+            finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
+            problems.add(line, f"score {text!r} is not a {finite} number")
+        tags = frame.select("line", "tag").unique("tag", keep="first", maintain_order=True)
+        for line, tag in tags.iter_rows():
+            if tag not in known_tags and re.search(_BAD_TAG, tag):
+                problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
+            known_tags.add(tag)
+        if not problems.found:
+            yield parsed.select(
+                "query_id",
+                "passage_id",
+                pl.col("rank").cast(pl.Int32, strict=False),
+                pl.col("number").alias("score"),
+                "line",
+            )
     problems.raise_if_any()
-    return parsed.select(
-        "query_id",
-        "passage_id",
-        pl.col("rank").cast(pl.Int32, strict=False),
-        pl.col("number").alias("score"),
-        "line",
-    )
 
 
 def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:

@@ -100,7 +100,7 @@ class _Comparison:
                 "and each item is one line"
             )
         if before := self.lines.get(item.item_id):
-            raise ValueError(f"item {token} stands on line {before} already")
+            raise ValueError(f"item {token} is already on line {before}")
         self.lines[item.item_id] = line_number
         fields = read_fields(rest)
         if fields.kind != item.kind:
@@ -159,7 +159,7 @@ class _Comparison:
         if other.item_id in leaving:
             return f"this is the text of item {name}: leave that item on its line as it is"
         if other.item_id in self.in_force or other.item_id in self.lines:
-            return f"item {name} has this text already"
+            return f"item {name} already has this text"
         if edit.action == "add":
             return f"this is the text of item {name}, which was dropped: take the # off its line"
         return None  # an earlier wording comes back

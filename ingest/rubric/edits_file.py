@@ -1,4 +1,4 @@
-"""`seeds/rubric_edits.csv`: the edits as rows. Rows are added; what stands there stays as it is."""
+"""`seeds/rubric_edits.csv`: the edits as rows. Rows are added; those there stay as they are."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """An edit as it stands in the file, cells without the white space around them."""
+    """An edit as it is in the file, cells without the white space around them."""
 
     line: int
     cells: dict[str, str]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gradelake.sql.common.rubric_items import item_id_of
+
 _MD5 = re.compile(r"[0-9a-f]{32}")
 SHORTEST = 8  # characters of a short id, at least
 
@@ -84,8 +86,8 @@ def tail_of(item_id: str) -> str:
 
 
 def tail_of_text(text: str) -> str:
-    """The last part of the id that a text gets (`gradelake.sql.common.rubric_items`)."""
-    return hashlib.md5(text.strip().encode()).hexdigest()
+    """The last part of the id that a text gets."""
+    return item_id_of("", "", text)
 
 
 def cleaned(answers: Iterable[str]) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def read_fields(rest: str, weight_may_miss: bool = False) -> Fields:
         weight = _weight(first)
         kind, rest = take_token(rest) if rest else ("", "")
     if kind not in KINDS:
-        raise ValueError(f"{kind!r} stands where question or nugget should")
+        raise ValueError(f"expected question or nugget, not {kind!r}")
     text, answers = _text_and_answers(rest)
     return Fields(weight, kind, text, answers)
 
@@ -119,7 +119,7 @@ def _weight(token: str) -> float:
     except ValueError:
         weight = math.nan
     if not math.isfinite(weight) or "_" in token:
-        raise ValueError(f"weight {token!r} is no number")
+        raise ValueError(f"weight {token!r} is not a number")
     if weight < 0:
         raise ValueError(f"weight {token} is negative")
     return weight

@@ -88,7 +88,7 @@ _LABEL_SETS = f"""
         group by all
     ),
 
-    -- one board of each label set for people
+    -- one board of each label set, for the table
     shown_measure as (
         select measure from shift
         order by measure = 'nDCG@10' desc, measure asc
@@ -281,17 +281,11 @@ def _version(lake: Lake, collection: str, number: int, previous: int) -> Version
         number,
         previous,
         differences(rubric, previous, number),
-        _objects(lake, _LABEL_SETS, **of_version),
-        _objects(lake, _GRADES, **of_version, previous=previous),
-        _objects(lake, _IMPACT, **of_version),
-        _objects(lake, _SHIFT, **of_version),
+        lake.objects(_LABEL_SETS, **of_version),
+        lake.objects(_GRADES, **of_version, previous=previous),
+        lake.objects(_IMPACT, **of_version),
+        lake.objects(_SHIFT, **of_version),
     )
-
-
-def _objects(lake: Lake, query: str, **named: Any) -> list[dict[str, Any]]:
-    found = lake.connection.execute(query, named)
-    names = [column[0] for column in found.description]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def print_version(version: Version) -> None:

@@ -99,7 +99,7 @@ class Rubric:
         return next((i for i in self._states[earlier] if i.key == same), None)
 
     def section(self, version: int, query_id: str, bank: str) -> Section:
-        """The items of a query in a bank; an id that several facets share stands there once."""
+        """The items of a query in a bank; an id that several facets share is there once."""
 
         def here(items: Sequence[RubricItem]) -> dict[str, RubricItem]:
             return {

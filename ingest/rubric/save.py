@@ -133,7 +133,7 @@ class Session:
         if self.version != newest:
             return newest + 1
         of_version = [row for row in rows if row.version == newest]
-        why = f"was edited in version {newest} already: leave --version out"
+        why = f"was already edited in version {newest}: leave --version out"
         self._refuse_touched(edits, of_version, shown, why)
         return newest
 

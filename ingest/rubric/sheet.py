@@ -34,7 +34,7 @@ _HELP = """\
 
 @dataclass
 class Part:
-    """What stands under a heading: (line number, line) each."""
+    """What follows a heading: (line number, line) each."""
 
     line: int
     query_id: str
@@ -115,14 +115,14 @@ def _read_line(sheet: Sheet, number_: int, line: str) -> None:
         if sheet.collection:
             raise ValueError("a second line that begins with @rubric")
         if not version.isdecimal():
-            raise ValueError(f"@version {version!r} is no whole number")
+            raise ValueError(f"@version {version!r} is not a whole number")
         sheet.collection, sheet.version = collection, int(version)
     elif line.startswith("@reason"):
         sheet.reason = read_text(line.removeprefix("@reason"))
     elif line.startswith("@"):
         query_id, bank, fingerprint = _directive(line, "@query", "@bank", "@base")
         if any((part.query_id, part.bank) == (query_id, bank) for part in sheet.parts):
-            raise ValueError(f"query {query_id} of bank {bank} has a heading already")
+            raise ValueError(f"query {query_id} of bank {bank} already has a heading")
         sheet.parts.append(Part(number_, query_id, bank, fingerprint))
     elif sheet.parts:
         sheet.parts[-1].lines.append((number_, line))

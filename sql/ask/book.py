@@ -30,7 +30,7 @@ _KNOWN = {
     "tau": "select level from lake.intermediate.evaluation_levels",
     "k": "select cutoff from lake.intermediate.int_measures where family = 'Cover'",
 }
-# a plain filter of grades, in some questions; what stands for the level of each label set
+# 0 filters no grade out; min_relevant is each label set's own level
 _ALSO = {"tau": {"0"}, "level": {"min_relevant"}}
 # what an example line may say in every lake
 _EXAMPLES = {
@@ -68,7 +68,7 @@ class Entry:
         """Defaults overridden by what was given.
 
         Raises `BadInput` for an unknown parameter (`also`: what else may have been meant), and
-        for no number where one is needed.
+        for a value that should be a whole number.
         """
         chosen = {}
         for name, value in given.items():

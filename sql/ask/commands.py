@@ -17,7 +17,7 @@ from gradelake.sql.lake.lake import Lake
 
 
 class _Asking(click.Command):
-    """`--help` beside a question of the book tells of that question."""
+    """`--help` beside a question of the book is about that question."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         asked = next((word[1:] for word in args if word.startswith("@") and word != "@"), None)

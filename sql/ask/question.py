@@ -17,7 +17,6 @@ from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from gradelake.sql.common.interrupts import is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.storage import bucket_error
 
 T = TypeVar("T")
 Values = Mapping[str, str | None] | None
@@ -53,7 +52,7 @@ def is_nothing(text: str) -> bool:
 
 
 def beginning(text: str, place: int) -> int:
-    """Where, from a place of a text on, its first word stands, after spaces and comments."""
+    """Where the first word after a place of a text begins, past spaces and comments."""
     found = _NOTHING.match(text, place)
     return found.end() if found else place
 
@@ -121,8 +120,8 @@ def tell_what_is_not_built(lake: Lake) -> None:
 def lake_of(lake: Lake, question: Entry, is_named: bool) -> Iterator[Lake]:
     """The lake that a question reads: `lake`, or the working catalog for one that is about it.
 
-    Where a release was asked for by name (`is_named`), or the working catalog cannot be read, it
-    stays `lake`; the latter is told.
+    It stays `lake` where a release was asked for by name (`is_named`), and, with a warning, where
+    the working catalog cannot be read.
     """
     if not question.live or is_named or lake.release is None:
         yield lake
@@ -172,7 +171,7 @@ def cannot_be_written(output: Path | None, error: OSError) -> BadInput:
 
 
 def in_words(work: Callable[[], T]) -> T:
-    """Do something with DuckDB; its errors become ones for people, without a stack trace.
+    """Do something with DuckDB; its errors become ones that people can read, without a stack trace.
 
     Raises `BadInput` for a wrong statement, `WorkFailed` where the lake's files are at fault, and
     `KeyboardInterrupt` for a query that was interrupted.
@@ -180,7 +179,7 @@ def in_words(work: Callable[[], T]) -> T:
     try:
         return work()
     except duckdb.Error as error:
-        if refused := bucket_error(error) or in_plain_words(error):
+        if refused := in_plain_words(error):
             raise refused from None
         missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
         raise BadInput(_told(error), NOT_BUILT_YET if missing else None) from None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from gradelake.sql.build import changes, parsed, seeds
-from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.interrupts import held, is_interruption, n_interrupted
 from gradelake.sql.common.project import Project, is_name
@@ -102,18 +101,15 @@ def build(
                 return built
         with lake.transaction("build") as transaction:
             if built.changed:
-                if not partial:
-                    dbt_arguments = [*dbt_arguments, *_selection(changed, dbt_arguments)]
-                shared = parsed.Shared(DBT_PROJECT, made_from["definitions"], dbt_arguments)
-                with (
-                    environment(project),
-                    lent_to_dbt(lake, gathered, None if partial else made_from["definitions"]),
-                ):
+                dbt_arguments = [
+                    *dbt_arguments,
+                    *(["--full-refresh"] if partial else _selection(changed, dbt_arguments)),
+                ]
+                shared = parsed.Shared(changes.DBT_PROJECT, made_from["definitions"], dbt_arguments)
+                with environment(project), lent_to_dbt(lake, gathered):
                     run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared)
             transaction.say(**built.counts)
-            if partial:
-                transaction.extra["partly_made_from"] = made_from
-            else:
+            if not partial:
                 built.release = name or releases.next_name(lake.connection)
                 transaction.extra |= {"release": built.release, "made_from": made_from}
             transaction.finish_run(arguments)
@@ -137,14 +133,11 @@ def _selection(changed: list[str] | None, dbt_arguments: list[str]) -> list[str]
 
 
 @contextmanager
-def lent_to_dbt(lake: Lake, gathered: Path, definitions: str | None) -> Iterator[None]:
-    """dbt writes through the lake's own connection, and so into its open transaction.
-
-    Without `definitions`, no part that is computed now is taken for current by a later build.
-    """
+def lent_to_dbt(lake: Lake, gathered: Path) -> Iterator[None]:
+    """dbt writes through the lake's own connection, and so into its open transaction."""
     from gradelake.sql.build import dbt_plugin
 
-    dbt_plugin.prepare(lake.connection, gathered, definitions)
+    dbt_plugin.prepare(lake.connection, gathered)
     dbt_plugin.lent = lake.connection
     try:
         yield
@@ -177,25 +170,9 @@ def run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared) -> N
             failures.append(f"{node.node_name}: {event.data.run_result.message}")
         on_node(node.node_name, status, seconds)
 
-    here = str(DBT_PROJECT)
-    command = [
-        "--log-level",
-        "info" if verbose else "none",
-        "--log-level-file",
-        "none",
-        "build",
-        "--project-dir",
-        here,
-        "--profiles-dir",
-        here,
-        "--exclude-resource-type",
-        "unit_test",
-        "--exclude-resource-type",
-        "exposure",
-        "--no-write-json",
-        *dbt_arguments,
-    ]
-    result = invoke_dbt(command, on_event, shared)
+    command = ["--log-level", "info" if verbose else "none", "build", "--no-write-json"]
+    command += ["--exclude-resource-type", "unit_test", "--exclude-resource-type", "exposure"]
+    result = invoke_dbt([*command, *dbt_arguments], on_event, shared)
     if not result.success:
         _refuse_wrong_seeds(lake, result.result)
         words = "\n  ".join(failures) or str(result.exception or "no reason given")
@@ -255,14 +232,23 @@ def _refuse_wrong_seeds(lake: Lake, results) -> None:
 
 
 @contextmanager
-def environment(project: Project, **variables: str) -> Iterator[None]:
-    """What dbt and its plug-in read from the environment; afterwards it is as before."""
+def environment(project: Project, target: Path | None = None, **variables: str) -> Iterator[None]:
+    """What dbt and its plug-in read from the environment; afterwards it is as before.
+
+    `target`: where dbt's own files go; None: where the caller's environment says, else the lake's.
+    """
     before = dict(os.environ)
-    folder = str(project.lake_path.resolve() / "dbt")
-    os.environ["GRADELAKE_CONFIG"] = str(project.file)
-    os.environ |= variables
-    os.environ.setdefault("DBT_TARGET_PATH", folder)
-    os.environ.setdefault("DBT_LOG_PATH", folder)
+    os.environ |= variables | {
+        "GRADELAKE_CONFIG": str(project.file),
+        "DBT_PROJECT_DIR": str(changes.DBT_PROJECT),
+        "DBT_PROFILES_DIR": str(changes.DBT_PROJECT),
+        "DBT_LOG_LEVEL_FILE": "none",
+    }
+    for name in ("DBT_TARGET_PATH", "DBT_LOG_PATH"):
+        if target:
+            os.environ[name] = str(target)
+        else:
+            os.environ.setdefault(name, str(project.lake_path.resolve() / "dbt"))
     try:
         yield
     finally:

@@ -71,27 +71,23 @@ def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] 
     what each commit touched, and seeds.
 
     None where that cannot be known: before the first build, with other definitions, and after a
-    migration, a run of dbt alone, or a commit by an older Gradelake.
+    build of some models, a migration, a run of dbt alone, or a commit by an older Gradelake.
     """
-    if last is None:
+    if last is None or last.made_from["definitions"] != now["definitions"]:
         return None
-    former = [last.made_from]
-    for (partly_made_from,) in lake.rows(
+    if lake.rows(
         f"""
-        select json_extract(commit_extra_info, '$.partly_made_from')
+        select snapshot_id
         from lake.snapshots()
         where
             snapshot_id > {last.snapshot:d}
             and coalesce(json_extract_string(commit_extra_info, '$.kind'), 'build')
                 in ('build', 'migration')
+        limit 1
         """
     ):
-        if partly_made_from is None:
-            return None
-        former.append(json.loads(partly_made_from))
-    if any(each["definitions"] != now["definitions"] for each in former):
         return None
-    seeds = [seed for seed in now if any(each.get(seed) != now[seed] for each in former)]
+    seeds = [seed for seed in now if last.made_from.get(seed) != now[seed]]
     return seeds + [f"source:raw.{table}" for table in _raw_tables_since(lake, last.snapshot)]
 
 

@@ -14,7 +14,7 @@ import duckdb
 from dbt.adapters.duckdb.environments.local import DuckDBCursorWrapper, LocalEnvironment
 from dbt.adapters.duckdb.plugins import BasePlugin
 
-from gradelake.sql.build import changes, seeds
+from gradelake.sql.build import seeds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import connection, extensions
 from gradelake.sql.releases import releases
@@ -47,16 +47,15 @@ class Plugin(BasePlugin):
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
-        prepare(conn, seeds.gather(self.project), changes.definitions())
-        conn.execute("set variable dbt_commits = true")  # see macros/one_transaction.sql
+        prepare(conn, seeds.gather(self.project))
+        # see macros/one_transaction.sql and macros/parts.sql
+        conn.execute("set variable dbt_commits = true")
         conn.execute("begin")
 
 
-def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path, definitions: str | None) -> None:
-    """Tell the models' macros where the seeds are, and the hash of all definitions."""
-    kept = "null" if definitions is None else connection.quote(definitions)
+def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path) -> None:
+    """Tell the models' macros where the seeds are."""
     conn.execute(f"set variable seeds_folder = {connection.quote(str(gathered))}")
-    conn.execute(f"set variable definitions = {kept}")
 
 
 class _Cursor(DuckDBCursorWrapper):

@@ -18,12 +18,12 @@ from gradelake.sql.lake.lake import Lake
 # what has a page of its own; tests are shown beside the columns they check
 _PAGES = ("model", "snapshot", "source")
 # What dbt's page asks for beyond itself, and what becomes of it:
-_MENDED = {
+_FIXED = {
     # an icon whose address was never filled in when the page was made
     """<link rel="shortcut icon" href="${require('./assets/favicons/favicon.ico')}"/>""": "",
     # icons whose address a browser fetches, braces and all, before Angular has filled it in
     """xlink:href="{{ getIcon(""": """ng-attr-href="{{ getIcon(""",
-    # its tracker is off (`--no-send-anonymous-usage-stats`); whatever else there may be is refused
+    # its tracker is off (dbt_project.yml); whatever else there may be is refused
     """<meta charset="utf-8">""": (
         """<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src """
         """'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; """
@@ -34,7 +34,7 @@ _MENDED = {
 
 @dataclass
 class Docs:
-    """A page, and what it tells of."""
+    """A page, and what it covers."""
 
     html: str
     release: str
@@ -58,11 +58,13 @@ def make_docs(project: Project) -> Docs:
         catalog = json.loads((target / "catalog.json").read_text(encoding="utf-8"))
     manifest = json.loads(theirs.replace(str(target), "target"))  # nobody's business
     _leave_out_unit_tests(manifest)
+    found = catalog["nodes"] | catalog["sources"]
+    columns = {unique_id: list(table["columns"]) for unique_id, table in found.items()}
+    _describe_what_is_passed_on(manifest, columns)
     # in a script, `</` could end it
     page = page.replace(theirs, json.dumps(manifest, ensure_ascii=False).replace("</", "<\\/"))
-    for theirs, ours in _MENDED.items():
+    for theirs, ours in _FIXED.items():
         page = page.replace(theirs, ours)
-    found = catalog["nodes"] | catalog["sources"]
     pages = {
         unique_id: node
         for unique_id, node in (manifest["nodes"] | manifest["sources"]).items()
@@ -96,6 +98,30 @@ def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
                 del neighbours[unique_id]
             else:
                 neighbours[unique_id] = [one for one in others if one not in unit_tests]
+
+
+def meaning(
+    manifest: dict[str, Any], columns: dict[str, list[str]], unique_id: str, column: str
+) -> str:
+    """What a table's column means: what its yml says, else what the first says that it reads.
+
+    `columns`: of each table, by its id in dbt's manifest. Empty when nobody says it.
+    """
+    node = manifest["nodes"].get(unique_id) or manifest["sources"].get(unique_id)
+    if node is None or column not in columns.get(unique_id, ()):
+        return ""
+    own = node["columns"].get(column, {}).get("description", "").strip()
+    sources = node.get("depends_on", {}).get("nodes", ())
+    passed_on = (meaning(manifest, columns, each, column) for each in sources)
+    return own or next(filter(None, passed_on), "")
+
+
+def _describe_what_is_passed_on(manifest: dict[str, Any], columns: dict[str, list[str]]) -> None:
+    for unique_id in columns.keys() & manifest["nodes"].keys():
+        described = manifest["nodes"][unique_id]["columns"]
+        for column in columns[unique_id]:
+            about = described.setdefault(column, {"name": column, "meta": {}, "tags": []})
+            about["description"] = meaning(manifest, columns, unique_id, column)
 
 
 def _newest_release(project: Project) -> str:
@@ -132,27 +158,9 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
             errors.append(event.info.msg.strip())
 
     shared = parsed.Shared(changes.DBT_PROJECT, changes.definitions(), [])
-    places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
-    here = str(changes.DBT_PROJECT)
-    reads = {dbt_plugin.READ_RELEASE: release}
-    with build.environment(project, **places, **reads):
+    with build.environment(project, target, **{dbt_plugin.READ_RELEASE: release}):
         try:
-            ran = build.invoke_dbt(
-                [
-                    "--log-level",
-                    "none",
-                    "--log-level-file",
-                    "none",
-                    "--no-send-anonymous-usage-stats",
-                    *command,
-                    "--project-dir",
-                    here,
-                    "--profiles-dir",
-                    here,
-                ],
-                on_event,
-                shared,
-            )
+            ran = build.invoke_dbt(["--log-level", "none", *command], on_event, shared)
         finally:
             build.close_adapters()
         if not ran.success:

@@ -9,7 +9,7 @@ class NodeProgress:
     """Shows a build's models as they finish: a bar on a terminal, a line each elsewhere."""
 
     def __init__(self, quiet: bool):
-        """`quiet`: nothing is shown, because dbt's own log or an object tells."""
+        """`quiet`: nothing is shown, because dbt's own log or a JSON object is printed."""
         self._quiet = quiet
         self._shown = not quiet and console.shows_progress()
         self._bar = Progress(

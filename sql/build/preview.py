@@ -14,6 +14,7 @@ from gradelake.sql.lake.connection import METADATA, NAME, SCHEMAS, attach
 from gradelake.sql.lake.lake import Lake
 
 BEFORE, BUILT = "before", "built"  # the lake as it is, and as the last build left it
+_METADATA = f"__ducklake_metadata_{BEFORE}"
 _VIEWS = "config.materialized:view"
 
 
@@ -52,12 +53,8 @@ def previewed(
             _lay_over(lake, snapshot, raw_only=changed is None)
             if changed != []:
                 shared = parsed.Shared(changes.DBT_PROJECT, made_from["definitions"], [])
-                target = Path(folder, "dbt")
-                places = {"DBT_TARGET_PATH": str(target), "DBT_LOG_PATH": str(target)}
-                with (
-                    build.environment(project, **places),
-                    build.lent_to_dbt(lake, gathered, made_from["definitions"]),
-                ):
+                environment = build.environment(project, Path(folder, "dbt"))
+                with environment, build.lent_to_dbt(lake, gathered):
                     arguments = _selection(changed, wanted)
                     build.run_dbt(lake, arguments, build.Built(), _unseen, _unseen, False, shared)
             yield Preview(lake, last.release if last else None)
@@ -85,8 +82,16 @@ def _lay_over(lake: Lake, snapshot: int, raw_only: bool) -> None:
         connection.execute(f"create schema {NAME}.{schema}")
     copied = set()  # tables of which dbt replaces parts
     if not raw_only:
-        parts = lake.column(f"select distinct model from {BEFORE}.intermediate.built_parts")
-        copied = {"built_parts", *parts}
+        copied = set(
+            lake.column(
+                f"""
+                select tables.table_name
+                from {_METADATA}.ducklake_table as tables
+                inner join {_METADATA}.ducklake_column as columns using (table_id)
+                where columns.column_name = 'part'
+                """
+            )
+        )
     made = []
     for schema, table in _listed(lake, snapshot, "table", "table_name"):
         if schema == "raw" or not raw_only:
@@ -148,12 +153,11 @@ def _make_views(lake: Lake, snapshot: int) -> list[tuple[str, str, str]]:
 
 def _listed(lake: Lake, snapshot: int, kind: str, columns: str) -> list[tuple]:
     """(schema, columns ...) of what DuckLake says the lake has, in the order it was made in."""
-    metadata = f"__ducklake_metadata_{BEFORE}"
     return lake.rows(
         f"""
         select schemas.schema_name, {columns}
-        from {metadata}.ducklake_{kind} as listed
-        inner join {metadata}.ducklake_schema as schemas using (schema_id)
+        from {_METADATA}.ducklake_{kind} as listed
+        inner join {_METADATA}.ducklake_schema as schemas using (schema_id)
         where
             listed.begin_snapshot <= {snapshot:d}
             and coalesce(listed.end_snapshot > {snapshot:d}, true)

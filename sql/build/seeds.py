@@ -149,7 +149,7 @@ def _checked(file: Path, header: list[str]) -> bytes:
 def _check_numbers(cells, header, numbers, line, problems) -> None:
     for column, cell in zip(header, cells, strict=True):
         if column in numbers and not re.fullmatch(r"(-?[0-9]{1,9})?", cell.strip()):
-            problems.add(line, f"{column} {cell!r} is no whole number")
+            problems.add(line, f"{column} {cell!r} is not a whole number")
 
 
 def _quoted(cell: str) -> str:

@@ -1,4 +1,4 @@
-"""Where a user's programs keep what they can make anew."""
+"""Where a user's programs keep what they can recreate."""
 
 import os
 from pathlib import Path

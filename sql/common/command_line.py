@@ -8,7 +8,7 @@ import click
 
 from gradelake.sql.common import console
 
-_LOCALE = "terminal_encoding"  # how a terminal shows text, for the process that starts anew
+_LOCALE = "terminal_encoding"  # how a terminal shows text, for the restarted process
 
 
 def _wish(context: click.Context, option: click.Option, value: bool) -> None:
@@ -23,7 +23,7 @@ def whatever_the_locale() -> None:
     """Paths, pipes and files are UTF-8; a terminal gets what its locale can show, ? for the rest.
 
     Python reads paths in the locale's encoding, and DuckDB wants UTF-8: where the locale's is
-    another, this process starts anew in Python's UTF-8 mode, which its workers inherit.
+    another, this process restarts in Python's UTF-8 mode, which its workers inherit.
     """
     if sys.getfilesystemencoding() != "utf-8" and _LOCALE not in sys._xoptions:  # but once
         os.environ["PYTHONUTF8"] = "1"

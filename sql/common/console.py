@@ -10,7 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -18,13 +18,11 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from gradelake.sql.common.amounts import duration as duration
-from gradelake.sql.common.amounts import size as size
 from gradelake.sql.common.interrupts import after_imports
 from gradelake.sql.common.table_text import cell, one_line, reads_better_as_lines, table_lines
 from gradelake.sql.common.table_text import printable as printable
@@ -33,6 +31,7 @@ from gradelake.sql.common.table_text import printable as printable
 _PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 out = Console(soft_wrap=True, **_PLAIN)
 err = Console(stderr=True, soft_wrap=True, **_PLAIN)
+EVERY = 10.0  # seconds between lines of progress
 _C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
 
 
@@ -94,20 +93,54 @@ def print_json(value: Any) -> None:
     print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
 
 
-def progress(what: str, items: Iterable[Any], total: int) -> Iterator[Any]:
-    """Go through `items` showing how far: a bar on a terminal, nothing elsewhere."""
-    if not shows_progress() or total < 2:
-        with _timed(what):
-            yield from items
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with _timed(what), _no_spinner(), Progress(*columns, console=err, transient=True) as bar:
-        yield from bar.track(items, total=total, description=what)
+def progress(
+    what: str, items: Iterable[Any], total: int, at: Callable[[], int] | None = None
+) -> Iterator[Any]:
+    """Go through `items` showing how far of `total`, how fast and how long still: a bar on a
+    terminal, a line now and then elsewhere. With `at`, which says how far, these are bytes."""
+    started = time.monotonic()
+
+    def how_far(n: int) -> str:
+        shown = "{:,}".format if at is None else size
+        rate = n / max(time.monotonic() - started, 1e-3)
+        left = f", {duration((total - n) / rate)} left" if rate else ""
+        fast = f"{rate:,.1f}" if at is None else size(rate)
+        return f"{shown(n)} of {shown(total)}, {fast}/s{left}"
+
+    with ExitStack() as stack:
+        stack.enter_context(_timed(what))
+        if shows_progress() and total > 1:
+            stack.enter_context(_no_spinner())
+            columns = (TextColumn(what), BarColumn(), TextColumn("{task.description}"))
+            bar = stack.enter_context(Progress(*columns, console=err, transient=True))
+            task = bar.add_task("", total=total)
+
+            def tell(n: int) -> None:
+                bar.update(task, completed=n, description=how_far(n))
+        else:
+            tell = now_and_then(lambda n: f"{what}: {how_far(n)}")
+        for n, item in enumerate(items, start=1):
+            yield item
+            tell(n if at is None else at())
+
+
+def unseen(what: str, items: Iterable[Any], total: int, **_: Any) -> Iterable[Any]:
+    """A `progress` that shows nothing."""
+    return items
+
+
+def now_and_then(line: Callable[..., str]) -> Callable[..., None]:
+    """A function to be called often; every ten seconds it tells what `line` makes of its
+    arguments."""
+    told = time.monotonic()
+
+    def tell_now(*about: object) -> None:
+        nonlocal told
+        if time.monotonic() - told >= EVERY:
+            told = time.monotonic()
+            tell(line(*about))
+
+    return tell_now
 
 
 @contextmanager
@@ -295,3 +328,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date | datetime):
         return value.isoformat()
     return str(value)
+
+
+def size(n: float) -> str:
+    """Bytes in human units."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 1000:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1000
+    return f"{n:.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in human units: 0.2 s, 42 s, 3 min 20 s, 5 h 10 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    hours, minutes = divmod(round(whole / 60), 60)
+    return f"{hours:,} h {minutes} min"

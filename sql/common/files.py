@@ -1,15 +1,21 @@
 """Reading people's files: gzip or plain, UTF-8, with every fault reported by line."""
 
+import codecs
 import csv
 import gzip
 import hashlib
 import io
 import json
+import os
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 
@@ -19,6 +25,7 @@ if TYPE_CHECKING:  # commands that read one small file need not wait for it
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
 _CHUNK = 1 << 20
+_BLOCK = 16 << 20
 csv.field_size_limit(MAX_TEXT_LINE)  # 131,072 characters otherwise: a passage's text may be longer
 
 
@@ -38,18 +45,31 @@ def check_file_name(shown: str) -> None:
 
 
 def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
-    """The file's UTF-8 bytes, unzipped when its name ends in .gz, without a byte order mark.
+    """The file's UTF-8 bytes, as `chunks` hands them out and with what it raises."""
+    return b"".join(chunks(path, shown, max_line))
+
+
+def chunks(
+    path: Path, shown: str, max_line: int = MAX_TEXT_LINE, progress: Callable[..., Any] = unseen
+) -> Iterator[bytes]:
+    """The file's UTF-8 bytes a MiB at a time, unzipped when its name ends in .gz, without a byte
+    order mark. `progress` is `console.progress`, to be shown how far.
 
     Raises `Rejected` for a missing, unreadable, empty or truncated file, one that is not UTF-8 or
-    whose name is not, and a line longer than `max_line` bytes (found before the line is held in
-    memory).
+    whose name is not, a null byte, and a line longer than `max_line` bytes (found before the line
+    is held in memory).
     """
     check_file_name(shown)
-    chunks: list[bytes] = []
+    decoder = codecs.getincrementaldecoder("utf-8")()
     line, line_length = 1, 0
+    at_start = is_blank = True
     try:
-        with _open(path) as stream:
-            while chunk := stream.read1(_CHUNK):
+        with path.open("rb") as raw, _unzipped(path, raw) as stream:
+            read = iter(lambda: stream.read1(_CHUNK), b"")
+            total = os.fstat(raw.fileno()).st_size
+            for chunk in progress(f"reading {shown}", read, total, at=raw.tell):
+                if at_start:
+                    chunk, at_start = chunk.removeprefix(codecs.BOM_UTF8), False
                 first = chunk.find(b"\n")
                 line_length += len(chunk) if first < 0 else first
                 if line_length > max_line:
@@ -59,10 +79,27 @@ def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
                         f"this line is longer than {max_line >> 20} MiB",
                         "Is this the right file? Lines end with a newline character.",
                     )
+                text = decoder.decode(chunk)
+                if "\0" in text:
+                    raise reject(
+                        shown,
+                        line + chunk.count(b"\n", 0, chunk.find(b"\0")),
+                        "holds a null byte: this is not a text file",
+                        "Is this the right file?",
+                    )
+                is_blank = is_blank and _is_blank(text)
+                yield chunk
                 if first >= 0:
                     line += chunk.count(b"\n")
                     line_length = len(chunk) - chunk.rfind(b"\n") - 1
-                chunks.append(chunk)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise reject(
+            shown,
+            line + error.object.count(b"\n", 0, error.start),
+            f"byte 0x{error.object[error.start]:02x} is not UTF-8",
+            "Convert the file, for example: iconv -f LATIN1 -t UTF-8 FILE > NEWFILE",
+        ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise reject(
             shown,
@@ -77,91 +114,134 @@ def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:
             f"cannot be read: {error.strerror or error}",
             "Check the path and its permissions.",
         ) from error
-    data = b"".join(chunks).removeprefix(b"\xef\xbb\xbf")
-    try:
-        if _is_blank(data.decode("utf-8")):
-            raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
-    except UnicodeDecodeError as error:
-        raise reject(
-            shown,
-            data.count(b"\n", 0, error.start) + 1,
-            f"byte 0x{data[error.start]:02x} is not UTF-8",
-            "Convert the file, for example: iconv -f LATIN1 -t UTF-8 FILE > NEWFILE",
-        ) from error
-    if (null := data.find(b"\0")) >= 0:
-        raise reject(
-            shown,
-            data.count(b"\n", 0, null) + 1,
-            "holds a null byte: this is not a text file",
-            "Is this the right file?",
-        )
-    return data
+    if is_blank:
+        raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
+
+
+def blocks(
+    path: Path, shown: str, max_line: int = MAX_TEXT_LINE, progress: Callable[..., Any] = unseen
+) -> Iterator[tuple[int, bytes]]:
+    """(number of its first line, whole lines), some MiB at a time. Raises as `chunks` does."""
+    line, held, size = 1, [], 0
+    for chunk in chunks(path, shown, max_line, progress):
+        held.append(chunk)
+        size += len(chunk)
+        if size >= _BLOCK and b"\n" in chunk:
+            whole, newline, rest = b"".join(held).rpartition(b"\n")
+            yield line, whole + newline
+            line, held, size = line + whole.count(b"\n") + 1, [rest], len(rest)
+    if size:
+        yield line, b"".join(held)
+
+
+def lines_in_pieces(
+    path: Path, shown: str, progress: Callable[..., Any] = unseen
+) -> Iterator[tuple[int, Iterator[str]]]:
+    """(line number, its text in pieces) of every line; a line may have any length.
+
+    A line's pieces are gone once the next line is asked for. Raises as `chunks` does.
+    """
+
+    def pieces() -> Iterator[tuple[int, str]]:
+        number, decoder = 1, codecs.getincrementaldecoder("utf-8")()
+        for chunk in chunks(path, shown, sys.maxsize, progress):
+            first, *others = decoder.decode(chunk).split("\n")
+            yield number, first
+            for text in others:
+                number += 1
+                yield number, text
+
+    for number, group in groupby(pieces(), key=itemgetter(0)):
+        yield number, (text for _, text in group)
 
 
 def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _open(path: Path) -> io.BufferedIOBase:
-    if path.name.endswith(".gz"):
-        return gzip.open(path, "rb")
-    return path.open("rb")
+def _unzipped(path: Path, raw: io.BufferedReader) -> io.BufferedIOBase:
+    return gzip.GzipFile(fileobj=raw) if path.name.endswith(".gz") else raw
 
 
-def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """(line number, text) of every line that is not blank."""
-    for number, line in enumerate(data.split(b"\n"), start=1):
+def numbered_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
+    """(line number, text) of every line that is not blank; the `first` has that number."""
+    for number, line in enumerate(data.split(b"\n"), start=first):
         text = line.rstrip(b"\r").decode("utf-8")
         if not _is_blank(text):
             yield number, text
 
 
+def lines_of(
+    path: Path, shown: str, progress: Callable[..., Any] = unseen
+) -> Iterator[tuple[int, str]]:
+    """(line number, text) of every line that is not blank, of a file that need not fit into
+    memory. Raises as `chunks` does."""
+    for first, block in blocks(path, shown, progress=progress):
+        yield from numbered_lines(block, first)
+
+
 def json_lines(data: bytes, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of every line. Raises `Rejected` with all lines that are no object."""
-    problems = Problems(shown, "Each line must be one JSON object, complete on its line.")
-    objects = []
-    for number, line in numbered_lines(data):
-        try:
-            value = parse_json(line)
-        except json.JSONDecodeError as error:
-            problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
-            continue
-        except ValueError as error:
-            problems.add(number, f"not JSON that can be read: {error}")
-            continue
-        if not isinstance(value, dict):
-            problems.add(number, f"a JSON {type(value).__name__}, not an object")
-            continue
-        objects.append((number, value))
+    problems = Problems(shown, "")
+    objects = [*json_objects(numbered_lines(data), problems)]
     problems.raise_if_any()
     return iter(objects)
+
+
+def json_objects(
+    lines: Iterable[tuple[int, str]], problems: Problems
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line number, object) of the lines that hold one; the others are added to the problems,
+    which the caller raises once it has looked at all."""
+    for number, line in lines:
+        try:
+            value = parse_json(line)
+            if isinstance(value, dict):
+                yield number, value
+                continue
+            fault = f"a JSON {type(value).__name__}, not an object"
+        except json.JSONDecodeError as error:
+            fault = f"not JSON: {error.msg} at column {error.colno}"
+        except ValueError as error:
+            fault = f"not JSON that can be read: {error}"
+        problems.add(number, fault)
+        problems.hint = "Each line must be one JSON object, complete on its line."
 
 
 def parse_json(text: str, **options: Any) -> Any:
     """`json.loads`, raising `ValueError` also for what Python could not hold or write again."""
     try:
         value = json.loads(text, **options)
-        if "\\ud" in text.lower():
-            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    except UnicodeEncodeError as error:
-        raise ValueError("half a character (a \\ud... without its other half)") from error
+    refuse_half_characters(text, value)
     return value
 
 
-def columns(data: bytes, names: list[str], what: str, problems: Problems) -> "pl.DataFrame":
-    """Whitespace-separated columns as strings, with each row's 1-based `line`.
+def refuse_half_characters(text: str, value: Any) -> None:
+    """Raise `ValueError` where a JSON text holds a value that could not be written again."""
+    if "\\ud" in text.lower():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("half a character (a \\ud... without its other half)") from error
+
+
+def columns(
+    data: bytes, names: list[str], what: str, problems: Problems, first: int = 1
+) -> "pl.DataFrame":
+    """Whitespace-separated columns as strings, with each row's `line`; `first` is that of the
+    first.
 
     Shape (rows, len(names) + 1). Lines with another number of columns are left out and added to
     the problems, which the caller raises once it has looked at the others.
     Files with one kind of separator throughout take a fast road; the result is the same.
     """
-    regular = _regular_columns(data, names)
-    return _any_columns(data, names, what, problems) if regular is None else regular
+    regular = _regular_columns(data, names, first)
+    return _any_columns(data, names, what, problems, first) if regular is None else regular
 
 
-def _regular_columns(data: bytes, names: list[str]) -> "pl.DataFrame | None":
+def _regular_columns(data: bytes, names: list[str], first: int) -> "pl.DataFrame | None":
     import polars as pl
 
     separator, other = (b"\t", b" ") if b"\t" in data[: data.find(b"\n")] else (b" ", b"\t")
@@ -183,14 +263,18 @@ def _regular_columns(data: bytes, names: list[str]) -> "pl.DataFrame | None":
     n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
     if frame.height != n_lines or any(frame.null_count().row(0)):
         return None
-    return frame.with_columns(pl.int_range(1, frame.height + 1, dtype=pl.Int64).alias("line"))
+    return frame.with_columns(
+        pl.int_range(first, first + frame.height, dtype=pl.Int64).alias("line")
+    )
 
 
-def _any_columns(data: bytes, names: list[str], what: str, problems: Problems) -> "pl.DataFrame":
+def _any_columns(
+    data: bytes, names: list[str], what: str, problems: Problems, first: int
+) -> "pl.DataFrame":
     import polars as pl
 
     rows = []
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in enumerate(data.split(b"\n"), start=first):
         cells = line.split()
         if len(cells) == len(names):
             rows.append((*(cell.decode("utf-8") for cell in cells), number))

@@ -17,7 +17,7 @@ _raised = 0
 
 
 def heed_ctrl_c() -> None:
-    """See to it that SIGINT raises `KeyboardInterrupt` where it can be caught.
+    """Make SIGINT raise `KeyboardInterrupt` where it can be caught.
 
     Raised in a destructor or in the callback of a weak reference it would be dropped by Python: it
     is raised again. For imports see `after_imports`.

@@ -1,7 +1,9 @@
-"""A full disk, a locked catalog, a server or file that is gone: what to do, for people."""
+"""A full disk, a locked catalog, a server, bucket or file that is gone: what to do about it."""
 
 import errno
 import re
+
+import duckdb
 
 from gradelake.sql.common.errors import WorkFailed
 
@@ -22,6 +24,8 @@ _SERVER_GONE = re.compile(
 
 def in_plain_words(error: BaseException) -> WorkFailed | None:
     """An error of DuckDB, SQLite or the system as one that says what to do; None for others."""
+    if refused := bucket_error(error):
+        return refused
     text = str(error)
     if _FULL.search(text) or getattr(error, "errno", None) == errno.ENOSPC:
         return WorkFailed(
@@ -35,7 +39,7 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
         )
     if _SERVER_GONE.search(text):
         return WorkFailed(
-            "the session with the lake's catalog broke off: was its PostgreSQL server restarted?",
+            "the connection to the lake's catalog was lost: was its PostgreSQL server restarted?",
             f"{_NOTHING_LOST} Run it again.",
         )
     if lost := _LOST.search(text):
@@ -45,7 +49,28 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
         )
     if damaged := _DAMAGED.search(text):
         return WorkFailed(
-            f"{damaged[1] or damaged[2]}: this data file is damaged, its end is no Parquet file's",
+            f"{damaged[1] or damaged[2]}: this data file is damaged (it has no Parquet footer)",
             "If it is the lake's, `gradelake lake verify` says who is hit, and what to do.",
         )
     return None
+
+
+def bucket_error(error: BaseException) -> WorkFailed | None:
+    """What DuckDB says of a bucket that refuses or does not answer, in the words of this project;
+    None for any other error. No secret is in it: keys are sent as signatures."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = "".join(lines[:1])
+    is_refused = isinstance(error, duckdb.HTTPException) or (
+        isinstance(error, duckdb.IOException | duckdb.TransactionException)
+        and re.search(r"HTTP (Error|GET|HEAD|PUT|POST|DELETE)|<Code>|s3://", told)
+    )
+    if not is_refused:
+        return None
+    what = re.sub(r"^(HTTP|IO) Error: ", "", lines[0])
+    # AccessDenied, SignatureDoesNotMatch, NoSuchBucket, ...
+    reason = [line for line in lines[1:2] if re.match(r"[A-Z][A-Za-z]+: ", line)]
+    return WorkFailed(
+        " ".join(["the bucket cannot be used:", what, *reason]),
+        "Are the AWS_ variables right (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, "
+        "AWS_ENDPOINT_URL), and may this key do that?",
+    )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # together a second to import, and most problems need neither
     from pandera.errors import SchemaErrors
 
 SHOWN = 10  # problems printed for one file; the rest are counted
+REPAIR = "Fix or remove these lines and ingest again."
 MAX_MESSAGE = 300  # characters; what is quoted from a file may have no end
 
 
@@ -98,7 +99,7 @@ def from_contract(
     """
     import polars as pl
 
-    problems = Problems(file, "Fix or remove these lines and ingest again.")
+    problems = Problems(file, REPAIR)
     cases = error.failure_cases.filter(pl.col("index").is_not_null())
     values = cases.filter(~pl.col("check").cast(pl.String).str.contains("unique"))
     for index, column, check in values.select("index", "column", "check").iter_rows():

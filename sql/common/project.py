@@ -15,12 +15,19 @@ CONFIG_NAME = "gradelake.toml"
 # table -> its settings and their kinds. Checked by hand, because every command reads them and
 # importing pydantic would cost each 0.1 s; the other tables are models (sql/common/checked.py).
 _SETTINGS: dict[str, dict[str, type]] = {
-    "lake": {"path": str, "catalog": str, "data": str, "keep_releases": int, "keep_days": float},
+    "lake": {
+        "path": str,
+        "catalog": str,
+        "data": str,
+        "memory_gb": float,
+        "keep_releases": int,
+        "keep_days": float,
+    },
     "grading": {"prompts": str, "engines": str, "ray_address": str},
     "collections": {},
     "graders": {},
 }
-_LEAST = {"keep_releases": 1, "keep_days": 0}
+_LEAST = {"memory_gb": 0.5, "keep_releases": 1, "keep_days": 0}
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
 
@@ -32,6 +39,7 @@ class Project:
     lake_path: Path
     catalog: str | None = None
     data: str | None = None
+    memory_gb: float | None = None  # what DuckDB may hold; None: half of the machine's
     keep_releases: int = 14  # how many of the newest stay when the lake is tidied
     keep_days: float = 1  # how long files stay that nothing needs any more, and snapshots
     grading: dict[str, str] = field(default_factory=dict)

@@ -61,7 +61,7 @@ class Room:
             self.without_repeated_texts,
             self.without_numbers,
             lambda: self.use(_TIGHT_HEAD, _NAME),
-            self.without_what_stands_last,
+            self.without_the_last,
         ]
         for step in steps:
             if self.fits:
@@ -105,7 +105,7 @@ class Room:
             self.below.append(i)
 
     def without_texts_of_ids(self) -> None:
-        """A text such as `query` that stands beside its `query_id`, in more than one row."""
+        """A text such as `query` beside its `query_id`, where it repeats."""
         for i in list(self.kept):
             is_there = f"{self.headers[i]}_id" in self.headers
             if is_there and self.prose[i] and self.distinct[i] < len(self.columns[i]):
@@ -127,7 +127,7 @@ class Room:
                 return
             self._leave(i)
 
-    def without_what_stands_last(self) -> None:
+    def without_the_last(self) -> None:
         """From the right texts, numbers and ids in turn; the first text and number go last."""
         first = {self.numbers[i]: i for i in reversed(self.kept)}.values()
         order = sorted(self.kept, key=lambda i: (i in first, self._is_id(i), self.numbers[i], -i))

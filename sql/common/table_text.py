@@ -59,7 +59,7 @@ def table_lines(
     def line(texts: Sequence[str]) -> str:
         parts = [_aligned(texts[i], widths[i], right[i]) for i in kept]
         text = (" " * GAP).join(parts).rstrip()
-        # a single number may be wider than the terminal all the same
+        # a single number may still be wider than the terminal
         return text if width is None else shortened(text, width)
 
     return [line(headers), *map(line, cells)], notes
@@ -89,7 +89,7 @@ def _texts(
 
 
 def _with_short_hashes(cells: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[int]]:
-    """Ids that end in a hash by how it begins, where that tells them apart; and which they are."""
+    """Ids whose hash is cut to its beginning, where that tells them apart; and which columns."""
     columns, cut = [list(column) for column in zip(*cells, strict=True)], []
     for i, column in enumerate(columns):
         hashes = [_HASHED.fullmatch(text) for text in column]

@@ -1,8 +1,11 @@
-"""The lake's one door: every connection to it is opened here, and nobody else writes an ATTACH."""
+"""The lake's one door: every connection to it is opened here, with the only ATTACH there is."""
 
 import os
 import re
-from contextlib import AbstractContextManager
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import duckdb
@@ -22,6 +25,7 @@ CONNECTION_SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+_SPILL = ".spill-"  # begins the name of a process's folder for what memory cannot hold
 # DuckLake retries a commit that lost a race on PostgreSQL; 10, its default, is too few for many
 # writers (measured: 357 of 360 with the default, 360 of 360 with 100).
 POSTGRES_RETRIES = 100
@@ -84,7 +88,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 def draw_no_bars(connection: duckdb.DuckDBPyConnection) -> None:
     """DuckDB draws progress bars in interactive sessions; a notebook may lack what they need, and
-    then refuses to be told."""
+    then refuses the setting."""
     query = "select current_setting('enable_progress_bar')"
     if connection.execute(query).fetchall() == [(True,)]:
         connection.execute("set enable_progress_bar = false")
@@ -104,6 +108,7 @@ def attach(
     `catalog` names another SQLite catalog over the same data (a release); `snapshot` pins a
     reader. Raises `WorkFailed` without showing connection strings, which may hold a password.
     """
+    _bound_memory(connection, project)
     options = [f"DATA_PATH {quote(data_path(project))}", "OVERRIDE_DATA_PATH true"]
     if read_only:
         options.append("READ_ONLY")
@@ -140,6 +145,54 @@ def attach(
         ) from None
 
 
+def _bound_memory(connection: duckdb.DuckDBPyConnection, project: Project) -> None:
+    """What DuckDB may hold is what the project says, or half of the machine's memory. The rest of
+    a query goes to disk, into the lake's folder, which has room where a folder of temporary files
+    may be memory itself."""
+    settings = "select current_setting('memory_limit'), current_setting('temp_directory')"
+    ((limit, place),) = connection.execute(settings).fetchall()
+    if _SPILL in place:  # a second lake of a connection
+        return
+    number, unit = limit.split()  # DuckDB's own limit: 80% of what this process may have
+    allowed = f"{project.memory_gb}GB" if project.memory_gb else f"{float(number) * 5 / 8}{unit}"
+    connection.execute(f"set memory_limit = {quote(allowed)}")
+    folder = project.lake_path
+    if not os.access(folder, os.W_OK):  # of another user, or on another machine
+        folder = Path(tempfile.gettempdir())
+    for left in folder.glob(f"{_SPILL}*"):
+        if not _is_alive(int(left.name.removeprefix(_SPILL))):
+            shutil.rmtree(left, ignore_errors=True)
+    connection.execute(f"set temp_directory = {quote(f'{folder}/{_SPILL}{os.getpid()}')}")
+
+
+@contextmanager
+def little_memory(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """What goes through row by row needs little: inside, DuckDB holds a GB, or more where it has
+    many threads, and puts the rest on disk."""
+    settings = "select current_setting('memory_limit'), current_setting('threads')"
+    ((limit, threads),) = connection.execute(settings).fetchall()
+    little = max(1000, 125 * threads)
+    number, unit = limit.split()
+    if float(number) * {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}.get(unit, 2**40) <= little * 1e6:
+        yield
+        return
+    connection.execute(f"set memory_limit = '{little}MB'")
+    try:
+        yield
+    finally:
+        connection.execute(f"set memory_limit = {quote(limit)}")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def use_s3_environment(connection: duckdb.DuckDBPyConnection) -> None:
     """S3 access from the standard AWS variables; nothing of it is stored."""
     env = os.environ
@@ -165,7 +218,7 @@ def _shown(project: Project) -> str:
 
 def _reason(error: Exception, project: Project) -> str:
     """The first line of an error. What PostgreSQL says may quote the connection string, and with
-    it a password: then only the kind of error is told."""
+    it a password: then only the kind of error is shown."""
     first = str(error).splitlines()[0] if str(error) else type(error).__name__
     if project.on_postgres:
         from gradelake.sql.lake.postgres import without_secrets
@@ -178,12 +231,9 @@ def _reason(error: Exception, project: Project) -> str:
 
 
 def write_lock(project: Project, purpose: str, wait: bool = True) -> AbstractContextManager[None]:
-    """One writer at a time: the file lock, or PostgreSQL's advisory lock."""
-    if project.on_postgres:
-        from gradelake.sql.lake.postgres import advisory_lock
-
-        return advisory_lock(project, wait)
-    return file_lock(lock_file(project), purpose, wait)
+    """One writer at a time. With `wait=False`, raises `Busy` at once when there is one."""
+    busy = "the lake is being written by"
+    return _lock(project, "writer", lock_file(project), purpose, wait, busy)
 
 
 def grading_folder(project: Project) -> Path:
@@ -194,25 +244,28 @@ def grading_folder(project: Project) -> Path:
 def grader_lock(project: Project, grader_id: str, purpose: str) -> AbstractContextManager[None]:
     """One process at a time grades with a grader, or pairs would be paid for twice.
 
-    Raises `WorkFailed` at once when another one does.
+    Raises `Busy` at once when another one does.
     """
-    busy = "this grader is at work already:"
-    if project.on_postgres:
-        from gradelake.sql.lake.postgres import advisory_lock
-
-        return advisory_lock(project, False, f"grader {grader_id}", busy)
-    folder = grading_folder(project)
-    folder.mkdir(parents=True, exist_ok=True)
-    return file_lock(folder / f".{grader_id}.lock", purpose, False, busy=busy)
+    file = grading_folder(project) / f".{grader_id}.lock"
+    busy = "this grader is already at work:"
+    return _lock(project, f"grader {grader_id}", file, purpose, False, busy)
 
 
 def night_lock(project: Project) -> AbstractContextManager[None]:
     """One `gradelake nightly` at a time. Others may write beside it: its steps take the writer's
     lock, each for itself. Raises `Busy` at once when another night is at work.
     """
-    busy = "another night is at work:"
+    file = project.lake_path / ".night.lock"
+    return _lock(project, "night", file, "gradelake nightly", False, "another night is at work:")
+
+
+def _lock(
+    project: Project, name: str, file: Path, purpose: str, wait: bool, busy: str
+) -> AbstractContextManager[None]:
+    """A file lock, or PostgreSQL's advisory lock of that name."""
     if project.on_postgres:
         from gradelake.sql.lake.postgres import advisory_lock
 
-        return advisory_lock(project, False, "night", busy)
-    return file_lock(project.lake_path / ".night.lock", "gradelake nightly", False, busy=busy)
+        return advisory_lock(project, wait, name, busy)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file_lock(file, purpose, wait, busy=busy)

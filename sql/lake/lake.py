@@ -110,8 +110,8 @@ class Lake:
 
     @classmethod
     def readable(cls, project: Project) -> "Lake":
-        """The working catalog, or, without the right to open it, the newest release: it tells up to
-        itself."""
+        """The working catalog, or, without the right to open it, the newest release, which knows
+        what came before it."""
         try:
             return cls.live(project)
         except WorkFailed:
@@ -120,6 +120,12 @@ class Lake:
     def rows(self, query: str, *parameters: Any, **named: Any) -> list[tuple]:
         """All rows of a query."""
         return self.connection.execute(query, named or list(parameters) or None).fetchall()
+
+    def objects(self, query: str, *parameters: Any, **named: Any) -> list[dict[str, Any]]:
+        """All rows of a query, a dictionary each."""
+        found = self.connection.execute(query, named or list(parameters) or None)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def column(self, query: str, *parameters: Any, **named: Any) -> list[Any]:
         """First column of all rows."""
@@ -205,3 +211,5 @@ class Lake:
                 except duckdb.Error:
                     pass
                 raise
+            finally:
+                transaction.clean_up()

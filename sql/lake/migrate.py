@@ -5,10 +5,10 @@ from typing import Any
 
 import duckdb
 
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import NAME, SCHEMAS
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
-from gradelake.sql.lake.transaction import utc_now
 
 
 def migrations() -> list[tuple[int, str, str]]:

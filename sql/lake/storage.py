@@ -3,13 +3,14 @@
 import hashlib
 import io
 import os
-import re
 from pathlib import Path
 from typing import IO, Any
 
 import duckdb
 
 from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.files import sha256_of
+from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.connection import connect, data_path, use_s3_environment
@@ -90,27 +91,6 @@ class Storage:
             ) from None
 
 
-def bucket_error(error: Exception) -> WorkFailed | None:
-    """What DuckDB says of a bucket that refuses or does not answer, in the words of this project;
-    None for any other error. No secret is in it: keys are sent as signatures."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = "".join(lines[:1])
-    is_refused = isinstance(error, duckdb.HTTPException) or (
-        isinstance(error, duckdb.IOException | duckdb.TransactionException)
-        and re.search(r"HTTP (Error|GET|HEAD|PUT|POST|DELETE)|<Code>|s3://", told)
-    )
-    if not is_refused:
-        return None
-    what = re.sub(r"^(HTTP|IO) Error: ", "", lines[0])
-    # AccessDenied, SignatureDoesNotMatch, NoSuchBucket, ...
-    reason = [line for line in lines[1:2] if re.match(r"[A-Z][A-Za-z]+: ", line)]
-    return WorkFailed(
-        " ".join(["the bucket cannot be used:", what, *reason]),
-        "Are the AWS_ variables right (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, "
-        "AWS_ENDPOINT_URL), and may this key do that?",
-    )
-
-
 def copied(source: Path, target: Path) -> str:
     """Copy a file, on the disk for good, and return the sha256 of what was copied."""
     with source.open("rb") as stream:
@@ -129,15 +109,9 @@ def written(stream: IO[bytes], target: Path) -> str:
 
 
 def sync(path: Path) -> None:
-    """See to it that a file, or what a folder lists, is on the disk for good."""
+    """Make sure that a file, or what a folder lists, is on the disk for good."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def sha256_of(file: Path) -> str:
-    """Hash of a file's bytes. Raises `OSError`."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -3,15 +3,21 @@
 import getpass
 import json
 import os
+import shutil
 import uuid
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gradelake.sql.common.clock import utc_now as utc_now
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.connection import NAME, quote
+from gradelake.sql.lake.connection import NAME, little_memory, quote
 
 if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
     import polars as pl
+
+    from gradelake.sql.lake.staged import Staged
 
 
 NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
@@ -64,6 +70,7 @@ class Transaction:
         self._ledger: dict[str, str] | None = None
         self._entries: dict[str, tuple | None] = {}
         self._chunks: list[tuple] = []
+        self._staging: Path | None = None
 
     @property
     def ledger(self) -> dict[str, str]:
@@ -155,6 +162,29 @@ class Transaction:
             finally:
                 connection.unregister("rows_to_insert")
         return rows.height
+
+    def staged(self, table: str, schema: "Mapping[str, Any] | None" = None) -> "Staged":
+        """Rows that are too many to be held, on their way into a raw table, or of a `schema`."""
+        from gradelake.sql.lake.staged import Staged
+
+        if not self._staging:
+            self._little = ExitStack()
+            self._little.enter_context(little_memory(self.lake.connection))
+            self._staging = self.lake.project.lake_path / "staging"
+            shutil.rmtree(self._staging, ignore_errors=True)  # left by one that was killed
+        return Staged(self.lake.connection, self._staging / table, table, schema)
+
+    def insert_from(self, table: str, query: str, *parameters: Any) -> int:
+        """Append what a query finds to a raw table, by column name. Returns how many rows."""
+        self.dirty = True
+        statement = f"insert into {NAME}.raw.{table} by name {query}"
+        return self.lake.connection.execute(statement, list(parameters) or None).fetchone()[0]
+
+    def clean_up(self) -> None:
+        """Remove what was staged."""
+        if self._staging:
+            self._little.close()
+            shutil.rmtree(self._staging, ignore_errors=True)
 
     def say(self, **counts: int) -> None:
         """Announce what was written; the counts become the commit's message."""

@@ -17,8 +17,8 @@ def log(project, limit, as_json):
     """List what was committed to the lake, newest first, and the releases readers can ask for.
 
     A sitting of `gradelake review` commits every verdict, and is one line here: its last commit.
-    Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` tells
-    more of releases.
+    Versions that `gradelake lake tidy` has let go are not listed; `gradelake release list` says
+    more about releases.
 
     \b
     Examples:
@@ -29,7 +29,7 @@ def log(project, limit, as_json):
     with Lake.readable(project) as lake:
         # a release that was dropped, or never published, has a commit but cannot be read
         names = [r.name for r in releases.available(project, lake.connection)]
-        rows = lake.rows(
+        commits = lake.objects(
             """
             with commits as (
                 select
@@ -40,10 +40,10 @@ def log(project, limit, as_json):
                 where commit_message is not null
             )
             select
-                snapshot_id,
+                snapshot_id as version,
                 snapshot_time::timestamp as committed_at,
                 author,
-                commit_message,
+                commit_message as message,
                 case when list_contains($names, release) then release end as release
             from commits
             qualify
@@ -55,12 +55,13 @@ def log(project, limit, as_json):
             names=names,
             limit=limit,
         )
-    columns = ["version", "committed_at", "author", "message", "release"]
     if as_json:
-        console.print_json({"commits": [dict(zip(columns, row, strict=True)) for row in rows]})
+        console.print_json({"commits": commits})
         return
-    shown = [(v, f"{at:%Y-%m-%d %H:%M:%S}", a, m, r) for v, at, a, m, r in rows]
-    console.print_table(columns, shown)
+    for commit in commits:
+        commit["committed_at"] = f"{commit['committed_at']:%Y-%m-%d %H:%M:%S}"
+    columns = ["version", "committed_at", "author", "message", "release"]
+    console.print_table(columns, [list(commit.values()) for commit in commits])
 
 
 @click.command(short_help="Check the installation, the configuration and the lake.")

@@ -98,7 +98,11 @@ def _lake(project: Project) -> list[Finding]:
         have, newest = applied(lake), migrations()[-1][0]
         if have < newest:
             findings.append(
-                Finding("note", f"raw schema {have}, newest {newest}", "Any writing brings it up.")
+                Finding(
+                    "note",
+                    f"raw schema {have}, newest {newest}",
+                    "The next write brings it up to date.",
+                )
             )
         readable = _readable(lake, project)
         findings.append(readable)

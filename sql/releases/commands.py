@@ -93,7 +93,7 @@ def keep(project, undo, name):
         else:
             done = keeping.keep(lake, name)
             console.say(
-                f"{name} is kept until it is dropped" if done else f"{name} is kept already"
+                f"{name} is kept until it is dropped" if done else f"{name} is already kept"
             )
 
 
@@ -104,8 +104,8 @@ def keep(project, undo, name):
 def drop(project, force, name):
     """Take release NAME from its readers. The newest release cannot be dropped.
 
-    The files that only it reads are deleted by `gradelake lake tidy`, when nobody can be at
-    reading them any more.
+    `gradelake lake tidy` deletes the files that only it reads, once nobody can still be reading
+    them.
 
     \b
     Examples:

@@ -127,7 +127,7 @@ def doom(connection: duckdb.DuckDBPyConnection, files: Iterable[str]) -> None:
 
 
 def hold(connection: duckdb.DuckDBPyConnection, files: Iterable[str], now: datetime) -> int:
-    """Let these files be of use until `now` (UTC): their time to go begins anew. Returns how many.
+    """Count these files as used until `now` (UTC): their grace begins again. Returns how many.
 
     A file that the catalog does not know (it was restored from an older copy) is entered as one
     to delete, so that it is not taken for an orphan. Call it under the writer's lock.

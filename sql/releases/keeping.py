@@ -3,10 +3,11 @@
 from collections import Counter
 from datetime import UTC, datetime
 
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.connection import NAME, published_file
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import author, utc_now
+from gradelake.sql.lake.transaction import author
 from gradelake.sql.releases import data_files, releases
 from gradelake.sql.releases.releases import Release
 
@@ -65,8 +66,7 @@ def drop(lake: Lake, name: str, force: bool = False) -> Release:
             )
         if name in kept(lake) and not force:
             raise BadInput(
-                f"{name!r} is kept",
-                f"Drop it all the same with: gradelake release drop {name} --force",
+                f"{name!r} is kept", f"Drop it anyway with: gradelake release drop {name} --force"
             )
         _remove(lake, [release])
     return release

@@ -98,7 +98,7 @@ def _read(file: Path) -> Release:
             ).fetchone()
     except (sqlite3.Error, TypeError):
         raise WorkFailed(
-            f"{file}: this is no catalog of a release", "Move it away, or restore it from a backup."
+            f"{file}: this is not a release's catalog", "Move it away, or restore it from a backup."
         ) from None
     return Release(
         file.stem, snapshot, datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None)

@@ -183,9 +183,3 @@ def test_systems_without_an_official_rank_are_left_out():
     assert found.systems == ("s1", "s2")
     with pytest.raises(BadInput, match="1 of the systems of 'judge:x' are in the reference too"):
         agreement(board([[0.1, 0.2, 0.3]]), official(1), n_replicates=10)
-
-
-def test_threads_do_not_change_the_figures():
-    ours, ranks = random_board(8, 30, 3), official(*range(30, 0, -1))
-    one, two = (agreement(ours, ranks, n_replicates=900, workers=n) for n in (1, 3))
-    assert one.correlations == two.correlations

@@ -147,11 +147,11 @@ def test_trec_eval_scores_a_run_as_with_a_plain_merge_of_both_files(demo, tmp_pa
         ),
         (
             ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1-3"),
-            "'1-3' is no new LABEL:LABEL",
+            "'1-3' is not a new LABEL:LABEL",
         ),
         (
             ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", "1:3,1:2"),
-            "'1:2' is no new LABEL:LABEL",
+            "'1:2' is not a new LABEL:LABEL",
         ),
         (
             ("--label-set", "assessor:me", "--fill-holes", "judge:coarse", "--map", ""),

@@ -4,13 +4,10 @@ import krippendorff
 import numpy as np
 import pytest
 
-from gradelake.analyses.stats.krippendorff_alpha import (
-    METRICS,
-    alpha,
-    bootstrap_alpha,
-    coincidences,
-)
+from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
 from gradelake.analyses.stats.resample import resampled
+
+METRICS = ("ordinal", "nominal", "interval")
 
 
 def counted(matrix, queries=None):

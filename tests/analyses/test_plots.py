@@ -6,12 +6,10 @@ import re
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from matplotlib.path import Path as Line
 from scipy import stats
 
-from gradelake.analyses.plots.label_places import place_labels
 from gradelake.analyses.plots.scatter import find_outliers
-from gradelake.analyses.plots.style import figure, shortened
+from gradelake.analyses.plots.style import shortened
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -117,40 +115,6 @@ def test_the_same_lake_gives_the_same_bytes(demo, tmp_path, command, ending):
         pixels = imread(files[0])
         assert pixels.shape[1] > 800, "readable in print"
         assert pixels[..., :3].std() > 0.01, "not blank"
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_names_lie_on_no_other_name_or_point_and_within_the_axes(seed):
-    random = np.random.default_rng(seed)
-    x = random.normal(0.5, 0.08, 40).round(3)
-    y = x + random.normal(0, 0.04, 40).round(3)
-    names = {i: f"a_system_{i}" for i in range(8)}
-    with figure(4.6, 4.6) as drawn:
-        axes = drawn.subplots()
-        axes.set(xlim=(0, 1), ylim=(0, 1))
-        axes.scatter(x, y)
-        taken = place_labels(axes, x, y, names, [Line([(0, 0), (1, 1)])])
-        frame = axes.get_window_extent()
-        points = axes.transData.transform(np.column_stack([x, y]))
-        written = {text.get_text(): text.get_window_extent() for text in axes.texts}
-    assert set(written) == set(names.values()), "there is room for all"
-    boxes = list(taken.values())
-    for at, box in enumerate(boxes):
-        assert box.count_overlaps(boxes[:at]) == 0
-        assert not any(box.contains(*point) for point in points)
-        assert (frame.min <= box.min).all()
-        assert (box.max <= frame.max).all()
-    for index, box in taken.items():
-        assert written[names[index]].bounds == pytest.approx(box.bounds, abs=1.5)
-
-
-def test_where_there_is_no_room_a_name_is_left_out():
-    with figure(2, 2) as drawn:
-        axes = drawn.subplots()
-        x = np.linspace(0, 1, 5)
-        taken = place_labels(axes, x, x, dict.fromkeys(range(5), "a very long name " * 4), [])
-        assert taken == {}
-        assert list(axes.texts) == []
 
 
 def test_a_long_name_loses_its_middle():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradelake.analyses.stats.resample import ELEMENTS, in_blocks, percentile_interval, resampled
+from gradelake.analyses.stats.resample import ELEMENTS, Spread, in_blocks, resampled
 
 
 def draw(generator, n):
@@ -38,5 +38,7 @@ def test_as_many_are_drawn_as_there_are_and_each_as_often():
 
 def test_an_interval_cuts_both_tails_and_leaves_out_what_is_undefined():
     values = np.array([*range(101), np.nan, np.nan], dtype=float)
-    assert percentile_interval(values, 0.9) == pytest.approx((5, 95))
-    assert percentile_interval(np.array([np.nan]), 0.9) is None
+    found = Spread.of(values, 0.9)
+    assert (found.low, found.high) == pytest.approx((5, 95))
+    assert found.undefined == 2
+    assert Spread.of(np.array([np.nan]), 0.9) == Spread(None, None, None, 1)

@@ -25,7 +25,7 @@ from tests.places import DL19, missing_dl19
 
 MEASURES = {"ndcg_cut.10,20", "map", "recip_rank", "Rprec", "P.10"}
 # the models that compute what evaluate() computes: rankings, and each topic's value
-MEASURE_MODELS = ("int_labels", "int_ranked_entries", "topic_scores")
+MEASURE_MODELS = ("int_labels", "int_ranked_entries", "int_label_scores")
 console = Console(highlight=False, width=100)
 
 

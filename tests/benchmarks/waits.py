@@ -43,11 +43,11 @@ print(*spent)
 """
 
 
-def drop(folder: Path, n: int) -> None:
-    """Save edits that drop the first `n` items of DL 2019's questions."""
+def drop(folder: Path, n: int, collection: str = "dl19") -> None:
+    """Save edits that drop the first `n` items of a collection's questions."""
     query = f"select item_id from raw.rubric_items order by all limit {n}"
     items = json.loads(command(folder, "sql", query, "--format", "json"))
-    edit = {"rubric_version": 1, "collection": "dl19", "bank": "questions", "action": "drop"}
+    edit = {"rubric_version": 1, "collection": collection, "bank": "questions", "action": "drop"}
     write_edits(folder, *(edit | item for item in items))
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from gradelake.grading.prompts.distil_reply import FEATURES
+from gradelake.grading.prompts.written_reply import FEATURES
 from tests.conftest import gradelake, made_once_in, start_lake
 from tests.documentation.pages import blocks
 from tests.grading.misbehaving import Server, answer

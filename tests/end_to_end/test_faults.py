@@ -8,7 +8,7 @@ from tests.end_to_end.faults.whole import campaign
 
 pytestmark = pytest.mark.slow
 
-FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "6"))  # 100 take an hour
+FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "4"))  # 100 take an hour
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))
 
 

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 # kept part by part (dbt_project/macros/parts.sql), and what is made of them
 TABLES = (
     "intermediate.int_ideal_gains",
-    "intermediate.built_parts",
+    "intermediate.int_rubric_scores",
+    "intermediate.int_label_scores",
+    "intermediate.int_board_scores",
     "marts.rubric_coverage",
     "marts.alpha_ndcg",
     "marts.topic_scores",
@@ -123,30 +125,37 @@ def test_a_changed_run_reaches_only_what_is_made_of_runs(folder):
     run.write_text("\n".join(run.read_text().splitlines()[:-1]) + "\n")
     gradelake(folder, "ingest", "demo")
     built = set(json.loads(gradelake(folder, "build", "--json").stdout)["seconds_by_node"])
-    assert {"int_ranked_entries", "topic_scores", "leaderboard"} <= built
+    assert {"int_ranked_entries", "int_label_scores", "int_board_scores"} <= built
     assert not {"int_labels", "rubric_history", "rubric_edits", "int_grader_items"} & built
 
 
-def test_an_edit_leaves_the_parts_of_the_other_versions_alone(folder, tmp_path):
+def test_an_edit_computes_its_query_alone_and_a_new_run_its_system(folder, tmp_path):
     """Rows that stayed keep their place in the files; those written anew get new row ids."""
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     (copy / "seeds" / "rubric_edits.csv").unlink(missing_ok=True)
     gradelake(copy, "build")
 
-    def row_ids() -> dict[str, tuple]:
+    def row_ids() -> set[tuple[int, str, str]]:
         with Lake.live(Project.find(copy)) as lake:
-            rows = lake.rows(
-                "select label_set, min(rowid), max(rowid), count(*) from lake.marts.topic_scores "
-                "group by all"
+            return set(
+                lake.rows(
+                    """
+                    select scores.rowid, scores.system, variants.query_id
+                    from lake.intermediate.int_label_scores as scores
+                    inner join lake.intermediate.int_label_variants as variants using (variant)
+                    """
+                )
             )
-        return {label_set: rest for label_set, *rest in rows}
 
     before = row_ids()
     drop_an_item(copy)
     gradelake(copy, "build")
-    after = row_ids()
-    new = set(after) - set(before)
-    assert new
-    assert all("/v1/" in label_set for label_set in new)
-    assert {label_set: after[label_set] for label_set in before} == before
+    edited = row_ids()
+    assert before <= edited, "version 0 stays"
+    assert len({query_id for _, _, query_id in edited - before}) == 1
+    shutil.copy(copy / "runs" / "bm25.run", copy / "runs" / "again.run")
+    gradelake(copy, "ingest", "demo")
+    gradelake(copy, "build")
+    assert edited <= row_ids()
+    assert {system for _, system, _ in row_ids() - edited} == {"again"}

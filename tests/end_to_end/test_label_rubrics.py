@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from gradelake.grading.prompts.distil_reply import FEATURES
+from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake

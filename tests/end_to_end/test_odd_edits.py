@@ -142,7 +142,7 @@ def test_wrong_policies_are_refused_by_name(edited):
     words = refused("twice,best,,,5:3 5:1", "huge,best,,,5:99999999999")
     assert "names a label twice" in words
     assert "must look like 5:3 4:1" in words
-    assert "m 'two' is no whole number" in refused("word,mth_best,two,,")
+    assert "m 'two' is not a whole number" in refused("word,mth_best,two,,")
 
 
 def test_a_build_of_some_models_leaves_nothing_old_to_the_next_whole_one(folder):

@@ -12,8 +12,8 @@ from gradelake.grading.distil import distil as distilling
 from gradelake.grading.distil.distil_store import DistilRequest
 from gradelake.grading.graders.configured import configured, explaining
 from gradelake.grading.plan.request import Request
-from gradelake.grading.prompts.distil_reply import FEATURES, LONGEST_REASON, LONGEST_RUBRIC
 from gradelake.grading.prompts.prompt_file import find_prompt
+from gradelake.grading.prompts.written_reply import FEATURES, LONGEST_REASON, LONGEST_RUBRIC
 from gradelake.grading.run import run as runs
 from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder

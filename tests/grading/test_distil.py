@@ -16,8 +16,8 @@ from gradelake.grading.distil import distil as distilling
 from gradelake.grading.distil.distil_store import DistilRequest
 from gradelake.grading.graders.configured import configured, explaining, judges
 from gradelake.grading.graders.label_rubrics import find_label_rubric
-from gradelake.grading.prompts.distil_reply import FEATURES
 from gradelake.grading.prompts.prompt_file import find_prompt
+from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.conftest import gradelake as command
 from tests.grading.misbehaving import Server, answer, refuse
@@ -266,7 +266,7 @@ def test_a_pair_that_cannot_be_explained_is_reported_and_the_rubric_made_without
     server.on("Cars are made of", answer('{"intent_alignment": "x", "coverage": 3}'))
     outcome = distil(judged)
     assert outcome.exit_code == 3
-    assert outcome.failed == {("q2", "p4"): "coverage is no text: 3"}
+    assert outcome.failed == {("q2", "p4"): "coverage is not text: 3"}
     found = judged.rows(
         "select passage_id, explanation is null from lake.raw.label_rubric_pairs "
         "where label = 0 order by passage_id"
@@ -383,7 +383,7 @@ def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(trec,
     ("settings", "told"),
     [
         ({"label_rubrics": "trek"}, r"no label rubrics 'trek'(.|\n)*mean 'trec'"),
-        ({"label_rubrics": "trec@ffffffff"}, r"no version of 'trec'(.|\n)*Newest first: trec@"),
+        ({"label_rubrics": "trec@ffffffff"}, r"not a version of 'trec'(.|\n)*Newest first: trec@"),
         ({"label_rubrics": 3}, "label_rubrics must be a string"),
         ({"prompt": "thomas"}, "'thomas' has no place for label_rubrics"),
     ],

@@ -4,16 +4,17 @@ import json
 
 import pytest
 
-from gradelake.grading.prompts.distil_reply import (
+from gradelake.grading.prompts.prompt_file import shipped_prompts
+from gradelake.grading.prompts.written_reply import (
     FEATURES,
     LONGEST_REASON,
     LONGEST_RUBRIC,
+    Unreadable,
+    name_of,
     read_explanation,
     read_rubric,
+    schema_of,
 )
-from gradelake.grading.prompts.generation_reply import Unreadable
-from gradelake.grading.prompts.prompt_file import shipped_prompts
-from gradelake.grading.prompts.reply_shapes import name_of, schema_of
 
 WHOLE = dict.fromkeys(FEATURES, "because")
 
@@ -41,7 +42,7 @@ def test_an_explanation_has_a_text_for_each_of_the_five_features_and_no_more():
         ("", "empty"),
         ("no", "no JSON object"),
         (json.dumps({key: WHOLE[key] for key in FEATURES[1:]}), "no key 'intent_alignment'"),
-        (json.dumps(WHOLE | {"accuracy": 3}), "accuracy is no text: 3"),
+        (json.dumps(WHOLE | {"accuracy": 3}), "accuracy is not text: 3"),
         (json.dumps(WHOLE | {"accuracy": " \n"}), "accuracy is empty"),
         (json.dumps(WHOLE | {"accuracy": "a\0b"}), "accuracy has characters"),
         (json.dumps(WHOLE)[:-5], "breaks off"),

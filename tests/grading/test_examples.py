@@ -72,7 +72,9 @@ def test_every_example_says_where_it_is_from(judged):
 
 
 def test_too_few_of_a_label_unknown_collections_and_assessors_are_refused(judged):
-    with pytest.raises(BadInput, match=r"not 13 judged passages of every label: 12 of label 0"):
+    with pytest.raises(
+        BadInput, match=r"not have 13 judged passages of every label: 12 of label 0"
+    ):
         drawn(judged, per_label=13)
     with pytest.raises(BadInput, match="0 of label 3"):
         drawn(judged, N3, 1)
@@ -112,7 +114,7 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
     again = gradelake(judged, *arguments, "--output", "few.jsonl", code=2)
     assert "few.jsonl: already exists" in again.stderr
     wrong = gradelake(judged, *arguments, "--scale", "good", code=2)
-    assert "--scale: 'good' is no scale" in wrong.stderr
+    assert "--scale: 'good' is not a scale" in wrong.stderr
 
 
 def test_the_list_names_every_prompt(judged):

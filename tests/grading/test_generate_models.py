@@ -13,7 +13,7 @@ from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
 from gradelake.grading.generate.generation_worker import ask
 from gradelake.grading.graders import engine_finder
-from gradelake.grading.prompts.generation_reply import LONGEST_ITEM, MOST_ITEMS
+from gradelake.grading.prompts.written_reply import LONGEST_ITEM, MOST_ITEMS
 from tests.grading import tiny_models
 from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from gradelake.grading.prompts.generation_reply import Items, Unreadable, read_items, reply_schema
 from gradelake.grading.prompts.prompt_file import shipped_prompts
+from gradelake.grading.prompts.written_reply import Items, Unreadable, read_items, schema_of
 
 QUESTIONS = shipped_prompts()["generate_questions_dl"]
 NUGGETS = shipped_prompts()["generate_nuggets_dl"]
@@ -51,12 +51,12 @@ def test_an_object_is_read_alone_fenced_or_among_words(reply):
         ('["Why?"]', "the reply holds no JSON object"),
         ('{"questions": ["Why?", "How', "breaks off in its JSON; allow more max_tokens"),
         ('{"questions": ["Why?",', "breaks off in its JSON; allow more max_tokens"),
-        ("{'questions': ['Why?']}", "is no JSON: Expecting property name .* near"),
+        ("{'questions': ['Why?']}", "is not JSON: Expecting property name .* near"),
         ('{"nuggets": ["blue light"]}', "no key 'questions' \\(its keys: 'nuggets'\\)"),
         ("{}", "no key 'questions' \\(its keys: none\\)"),
-        ('{"questions": "Why?"}', "questions is no list: 'Why\\?'"),
-        ('{"questions": ["Why?", {"q": "How?"}]}', "questions 2 is no text: {'q': 'How\\?'}"),
-        ('{"questions": [7]}', "questions 1 is no text: 7"),
+        ('{"questions": "Why?"}', "questions is not a list: 'Why\\?'"),
+        ('{"questions": ["Why?", {"q": "How?"}]}', "questions 2 is not text: {'q': 'How\\?'}"),
+        ('{"questions": [7]}', "questions 1 is not text: 7"),
         ('{"questions": []}', "questions is an empty list"),
         ('{"questions": ["", "  "]}', "questions holds no text"),
         ("<think>Let me see", "ends inside its reasoning"),
@@ -90,12 +90,12 @@ def test_nuggets_of_more_than_four_words_are_kept_and_pointed_out():
 
 
 def test_the_schema_asks_for_one_key_with_a_list_of_texts():
-    assert reply_schema(NUGGETS, bounded=False) == {
+    assert schema_of(NUGGETS, bounded=False) == {
         "type": "object",
         "properties": {"nuggets": {"type": "array", "items": {"type": "string"}}},
         "required": ["nuggets"],
         "additionalProperties": False,
     }
-    bounded = reply_schema(QUESTIONS, bounded=True)["properties"]["questions"]
+    bounded = schema_of(QUESTIONS, bounded=True)["properties"]["questions"]
     assert (bounded["minItems"], bounded["maxItems"]) == (1, 20)
     assert bounded["items"] == {"type": "string", "minLength": 1, "maxLength": 250}

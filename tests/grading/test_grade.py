@@ -293,7 +293,7 @@ def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
     )
     try:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(WorkFailed, match="this grader is at work already: the other one"):
+        with pytest.raises(WorkFailed, match="this grader is already at work: the other one"):
             judged.grade()
     finally:
         other.kill()

@@ -435,18 +435,18 @@ FAULTS = {
     "an unknown slot": (
         "Question: {item}",
         "Question: {item} {itm}",
-        "mine.yaml:11: template: {itm} is no slot of a prompt with target question."
+        "mine.yaml:11: template: {itm} is not a slot of a prompt with target question."
         " Did you mean 'item'?",
     ),
     "another target's slot": (
         "{item}",
         "{item} {gold_answer}",
-        "mine.yaml:11: template: {gold_answer} is no slot of",
+        "mine.yaml:11: template: {gold_answer} is not a slot of",
     ),
     "the passage twice": (
         "{passage}",
         "{passage} {passage}",
-        "mine.yaml:9: template: {passage} may stand there only once",
+        "mine.yaml:9: template: {passage} may appear only once",
     ),
     "an unknown parser": (
         "parser: strict",
@@ -470,7 +470,7 @@ FAULTS = {
         "mine.yaml:6: output: unknown value 'words'.",
     ),
     "no scale": ("scale: 0-3\n", "", "mine.yaml:6: output: scale: which one?"),
-    "a bad scale": ("scale: 0-3", "scale: 0-12", "mine.yaml:7: scale: '0-12' is no scale"),
+    "a bad scale": ("scale: 0-3", "scale: 0-12", "mine.yaml:7: scale: '0-12' is not a scale"),
     "a bad grade": (
         "scale: 0-3",
         "scale: {No: 0, Yes: many}",
@@ -541,7 +541,7 @@ FAULTS = {
     "an example's form with another slot": (
         "version: 1",
         "version: 1\nexample: '{query} {passage} {label} {item}'",
-        "mine.yaml:3: example: {item} is no slot of an example",
+        "mine.yaml:3: example: {item} is not a slot of an example",
     ),
     "a slot without examples": (
         "Rate",
@@ -568,7 +568,11 @@ def test_a_fault_is_reported_with_its_line(own, fault):
             "verify",
             "items: question\n",
             "{item} {passage}",
-            ["slot {gold_answer} is missing", "slot {answer} is missing", "{passage} is no slot"],
+            [
+                "slot {gold_answer} is missing",
+                "slot {answer} is missing",
+                "{passage} is not a slot",
+            ],
         ),
         (
             "direct",
@@ -637,8 +641,11 @@ def test_aliases_that_would_grow_without_end_are_not_expanded(own):
     [
         ("{", "few.jsonl:2: not JSON"),
         ('{"passage": "p", "query": "q"}', "few.jsonl:2: label is missing"),
-        ('{"passage": "p", "query": "q", "label": "Yes"}', "few.jsonl:2: label: 'Yes' is no word"),
-        ('{"passage": "p", "query": "q", "label": true}', "few.jsonl:2: label: True is no word"),
+        (
+            '{"passage": "p", "query": "q", "label": "Yes"}',
+            "few.jsonl:2: label: 'Yes' is not a word",
+        ),
+        ('{"passage": "p", "query": "q", "label": true}', "few.jsonl:2: label: True is not a word"),
         ('{"passage": "", "query": "q", "label": 2}', "few.jsonl:2: passage must not be empty"),
         (
             '{"passage": "p", "qry": "q", "label": 2}',

@@ -15,16 +15,15 @@ from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from gradelake.app import app
-from gradelake.grading.review.cards import Card, Reviewed, Wish, deal
-from gradelake.grading.review.reviewable import choose_tau, find_grader
+from gradelake.grading.review.cards import Card, Reviewed, Wish, choose_tau, deal, find_grader
 from gradelake.grading.review.screen import _lines
 from gradelake.grading.review.verdicts import Verdicts
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import migrate
 from gradelake.sql.lake.contracts import KEYS
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.operations.doctor import repeated_keys
 from tests.conftest import gradelake
 from tests.edits import write_edits

@@ -363,7 +363,7 @@ def test_an_extractive_model_cannot_grade(project, models):
 
 @pytest.mark.parametrize("kind", ["gpt2", "encoder"])
 def test_other_kinds_of_model_are_refused(project, models, kind):
-    with pytest.raises(EngineUnusable, match="no text-to-text and no question") as caught:
+    with pytest.raises(EngineUnusable, match="neither a text-to-text nor a question") as caught:
         score(project, models[kind])
     assert "vllm" in caught.value.hint
 
@@ -420,6 +420,6 @@ def test_no_answer_is_recorded_as_unanswerable(judged, models, two_workers):
 
 def test_a_model_that_cannot_be_used_stops_the_run(judged, models, two_workers):
     grader(judged, models["gpt2"], actors=1)
-    with pytest.raises(WorkFailed, match="no text-to-text"):
+    with pytest.raises(WorkFailed, match="neither a text-to-text"):
         judged.grade("flan")
     assert judged.rows("select count(*) from lake.raw.grades") == [(0,)]

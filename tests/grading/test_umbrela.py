@@ -156,7 +156,7 @@ def test_examples_that_cannot_be_used_are_told(judged):
     judged.write("few.jsonl", [example("3"), example("4")])
     with pytest.raises(Rejected) as faults:
         few(judged)
-    assert "few.jsonl:2: label: '4' is no word of the scale: 0, 1, 2, 3" in str(faults.value)
+    assert "few.jsonl:2: label: '4' is not a word of the scale: 0, 1, 2, 3" in str(faults.value)
     with pytest.raises(BadInput, match="'umbrela' shows no examples"):
         few(judged, prompt="umbrela")
     with pytest.raises(BadInput, match="examples must be a string"):

@@ -12,6 +12,7 @@ import pytest
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -31,7 +32,7 @@ def write_file(path: Path, content: str | bytes | list[str]) -> Path:
 def report(read, path: Path, *arguments) -> str:
     """What a reader says about a file it must reject."""
     with pytest.raises(Rejected) as caught:
-        read(path, path.name, *arguments)
+        list(read(path, path.name, *arguments))
     return "\n".join(caught.value.lines())
 
 
@@ -77,7 +78,7 @@ class Tiny:
             self._lake = Lake.writer(self.project)
         return self._lake
 
-    def ingest(self, progress=lambda what, items, total: items) -> Outcome:
+    def ingest(self, progress=unseen) -> Outcome:
         return ingest(self.lake, self.collection, [], progress)
 
     def gradelake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:

@@ -244,7 +244,7 @@ for reader, name in ((read_run, "a.run"), (read_run, "a.run.gz"), (read_qrels, "
                      (read_passages, "a.run")):
     before, started = peak(), time.monotonic()
     try:
-        reader(Path(name), name)
+        list(reader(Path(name), name))
         said = "nothing"
     except Rejected as rejected:
         said = rejected.lines()[0]
@@ -284,10 +284,10 @@ def test_the_longest_line_that_is_allowed_is_read(tmp_path):
     line = "q1 Q0 p1 1 2.5 " + "t" * ((1 << 20) - 15)
     assert len(line) == 1 << 20
     file = write_file(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line, "q1 Q0 p3 1 2.5 t"])
-    assert read_run(file, "a.run").height == 3
+    assert [frame.height for frame in read_run(file, "a.run")] == [3]
     file = write_file(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line + "t", "q1 Q0 p3 1 2.5 t"])
     with pytest.raises(Rejected, match=r"a\.run:2: this line is longer than 1 MiB"):
-        read_run(file, "a.run")
+        list(read_run(file, "a.run"))
 
 
 # --- other inputs -------------------------------------------------------------------------------

@@ -122,9 +122,9 @@ def test_objects_of_a_document_are_reported_on_their_own_lines(read):
         ({"question_text": 7}, "item 2 is left out: its text is 7, not text"),
         ({"query_id": "q2"}, "item 2 is left out: it says query 'q2', its bank says 'q1'"),
         ({"weight": -1}, "item 2 is left out: weight -1 is negative"),
-        ({"weight": "much"}, "item 2 is left out: weight 'much' is no number"),
-        ({"weight": float("nan")}, "item 2 is left out: weight nan is no number"),
-        ({"weight": True}, "item 2 is left out: weight True is no number"),
+        ({"weight": "much"}, "item 2 is left out: weight 'much' is not a number"),
+        ({"weight": float("nan")}, "item 2 is left out: weight nan is not a number"),
+        ({"weight": True}, "item 2 is left out: weight True is not a number"),
         ({"question_id": ["x"]}, "item 2 is left out: item id ['x'] is not an id"),
         (
             {"gold_answers": {"a": 1}},
@@ -162,11 +162,11 @@ def test_items_that_are_no_objects_and_banks_without_a_list_are_left_out(read):
     assert found.texts == ["A?"]
     assert found.left_out == [
         "bank.jsonl:2: 'items' is not a list of items: left out",
-        "bank.jsonl:3: left out: this is no workbench bank",
+        "bank.jsonl:3: left out: not in the workbench format",
     ]
     bank = questions("A?")
     bank["items"].append(None)
-    assert read([bank]).left_out == ["bank.jsonl:1: item 2 is left out: None is no object"]
+    assert read([bank]).left_out == ["bank.jsonl:1: item 2 is left out: None is not an object"]
 
 
 def test_a_repeated_item_is_kept_once(read):
@@ -569,7 +569,7 @@ def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(read):
 def test_a_bank_of_another_format_than_the_stated_one_is_rejected(read):
     said = rejected(read, [questions("A?")], format_="argue")
     assert said.splitlines() == [
-        "bank.jsonl: this is no argue bank",
+        "bank.jsonl: this is not in the argue format",
         "  what to do: It looks like --format workbench.",
     ]
 

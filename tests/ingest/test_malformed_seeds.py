@@ -69,4 +69,4 @@ def test_digits_beyond_ascii_are_no_number(tmp_path):
     (tmp_path / "seeds" / "evaluation_levels.csv").write_text("level\n\uff11\n", encoding="utf-8")
     (tmp_path / "gradelake.toml").write_text("")
     refused = refusal(lambda: seeds.gather(Project.read(tmp_path / "gradelake.toml")))
-    assert "evaluation_levels.csv:2: level '\uff11' is no whole number" in str(refused)
+    assert "evaluation_levels.csv:2: level '\uff11' is not a whole number" in str(refused)

@@ -297,7 +297,7 @@ def test_a_run_refused_for_its_queries_lands_once_the_topics_have_them(tiny):
 def stop_after(n: int, error: BaseException):
     """A progress callback that raises once n runs were read."""
 
-    def progress(what, items, total):
+    def progress(what, items, total, **_):
         for number, item in enumerate(items):
             if number == n:
                 raise error
@@ -318,10 +318,7 @@ def test_an_interrupted_first_ingest_leaves_nothing(tiny):
     assert tiny.systems() == {"good", "other"}
 
 
-def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypatch):
-    monkeypatch.setattr(
-        "gradelake.ingest.collections.systems.BATCH_ROWS", 1
-    )  # each run is written before the next
+def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny):
     tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
     all_inputs(tiny)
     tiny.ingest()
@@ -341,17 +338,42 @@ def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypat
 
 @pytest.mark.parametrize("rows_at_a_time", [1, 5])
 def test_many_runs_land_whatever_the_size_of_a_batch(tiny, monkeypatch, rows_at_a_time):
-    monkeypatch.setattr("gradelake.ingest.collections.systems.BATCH_ROWS", rows_at_a_time)
+    monkeypatch.setattr("gradelake.sql.lake.staged.ROWS", rows_at_a_time)
+    monkeypatch.setattr("gradelake.sql.common.files._CHUNK", 7)
+    monkeypatch.setattr("gradelake.sql.common.files._BLOCK", 20 * rows_at_a_time)
     for n in range(1, 10):
         tiny.write(f"runs/s{n}.run", [f"q1 Q0 p{k} {k} {n - k / 10} t" for k in range(1, n + 1)])
-    tiny.write("runs/s3.run", ["q1 Q0 p1 1 1 t", "q1 Q0 p1 1 1 t"])  # refused, inside a batch
+    twice = ["q1 Q0 p1 1 1 t", *(f"q2 Q0 p{k} 1 1 t" for k in range(20)), "q1 Q0 p1 1 1 t"]
+    tiny.write("runs/s3.run", twice)
     outcome = tiny.ingest()
     assert [rejected.file for rejected in outcome.rejected] == ["runs/s3.run"]
+    wrong = "query_id 'q1', passage_id 'p1' is listed twice (first on line 1)"
+    assert outcome.rejected[0].lines()[0] == f"runs/s3.run:22: {wrong}"
     for n in (1, 2, 4, 5, 6, 7, 8, 9):
         expected = [("q1", f"p{k}", n - k / 10) for k in range(1, n + 1)]
         assert tiny.run_of(f"s{n}") == expected
     assert outcome.counts["systems"] == len(tiny.systems()) == 9
     assert outcome.counts["run_entries"] == 2 + sum(range(1, 10)) - 3
+
+
+def test_many_passages_land_whatever_the_size_of_a_batch(tiny, monkeypatch):
+    monkeypatch.setattr("gradelake.sql.lake.staged.ROWS", 4)
+    monkeypatch.setattr("gradelake.sql.common.files._CHUNK", 11)
+    monkeypatch.setattr("gradelake.sql.common.files._BLOCK", 30)
+    monkeypatch.setattr("gradelake.ingest.collections.passages.BATCH", 3)
+    monkeypatch.setattr("gradelake.ingest.collections.texts._IDS", 2)
+    texts = {f"p{n}": f"Größe {n}" for n in range(40)}
+    lines = [f"{passage_id}\t{text}" for passage_id, text in texts.items()]
+    tiny.write("passages.tsv", [*lines, "p7\tagain", "no tab"])
+    (rejected,) = tiny.ingest().rejected
+    assert [str(problem) for problem in rejected.problems] == [
+        "passages.tsv:41: passage 'p7' is listed twice (first on line 8)",
+        "passages.tsv:42: no TAB between the passage's id and its text",
+    ]
+    assert tiny.rows("select count(*) from lake.raw.passages") == [(0,)]
+    tiny.write("passages.tsv", lines)
+    assert tiny.ingest().counts == {"passages": 40}
+    assert dict(tiny.rows("select passage_id, text from lake.raw.passages")) == texts
 
 
 # --- notes --------------------------------------------------------------------------------------

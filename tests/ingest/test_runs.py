@@ -3,6 +3,7 @@
 import random
 import struct
 
+import polars as pl
 import pytest
 
 from gradelake.ingest.collections.trec import read_run, system_name
@@ -11,7 +12,7 @@ from tests.ingest.conftest import report, write_file
 
 
 def read(path):
-    return read_run(path, path.name)
+    return pl.concat(read_run(path, path.name))
 
 
 def rows(path) -> list[tuple]:

@@ -15,7 +15,7 @@ from tests.ingest.conftest import report, write_file
 
 def read(reader, path, content):
     write_file(path, content)
-    return reader(path, path.name)
+    return list(reader(path, path.name))
 
 
 def json_lines(*objects) -> list[str]:

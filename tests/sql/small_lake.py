@@ -5,10 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.migrate import applied
-from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.releases import releases
 
 N_PASSAGES, N_GRADES = 30, 20

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from gradelake.sql.build import changes
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.operations.upkeep.retention import maintain
 from tests.command_line import run_apart
 from tests.conftest import gradelake
@@ -83,20 +83,9 @@ def test_tidying_is_no_change(lake):
     assert since(lake) == []
 
 
-def test_a_build_of_some_models_hides_no_change(lake):
-    add_a_query(lake)
-    build(lake, partly_made_from=NOW)
-    assert since(lake) == ["source:raw.queries"]
-
-
-def test_a_seed_that_a_build_of_some_models_saw_and_that_was_put_back_has_changed(lake):
-    build(lake, partly_made_from=NOW | {"rubric_edits": "for a while"})
-    assert since(lake) == ["rubric_edits"]
-
-
 @pytest.mark.parametrize("kind", ["build", "migration", None])
 def test_everything_may_have_changed_where_something_else_wrote(lake, kind):
-    """dbt alone, a migration, an older Gradelake."""
+    """A build of some models, dbt alone, a migration, an older Gradelake."""
     if kind:
         with lake.transaction(kind) as transaction:
             transaction.run("create table {lake}.marts.t (a integer)")
@@ -107,8 +96,6 @@ def test_everything_may_have_changed_where_something_else_wrote(lake, kind):
 
 def test_everything_changed_with_the_models_or_what_runs_them(lake):
     assert since(lake, NOW | {"definitions": "other"}) is None
-    build(lake, partly_made_from=NOW | {"definitions": "other"})
-    assert since(lake) is None
 
 
 def test_everything_is_new_before_the_first_build(tmp_path):

@@ -5,12 +5,14 @@ import io
 import json
 import os
 import pty
+import re
 import sys
 import termios
 
 import pytest
 from rich.cells import cell_len
 
+from gradelake.sql.common import console
 from gradelake.sql.common.console import (
     print_csv,
     print_json,
@@ -267,3 +269,22 @@ def test_one_column_a_line_cuts_nothing(capsys):
         "  id = b",
         "text = ",
     ]
+
+
+def test_progress_tells_how_far_how_fast_and_how_long_still(monkeypatch, capsys):
+    clock = iter(range(0, 1000, 20))  # 20 seconds pass at each look
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
+    assert list(console.progress("reading runs", iter("abc"), 3)) == ["a", "b", "c"]
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"reading runs: 1 of 3, 0\.0/s, .* left", first)
+    assert second.startswith("reading runs: 2 of 3, ")
+    assert third.startswith("reading runs: 3 of 3, ")
+    read = iter([10_000_000, 40_000_000])
+    list(console.progress("reading a.run", iter("ab"), 80_000_000, at=lambda: next(read)))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("reading a.run: 10")
+    assert "MB" in first
+    assert second.endswith(" left")
+    with console.quietly(True):
+        list(console.progress("reading runs", iter("abc"), 3))
+    assert capsys.readouterr().err == ""

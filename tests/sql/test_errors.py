@@ -4,9 +4,9 @@ import duckdb
 import pytest
 
 from gradelake.sql.common.errors import how_to_install, masked
+from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.storage import bucket_error
 from tests.postgres_server import postgres_server
 
 

@@ -60,7 +60,7 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     with advisory_lock(Project.read(config), name=f"grader {grader_id(folder)}"):
         busy = command_line.run_apart(folder, "grade", "demo", "--grader", "lexical_direct")
     assert busy.returncode == 1
-    assert "this grader is at work already" in busy.stderr
+    assert "this grader is already at work" in busy.stderr
     done = gradelake(folder, "grade", "demo", "--grader", "lexical_direct", "--json")
     assert json.loads(done.stdout)["ok"] == 304
     again = gradelake(folder, "grade", "demo", "--grader", "lexical_direct")

@@ -88,7 +88,7 @@ def test_before_the_first_build_the_list_says_what_to_do(tmp_path):
 
 def test_keeping_and_undoing_say_what_they_did(project):
     assert run(project, "release", "keep", "r1") == "r1 is kept until it is dropped\n"
-    assert run(project, "release", "keep", "r1") == "r1 is kept already\n"
+    assert run(project, "release", "keep", "r1") == "r1 is already kept\n"
     assert run(project, "release", "keep", "r1", "--undo") == "r1 is no longer kept\n"
     assert run(project, "release", "keep", "r1", "--undo") == "r1 was not kept\n"
     for undo in ([], ["--undo"]):
@@ -139,7 +139,7 @@ def test_what_readers_get_is_not_dropped_when_the_newest_was_never_published(pro
 def test_a_file_that_is_no_release_is_named(project):
     file = Path(releases.release_file(project, "odd"))
     file.write_bytes(b"not a database" * 100)
-    with pytest.raises(WorkFailed, match=r"odd\.sqlite: this is no catalog of a release"):
+    with pytest.raises(WorkFailed, match=r"odd\.sqlite: this is not a release's catalog"):
         run(project, "release", "list")
 
 

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,11 +15,11 @@ import polars as pl
 import pytest
 
 from gradelake.sql.build import changes
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import catalog_file, data_path
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.operations.upkeep.compaction import merge_small_files
 from gradelake.sql.operations.upkeep.retention import Maintained, maintain
 from gradelake.sql.releases import data_files, keeping, releases
@@ -27,7 +28,10 @@ from tests.postgres_server import postgres_server
 
 pytestmark = pytest.mark.slow
 
-NOW = timedelta(0)
+
+def at_once(project: Project, n_releases: int = 14) -> Project:
+    """The project with settings by which nothing stays that nobody needs."""
+    return replace(project, keep_days=0, keep_releases=n_releases)
 
 
 def project_in(folder: Path, settings: str = "") -> Project:
@@ -141,7 +145,7 @@ def rounds_of_work(project: Project, seed: int, n_rounds: int) -> None:
             for _ in range(chance.randint(0, 2)):
                 do_something(lake, chance, counter)
             now = contents(lake)
-        done = maintain(project, grace=NOW, n_releases=3, merge_from=2, flush_from=8)
+        done = maintain(at_once(project, 3), merge_from=2, flush_from=8)
         n_merged, n_held = n_merged + done.files_merged, n_held + done.files_held
         with Lake.live(project) as lake:
             found = {r.name: r for r in releases.available(project, lake.connection)}
@@ -250,7 +254,7 @@ def test_orphans_go_after_a_day_unless_a_release_reads_them(project):
     for file in folder.glob("*.parquet"):
         os.utime(file, (long_ago, long_ago))
     os.utime(folder / "ducklake-young.parquet")
-    done = maintain(project, grace=NOW)
+    done = maintain(at_once(project))
     assert done.orphans_deleted == 1
     assert on_disk(project) == held | {"raw/queries/ducklake-young.parquet"}
     with Lake.published(project, "r2") as lake:
@@ -264,7 +268,7 @@ def test_what_a_killed_build_left_goes_and_staged_grades_stay(project):
     staged.parent.mkdir(parents=True)
     for file in (*left, staged):
         file.write_bytes(b"x")
-    maintain(project, grace=NOW)
+    maintain(at_once(project))
     assert [file.exists() for file in (*left, staged)] == [False, False, True]
 
 
@@ -278,11 +282,11 @@ def test_interrupted_anywhere_it_loses_nothing_and_the_next_time_finishes(projec
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            maintain(project, grace=NOW, n_releases=1, tell=interrupt)
+            maintain(at_once(project, 1), tell=interrupt)
         with Lake.published(project) as lake:
             assert lake.value("select count(distinct text) from lake.raw.queries") == 40
     (Path(data_path(project)) / files[0]).unlink()  # killed between a file and its row
-    assert maintain(project, grace=NOW, n_releases=1).files_deleted == 2
+    assert maintain(at_once(project, 1)).files_deleted == 2
     assert not on_disk(project) & set(files)
     with Lake.published(project) as lake:
         assert lake.value("select count(distinct text) from lake.raw.queries") == 40
@@ -293,7 +297,7 @@ def test_a_release_whose_build_died_before_publishing_is_forgotten(project):
         for name in ("r1", "r2", "r3"):
             publish(lake, name)
         releases.release_file(project, "r2").unlink()
-        maintain(project, grace=NOW)
+        maintain(at_once(project))
         assert [r.name for r in releases.listed(lake.connection)] == ["r1", "r3"]
 
 
@@ -304,7 +308,7 @@ def test_the_next_build_still_knows_what_changed_since_the_last(project):
         add_queries(lake, 0, 1)
         for _ in range(2):
             assert changes.since(lake, changes.last_build(lake), now) == ["source:raw.queries"]
-            maintain(project, grace=NOW)
+            maintain(at_once(project))
         assert changes.last_build(lake).made_from == now
 
 
@@ -315,7 +319,7 @@ def test_rows_in_the_catalog_that_nobody_reads_any_more_go_from_it(project):
                 transaction.delete("ledger", target="t")
                 values = ("t", "hash", n, "run", utc_now())
                 transaction.run("insert into {lake}.raw.ledger values (?, ?, ?, ?, ?)", *values)
-        maintain(project, grace=NOW)
+        maintain(at_once(project))
         assert lake.rows("select target, n_rows from lake.raw.ledger") == [("t", 29)]
     with closing(sqlite3.connect(catalog_file(project))) as catalog:
         tables = catalog.execute(

@@ -13,8 +13,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.backup import backup
-from gradelake.sql.operations.upkeep.verified import Verified
 from gradelake.sql.operations.upkeep.verify import verify
+from gradelake.sql.operations.upkeep.verify_rows import Verified
 from tests.conftest import gradelake, made_once
 from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
 

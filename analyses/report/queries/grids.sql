@@ -1,53 +1,89 @@
 -- The grids of a version of the rubric: a row per grader and query, the best passages first
 with
 
+grid as (
+    select * from lake.marts.grade_grid
+    where collection = $collection and rubric_version = $rubric_version
+),
+
 -- every passage of a grid has the same items
-passages as (
+items as (
     select
-        grid.collection,
+        grader,
+        query_id,
+        list(
+            distinct struct_pack(item_id := item_id, item_text := item_text)
+            order by struct_pack(item_id := item_id, item_text := item_text) asc
+        ) as items
+    from grid
+    group by all
+),
+
+passages as (
+    select distinct
+        grader,
+        query_id,
+        passage_id,
+        mean_grade
+    from grid
+),
+
+passage_counts as (
+    select
+        grader,
+        query_id,
+        count(*) as n_passages
+    from passages
+    group by all
+),
+
+-- chosen before their grades are gathered: a lake may have millions that no grid shows
+best_passages as (
+    select * from passages
+    qualify row_number() over (
+        partition by grader, query_id order by mean_grade desc, passage_id asc
+    ) <= coalesce($most, 2147483647)
+),
+
+graded_passages as (
+    select
         grid.grader,
         grid.query_id,
         grid.passage_id,
         grid.mean_grade,
-        judgments.relevance as judgment,
-        list(
-            struct_pack(item_id := grid.item_id, item_text := grid.item_text)
-            order by grid.item_id asc
-        ) as items,
         list(grid.grade order by grid.item_id) as grades,
         list(grid.answer order by grid.item_id) as answers
-    from lake.marts.grade_grid as grid
-    left join lake.raw.judgments as judgments
-        on
-            judgments.assessor = $assessor
-            and grid.collection = judgments.collection
-            and grid.query_id = judgments.query_id
-            and grid.passage_id = judgments.passage_id
-    where grid.collection = $collection and grid.rubric_version = $rubric_version
+    from grid
+    semi join best_passages using (grader, query_id, passage_id)
     group by all
 )
 
 select
-    passages.grader,
-    passages.query_id,
+    graded_passages.grader,
+    graded_passages.query_id,
     queries.text as query,
-    count(*) as n_passages,
-    any_value(passages.items) as items,
-    list_slice(
-        list(
-            struct_pack(
-                passage_id := passages.passage_id,
-                mean_grade := round(passages.mean_grade, 2),
-                judgment := passages.judgment,
-                grades := passages.grades,
-                answers := passages.answers
-            )
-            order by passages.mean_grade desc, passages.passage_id asc
-        ),
-        1,
-        coalesce($most, count(*))
+    passage_counts.n_passages,
+    items.items,
+    list(
+        struct_pack(
+            passage_id := graded_passages.passage_id,
+            mean_grade := round(graded_passages.mean_grade, 2),
+            judgment := judgments.relevance,
+            grades := graded_passages.grades,
+            answers := graded_passages.answers
+        )
+        order by graded_passages.mean_grade desc, graded_passages.passage_id asc
     ) as passages
-from passages
-inner join lake.raw.queries as queries using (collection, query_id)
+from graded_passages
+inner join items using (grader, query_id)
+inner join passage_counts using (grader, query_id)
+inner join lake.raw.queries as queries
+    on queries.collection = $collection and graded_passages.query_id = queries.query_id
+left join lake.raw.judgments as judgments
+    on
+        judgments.collection = $collection
+        and judgments.assessor = $assessor
+        and graded_passages.query_id = judgments.query_id
+        and graded_passages.passage_id = judgments.passage_id
 group by all
-order by passages.grader, passages.query_id
+order by graded_passages.grader, graded_passages.query_id

@@ -1,4 +1,4 @@
-{# bpref: how seldom a passage judged non-relevant stands above a relevant one; passages without a
+{# bpref: how seldom a passage judged non-relevant is above a relevant one; passages without a
    label play no part (Buckley and Voorhees 2004, as trec_eval 9 corrected it). The nth relevant
    passage is the place-th labelled one. #}
 {% macro bpref() -%}

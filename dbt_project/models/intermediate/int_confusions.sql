@@ -1,8 +1,4 @@
-{{ config(
-    materialized='parts',
-    inputs='int_label_pairs',
-    part_key="collection || '/' || label_set || '/' || reference"
-) }}
+{{ config(materialized='parts', inputs='int_label_pairs') }}
 
 -- Agreement is looked at only where there are both: an unjudged passage is not a non-relevant one.
 with
@@ -16,12 +12,12 @@ sampled_pairs as (
 ),
 
 stale_pairs as (
-    select * from {{ ref('int_label_pairs') }}
-    {{ only_stale_parts() }}
+    select * from {{ stale_parts('int_label_pairs') }}
 ),
 
 compared as (
     select
+        stale_pairs.part,
         stale_pairs.collection,
         stale_pairs.label_set,
         stale_pairs.reference,
@@ -55,6 +51,7 @@ sampled as (
 )
 
 select
+    compared.part,
     compared.collection,
     compared.label_set,
     compared.reference,

@@ -1,18 +1,16 @@
-{{ config(
-    materialized='parts',
-    inputs='int_rubric_inputs',
-    part_key="collection || '/' || grader || '/v' || rubric_version"
-) }}
+{{ config(materialized='parts', inputs='int_distinct_rubrics') }}
 
 -- The ideal alpha-DCG of Clarke et al. 2008 (section 3), found greedily as ndeval does: at each
 -- rank the passage that adds most, of equal ones that with the greatest id. An intent seen n times
 -- before adds (1 - alpha)^n, alpha being 0.5.
 with recursive
 
+stale_rubrics as (
+    select * from {{ stale_parts('int_distinct_rubrics') }}
+),
+
 grader_items as (
-    {{ rows_of_stale_parts(
-        ref('int_grader_items'), ref('int_rubric_inputs'), 'collection, grader_id, rubric_version'
-    ) }}
+    select * from {{ ref('int_grader_items') }}
 ),
 
 item_grades as (
@@ -33,49 +31,33 @@ deepest as (
     where family = 'alpha-nDCG'
 ),
 
--- most versions of a rubric leave most queries as they were: each set of items is looked at once
 rubrics as (
     select
-        collection,
-        grader_id,
-        grader,
-        rubric_version,
-        query_id,
-        list(item_id order by item_id) as item_ids
-    from grader_items
+        stale_rubrics.part,
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.query_id,
+        list(grader_items.item_id order by grader_items.item_id) as item_ids
+    from stale_rubrics
+    inner join grader_items using (collection, grader_id, rubric_version, query_id)
     group by all
 ),
 
-variants as (
-    select
-        collection,
-        grader_id,
-        query_id,
-        item_ids,
-        row_number() over (order by collection, grader_id, query_id, item_ids) as variant_no
-    from (select distinct
-        collection,
-        grader_id,
-        query_id,
-        item_ids
-    from rubrics) as distinct_rubrics
-),
-
--- which items of a variant a passage answers, by their place in it
+-- which items of a rubric a passage answers, by their place in it
 passages as (
     select
-        variants.variant_no,
+        rubrics.part,
         levels.level as tau,
         item_grades.passage_id,
-        list(list_position(variants.item_ids, item_grades.item_id) order by item_grades.item_id)
+        list(list_position(rubrics.item_ids, item_grades.item_id) order by item_grades.item_id)
             as intents
-    from variants
+    from rubrics
     inner join item_grades
         on
-            variants.collection = item_grades.collection
-            and variants.grader_id = item_grades.grader_id
-            and variants.query_id = item_grades.query_id
-            and list_contains(variants.item_ids, item_grades.item_id)
+            rubrics.collection = item_grades.collection
+            and rubrics.grader_id = item_grades.grader_id
+            and rubrics.query_id = item_grades.query_id
+            and list_contains(rubrics.item_ids, item_grades.item_id)
     inner join levels on item_grades.grade >= levels.level
     group by all
 ),
@@ -85,28 +67,28 @@ candidates as (
     select
         *,
         row_number() over (
-            partition by variant_no, tau
+            partition by part, tau
             order by passage_id desc
         ) as passage_no
     from passages
     qualify
         row_number() over (
-            partition by variant_no, tau, intents
+            partition by part, tau, intents
             order by passage_id desc
         ) <= (select deepest.k from deepest)
 ),
 
 ideal_rankings as (
     select
-        candidates.variant_no,
+        candidates.part,
         candidates.tau,
         0 as rank,
         cast(0 as double) as gain,
         cast([] as bigint[]) as taken,
         -- what each item is still worth
-        [cast(1 as double) for item_id in any_value(variants.item_ids)] as worths
+        [cast(1 as double) for item_id in any_value(rubrics.item_ids)] as worths
     from candidates
-    inner join variants using (variant_no)
+    inner join rubrics using (part)
     group by all
     union all
     (
@@ -114,7 +96,7 @@ ideal_rankings as (
 
         gains as (
             select
-                ideal_rankings.variant_no,
+                ideal_rankings.part,
                 ideal_rankings.tau,
                 ideal_rankings.rank + 1 as rank,
                 ideal_rankings.taken,
@@ -123,14 +105,14 @@ ideal_rankings as (
                 candidates.intents,
                 list_sum([ideal_rankings.worths[intent] for intent in candidates.intents]) as gain
             from ideal_rankings
-            inner join candidates using (variant_no, tau)
+            inner join candidates using (part, tau)
             where
                 ideal_rankings.rank < (select deepest.k from deepest)
                 and not list_contains(ideal_rankings.taken, candidates.passage_no)
         )
 
         select
-            variant_no,
+            part,
             tau,
             rank,
             gain,
@@ -142,24 +124,18 @@ ideal_rankings as (
         from gains
         qualify
             row_number() over (
-                partition by variant_no, tau
+                partition by part, tau
                 order by gain desc, passage_no asc
             ) = 1
     )
 )
 
 select
-    rubrics.collection,
-    rubrics.grader_id,
-    rubrics.grader,
-    rubrics.rubric_version,
-    rubrics.query_id,
+    ideal_rankings.part,
     ideal_rankings.tau,
     grid.cutoff as k,
     sum(ideal_rankings.gain / log2(ideal_rankings.rank + 1) order by ideal_rankings.rank) as gain
 from ideal_rankings
-inner join variants using (variant_no)
-inner join rubrics using (collection, grader_id, query_id, item_ids)
 inner join grid on ideal_rankings.rank <= grid.cutoff
 where
     grid.family = 'alpha-nDCG'

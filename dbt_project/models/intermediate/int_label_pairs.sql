@@ -1,19 +1,28 @@
 {{ config(materialized='view') }}
 
 -- Which label sets are compared: all with every assessor, and those of the newest rubric with each
--- other. A label set and its reference make a part; hashes tell whether either has changed.
+-- other. A label set and its reference make a part of what is kept.
 with
 
 label_sets as (
     select * from {{ ref('int_label_sets') }}
 ),
 
-label_set_inputs as (
-    select * from {{ ref('int_label_set_inputs') }}
+label_variants as (
+    select * from {{ ref('int_label_variants') }}
 ),
 
 sampled_pairs as (
     select * from {{ ref('int_sampled_pairs') }}
+),
+
+label_hashes as (
+    select
+        collection,
+        label_set,
+        {{ hash_of_rows('variant') }} as labels_hash
+    from label_variants
+    group by all
 ),
 
 sampled_hashes as (
@@ -41,10 +50,15 @@ candidates as (
         label_sets.max_label,
         label_sets.rubric_version is null
         or label_sets.rubric_version = newest.rubric_version as is_newest,
-        hash(label_set_inputs.labels_hash, sampled_hashes.sampled_hash) as inputs
+        hash(
+            label_sets.collection,
+            label_sets.label_set,
+            label_hashes.labels_hash,
+            sampled_hashes.sampled_hash
+        ) as inputs
     from label_sets
     inner join newest using (collection)
-    inner join label_set_inputs using (collection, label_set)
+    inner join label_hashes using (collection, label_set)
     left join sampled_hashes using (collection, label_set)
 )
 
@@ -56,8 +70,7 @@ select
     one.max_label,
     other.max_label as max_reference,
     coalesce(one.max_label = other.max_label, false) as is_common_scale,
-    one.collection || '/' || one.label_set || '/' || other.label_set as part,
-    hash(one.inputs, other.inputs) as inputs
+    hash(one.inputs, other.inputs) as part
 from candidates as one
 inner join candidates as other
     on

@@ -1,5 +1,5 @@
--- Kept are the entries that any mart can ask for: the head of each ranking, every labelled passage
--- however deep, and the last one, whose rank is the ranking's length.
+-- Kept are the entries that any mart can ask for: the head of each ranking, every passage that
+-- somebody judged or graded, however deep, and the last one, whose rank is the ranking's length.
 with
 
 collections as (
@@ -10,8 +10,12 @@ rankings as (
     select * from {{ ref('int_rankings') }}
 ),
 
-labels as (
-    select * from {{ ref('int_labels') }}
+judgments as (
+    select * from {{ ref('stg_judgments') }}
+),
+
+grades as (
+    select * from {{ ref('stg_grades') }}
 ),
 
 grid as (
@@ -29,13 +33,19 @@ depths as (
     from collections
 ),
 
-labelled_passages as (
-    select distinct
+-- whatever the rubric makes of the grades: its edits do not come this way
+judged_passages as (
+    select
         collection,
         query_id,
-        passage_id,
-        true as is_labelled
-    from labels
+        passage_id
+    from judgments
+    union
+    select
+        collection,
+        query_id,
+        passage_id
+    from grades
 )
 
 select
@@ -46,8 +56,8 @@ select
     rankings.rank
 from rankings
 inner join depths using (collection)
-left join labelled_passages using (collection, query_id, passage_id)
+left join judged_passages using (collection, query_id, passage_id)
 where
     rankings.rank <= depths.depth
     or rankings.rank = rankings.n_retrieved
-    or labelled_passages.is_labelled
+    or judged_passages.passage_id is not null

@@ -229,7 +229,7 @@ checked as (
                     || coalesce('''' || edits.bank || '''', '(the cell is empty)')
                     || '; gradelake import bank brings one in'
             when edits.stated_weight is not null and edits.weight is null
-                then 'weight ''' || edits.stated_weight || ''' is no number'
+                then 'weight ''' || edits.stated_weight || ''' is not a number'
             when not isfinite(edits.weight) then 'weight must be finite'
             when edits.weight < 0 then 'weight ' || edits.stated_weight || ' is negative'
             when edits.action = 'reweight' and edits.weight is null

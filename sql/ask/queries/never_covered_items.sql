@@ -11,7 +11,7 @@ select
     never_covered_items.query_id,
     queries.text as query,
     never_covered_items.item_id,
-    never_covered_items.item_text as item,
+    coalesce(never_covered_items.item_text, never_covered_items.item_id) as item,
     never_covered_items.weight,
     never_covered_items.best_grade,
     never_covered_items.n_graded

@@ -12,7 +12,7 @@ select
     spurious_items.query_id,
     queries.text as query,
     spurious_items.item_id,
-    spurious_items.item_text as item,
+    coalesce(spurious_items.item_text, spurious_items.item_id) as item,
     spurious_items.n_hits,
     spurious_items.n_non_relevant,
     round(spurious_items.rate, 3) as rate,

@@ -50,7 +50,7 @@ class Answers:
         self.format = name
 
     def set_output(self, path: Path | None) -> None:
-        """Send answers to a file, made anew, or (None) to standard output again.
+        """Send answers to a new file, or (None) to standard output again.
 
         Raises `BadInput` when the file cannot be written; answers then go where they went.
         """

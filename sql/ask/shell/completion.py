@@ -22,14 +22,14 @@ _TEXT = re.compile(r"'[^']*'")
 
 class ShellCompleter(Completer):
     """Completes keywords, tables and columns; questions, their parameters and values; dot
-    commands. Tables are looked up anew each time: a session can make temporary ones."""
+    commands. Tables are looked up each time: a session can make temporary ones."""
 
     def __init__(self, lake: Lake):
         self._lake = lake
         self._meanings = meanings(lake)
         words = lake.rows("select keyword_name, keyword_category from duckdb_keywords()")
         self._reserved = {word for word, kind in words if kind == "reserved"}
-        # those that a query is made of before the many that only name something
+        # words with a meaning in SQL before the many that could also be names
         self._keywords = sorted(
             (word for word, _ in words), key=lambda w: (w not in self._reserved, w)
         )
@@ -43,7 +43,7 @@ class ShellCompleter(Completer):
         else:
             try:
                 begun = question.split(text)[1]
-            except BadInput:  # Enter tells
+            except BadInput:  # Enter shows the error
                 return
             if begun.count("'") % 2 == 0:  # not within a text
                 yield from self._of_statement(begun, begun + document.text_after_cursor)

@@ -47,7 +47,7 @@ class Reader:
             yield last
 
     def _line_of(self, text: str, place: int) -> int:
-        """The line on which what stands at a place of a text begins, the text's last being read."""
+        """The line that the first word from a place of a text on is on, if the text ends here."""
         begin = question.beginning(text, place)
         return self._n_lines - text.count("\n", begin) + 1
 
@@ -83,5 +83,5 @@ def needs_more(text: str) -> bool:
             for _ in reader.feed(line):
                 pass
     except BadInput:
-        return False  # Enter tells
+        return False  # Enter shows the error
     return reader.unfinished

@@ -29,7 +29,7 @@ class Shell(Answers):
             return self._do(unit)
         except KeyboardInterrupt:
             # DuckDB's Python client leaves its threads at the stopped query, and the next one would
-            # wait for them: this tells them, too
+            # wait for them: this stops them, too
             self.lake.connection.interrupt()
             raise
 
@@ -63,8 +63,8 @@ class Shell(Answers):
 
 
 def read(shell: Shell) -> None:
-    """Standard input line by line. Where only the output is no terminal, prompts and errors go to
-    standard error, and an error ends nothing."""
+    """Standard input line by line. Where only the output is not a terminal, prompts and errors go
+    to standard error, and an error ends nothing."""
     reader, typed, at_end = input_lines.Reader(), sys.stdin.isatty(), False
     while not at_end:
         try:

@@ -19,7 +19,7 @@ from gradelake.sql.common.errors import GradelakeError
 
 class KeptHistory(FileHistory):
     """What was asked, in a file that only the user can read. Where no file can be kept, the session
-    has its own history all the same: it is a convenience."""
+    still has a history of its own."""
 
     def load_history_strings(self) -> Iterable[str]:
         try:

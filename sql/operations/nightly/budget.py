@@ -53,6 +53,6 @@ class Budget:
         return Share(pairs, minutes)
 
     def spend(self, pairs: int) -> None:
-        """Take what was graded off the pairs. Pairs that were not asked for anew cost nothing."""
+        """Take what was graded off the pairs. Pairs that reused an answer cost nothing."""
         if self._pairs is not None:
             self._pairs -= pairs

@@ -75,7 +75,7 @@ def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, 
         known = error if isinstance(error, GradelakeError) else in_plain_words(error)
         reason = masked(str(known or f"{type(error).__name__}: {error}"))
         summary = {
-            "text": f"nightly: {'it broke off' if begun else 'nothing was done'}: {reason}",
+            "text": f"nightly: {'failed part-way' if begun else 'nothing was done'}: {reason}",
             "night": None,
             "state": "failed",
             "exit_code": known.exit_code if known else 1,
@@ -107,7 +107,7 @@ def _without_secrets(limits, on_failure: str | None, webhook: str | None) -> lis
 
 
 def _close(project, done, alerts, seconds: float) -> dict:
-    """Write the night's row, then its summary, then tell whom it concerns."""
+    """Write the night's row, send the alerts, keep the summary."""
     from gradelake.sql.operations.nightly import record
     from gradelake.sql.operations.nightly.step import FAILED, Step, reason_of
     from gradelake.sql.operations.nightly.summary import error_of, summarize, write
@@ -165,8 +165,8 @@ def schedule(project, form, at, into, arguments):
     from gradelake.sql.operations.nightly.schedule import Schedule
 
     if form is None:
-        raise BadInput("for what?", "Say --systemd or --cron.")
-    # taken for our own wishes, wherever they stood
+        raise BadInput("for systemd or for cron?", "Add --systemd or --cron.")
+    # wherever they were given, click took them for this command's own
     wished = [f"--{name}" for name in ("quiet", "verbose") if getattr(console.wishes, name)]
     planned = Schedule.at(project(), at, (*arguments, *wished))
     if form == "cron":

@@ -9,10 +9,10 @@ import duckdb
 
 from gradelake.sql.build import changes
 from gradelake.sql.common import console
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
-from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.operations.nightly import record, step
 from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.nightly.record import Night
@@ -39,7 +39,7 @@ class Job:
     """What a grader has to do on a collection, as planned, and what came of it.
 
     `step` is None when it was not begun: nothing was missing, or the budget was used up. `came_to`
-    counts its pairs and tokens, as the grader told or, where it broke off, as the lake has them.
+    counts its pairs and tokens: by the grader's result or, where it died, by what the lake has.
     """
 
     collection: str
@@ -78,7 +78,7 @@ def work(
     """Do a night's work under its lock, and return what `close` makes of it, under the lock still.
 
     Raises `NightBusy` while another night is at work, `BadInput` when there is nothing to do, and
-    what opening the lake raises. All that happens later is told in the steps.
+    what opening the lake raises. Whatever happens later is in the steps.
     """
     if not project.collections:
         raise BadInput(

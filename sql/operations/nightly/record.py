@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.transaction import utc_now
 from gradelake.sql.releases import releases
 
 COMMAND = "nightly"
@@ -90,11 +90,11 @@ def end(
 def collections_in(project: Project) -> set[str]:
     """Collections that the lake has."""
     with Lake.live(project) as lake:
-        return {name for (name,) in lake.rows("select collection from lake.raw.collections")}
+        return set(lake.column("select collection from lake.raw.collections"))
 
 
 def committed(project: Project, collection: str, grader: str, since: datetime) -> dict[str, int]:
-    """What a grader committed since then, for one that broke off without telling."""
+    """What a grader committed since then, for one that died without a result."""
     with Lake.live(project) as lake:
         (counts,) = lake.rows(
             """
@@ -117,20 +117,18 @@ def committed(project: Project, collection: str, grader: str, since: datetime) -
 
 def _nights(lake: Lake) -> list[dict[str, Any]]:
     """All nights, newest first."""
-    rows = lake.rows(
+    return lake.objects(
         """
         select
             run_id, state, started_at,
-            json_extract_string(counts, '$.night'),
-            json_extract_string(counts, '$.release')
+            json_extract_string(counts, '$.night') as night,
+            json_extract_string(counts, '$.release') as release
         from lake.raw.pipeline_runs
         where command = ?
         order by started_at desc
         """,
         COMMAND,
     )
-    names = ("run_id", "state", "started_at", "night", "release")
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[dict]) -> str:

@@ -26,7 +26,7 @@ class Schedule:
     @classmethod
     def at(cls, project: Project, time: str, arguments: tuple[str, ...]) -> "Schedule":
         """`time` is HH:MM. Raises `BadInput` for another, for a secret among the arguments, and
-        for a path that neither systemd nor cron could be told."""
+        for a path that neither systemd nor cron can name."""
         found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", time)
         if not found:
             raise BadInput(f"--at {time!r} is not a time of day", "Write it as 02:30.")
@@ -79,7 +79,7 @@ EnvironmentFile=-{_unit_text(str(self.secrets))}
 ExecStart={" ".join(map(unit_word, command))}
 Nice=10
 TimeoutStartSec={_LONGEST}
-# asked to stop, a night lets its step finish what it is at, then closes its row
+# asked to stop, a night lets its step finish its work, then closes its row
 KillMode=mixed
 TimeoutStopSec={GRACE + 180:.0f}
 """

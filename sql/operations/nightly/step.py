@@ -25,7 +25,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.transaction import NIGHT
 from gradelake.sql.operations.nightly import WEBHOOK
 
-GRACE = 120.0  # seconds that a step gets to finish what it is at, once it was asked to stop
+GRACE = 120.0  # seconds that a step gets to finish its work, once it was asked to stop
 DONE, PARTLY, FAILED, SKIPPED, STOPPED = "done", "partly", "failed", "skipped", "stopped"
 _TAIL = 40  # last lines of a step's words that are kept
 MAX_REASON = 1000  # characters

@@ -1,4 +1,4 @@
-"""What a night tells at its end: one object for programs, kept in `lake/nights/`."""
+"""What a night reports at its end: one object for programs, kept in `lake/nights/`."""
 
 import json
 from pathlib import Path
@@ -96,7 +96,7 @@ def write(project: Project, summary: dict[str, Any]) -> Path:
     file = folder / f"{summary['night']}.json"
     with whole_file(file) as stream:
         text = json.dumps(summary, ensure_ascii=False, indent=1)
-        # a file's name may be no UTF-8; what stands in for its bytes is a JSON escape
+        # a file's name may not be UTF-8: its bytes become JSON escapes
         stream.write(text.encode(errors="backslashreplace") + b"\n")
     others = sorted(folder.glob("night-*.json"), key=lambda each: each.stat().st_mtime_ns)
     for old in [each for each in others if each != file][: -KEPT + 1]:

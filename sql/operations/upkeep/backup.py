@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from gradelake.sql.common import console
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import catalog_file, grading_folder, require_lake, write_lock
 from gradelake.sql.lake.lock import file_lock
-from gradelake.sql.lake.storage import Storage, copied, sha256_of
-from gradelake.sql.lake.transaction import utc_now
+from gradelake.sql.lake.storage import Storage, copied
 from gradelake.sql.operations.upkeep.lake_files import (
     LIVE,
     Catalog,

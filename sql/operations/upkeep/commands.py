@@ -184,7 +184,7 @@ def copy(project, to, as_json):
 
     SQLite to PostgreSQL and S3, or back. Work goes on there where it was: what is ingested is
     known, and no grade is paid for twice. The target must be empty; an interrupted copy goes on.
-    Releases and marts stay behind: a build makes them anew.
+    Releases and marts stay behind: a build makes new ones.
 
     \b
     Examples:
@@ -271,7 +271,7 @@ def tidy(project, as_json):
         console.say(f"left {counted(done.files_held, 'files')} that only releases read")
     if done.files_waiting:
         console.say(
-            f"{counted(done.files_waiting, 'files', 'wait')} until nobody can be at reading them"
+            f"{counted(done.files_waiting, 'files', 'wait')} until nobody can still be reading them"
         )
 
 

@@ -25,7 +25,7 @@ from gradelake.sql.operations.upkeep.lake_files import lake_id
 ORIGIN = "origin"  # the source's name beside the target in one connection
 # made by the target itself, or about files that stay behind
 _NOT_COPIED = {"schema_migrations", "kept_releases"}
-# what a build only adds to: its history of the rubric's edits cannot be computed anew
+# a build only adds to the history of the rubric's edits: it cannot be recomputed
 _HISTORY = "intermediate.rubric_history"
 
 
@@ -44,7 +44,7 @@ class Copied:
 
 
 def copy(source: Project, target: Project, arguments: list[str]) -> Copied:
-    """Copy the newest state of every raw table; marts are built anew, releases stay behind.
+    """Copy the newest state of every raw table; marts are not copied, and releases stay behind.
 
     A transaction per table, in which count and fingerprint of both sides are compared. An
     interrupted copy goes on, at the snapshot it began with. The source is only read. Raises
@@ -150,7 +150,7 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
     connection.execute(f"detach {ORIGIN}")
     if snapshot is not None and snapshot not in kept:
         raise BadInput(
-            f"the interrupted copy was of version {snapshot}, which the source has no longer",
+            f"the interrupted copy was of version {snapshot}, which the source no longer has",
             "Begin again with an empty lake.",
         )
     attach(connection, source, read_only=True, name=ORIGIN, snapshot=snapshot or max(kept))
@@ -158,7 +158,7 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
     if have != migrations()[-1][0] or applied(lake) != have:
         raise BadInput(
             f"the source has raw schema {have}, this Gradelake {migrations()[-1][0]}",
-            "Run `gradelake build` on the source first: any writing brings it up to date.",
+            "Run `gradelake build` on the source first: any write brings it up to date.",
         )
     return max(kept)
 

@@ -90,7 +90,7 @@ def read_postgres(project: Project) -> list[Catalog]:
 
 
 def lake_id(project: Project) -> str:
-    """What tells a lake from another and stays with its copies: the id of its schema `main`.
+    """What identifies a lake and its copies: the id of its schema `main`.
 
     Raises `BadInput` when there is no lake.
     """

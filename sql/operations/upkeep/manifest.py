@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.lake.storage import sha256_of, sync
+from gradelake.sql.common.files import sha256_of
+from gradelake.sql.lake.storage import sync
 
 MANIFEST = "manifest.json"
 _FORMAT = 1
@@ -49,7 +50,7 @@ def is_archive(place: Path) -> bool:
 
 
 def read_manifest(backup: Path) -> Manifest:
-    """Raises `BadInput` when there is no backup, or it is none of Gradelake's."""
+    """The manifest of a backup. Raises `BadInput` when there is none, or it is not Gradelake's."""
     try:
         with opened(backup) as stream, stream(MANIFEST) as file:
             content = json.load(file)

@@ -21,7 +21,7 @@ def people_files(project: Project) -> tuple[dict[str, bytes], list[str]]:
 
     That is gradelake.toml with its [lake] set to a SQLite lake beside it, the seeds, and the
     folders that [grading] names where they are below the project's. Raises `BadInput` when a
-    secret stands in gradelake.toml, or a file cannot be read.
+    secret is in gradelake.toml, or a file cannot be read.
     """
     try:
         text = project.file.read_bytes().decode()

@@ -22,7 +22,7 @@ from gradelake.sql.operations.upkeep import compaction
 from gradelake.sql.releases import data_files, keeping, releases
 
 ORPHANS_AFTER = timedelta(days=1)  # no transaction takes so long
-_WORTH_IT = 1 << 20  # unused bytes from which a SQLite catalog is written anew
+_WORTH_IT = 1 << 20  # unused bytes from which a SQLite catalog is rewritten
 
 
 @dataclass
@@ -41,21 +41,17 @@ class Maintained:
 
 def maintain(
     project: Project,
-    grace: timedelta | None = None,
-    n_releases: int | None = None,
     merge_from: int = compaction.MERGE_FROM,
     flush_from: int = compaction.FLUSH_FROM,
     tell: Callable[[str], None] = lambda step: None,
 ) -> Maintained:
-    """Tidy the lake under the writer's lock.
+    """Tidy the lake under the writer's lock, as `[lake]` of gradelake.toml says.
 
-    `grace` (default: `keep_days` of gradelake.toml) is how long snapshots stay, and files that
-    nothing needs any more; `n_releases` (default: `keep_releases`) how many of the newest releases
-    stay beside those marked with `release_policy.keep`. Raises `WorkFailed` when a file would be
-    deleted that somebody still needs: it is left alone.
+    `keep_days` is how long snapshots stay, and files that nothing needs any more; `keep_releases`
+    how many of the newest releases stay beside those that are kept. Raises `WorkFailed` when a file
+    would be deleted that somebody still needs: it is left alone.
     """
-    grace = timedelta(days=project.keep_days) if grace is None else grace
-    n_releases = project.keep_releases if n_releases is None else n_releases
+    grace = timedelta(days=project.keep_days)
     done = Maintained()
     with Lake.writer(project) as lake, lake.lock("gradelake lake tidy"):
         before = _catalog_bytes(project)
@@ -64,7 +60,7 @@ def maintain(
         compaction.flush_inlined_rows(lake, flush_from)
         done.files_merged = compaction.merge_small_files(lake, merge_from)
         tell("dropping old releases")
-        done.releases_dropped = len(keeping.drop_old(lake, n_releases))
+        done.releases_dropped = len(keeping.drop_old(lake, project.keep_releases))
         done.snapshots_expired = _expire(lake, datetime.now(UTC) - grace)
         compaction.forget_inlined_rows(lake)
         tell("deleting files that nobody needs")
@@ -150,9 +146,9 @@ def _catalog_bytes(project: Project) -> int:
 
 
 def _shrink(catalog: Path) -> None:
-    """Write a SQLite catalog anew when much of it is unused; empty its write-ahead log.
+    """Rewrite a SQLite catalog when much of it is unused; empty its write-ahead log.
 
-    A reader that is at it keeps either from happening; the next time will do.
+    A reader at work prevents either; the next time will do.
     """
     with closing(sqlite3.connect(catalog, timeout=5, isolation_level=None)) as connection:
         try:

@@ -10,7 +10,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import attach, connect, quote
+from gradelake.sql.lake.connection import attach, connect, little_memory, quote
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep.lake_files import (
@@ -20,7 +20,7 @@ from gradelake.sql.operations.upkeep.lake_files import (
     read_postgres,
     read_sqlite,
 )
-from gradelake.sql.operations.upkeep.verified import Fault, Verified
+from gradelake.sql.operations.upkeep.verify_rows import Fault, Verified, check_rows
 from gradelake.sql.releases.data_files import DataFile, open_catalog
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
@@ -43,13 +43,13 @@ def verify(project: Project, deep: bool = False, against: Path | None = None) ->
 
     `deep` reads every column of every file; `against` names a backup whose hashes the files'
     bytes are compared with: much of what is flipped in a Parquet file reads without an error, and
-    only a hash tells. Raises `BadInput` when there is no lake or no such backup, `WorkFailed` when
-    its folder cannot be read at all.
+    only a hash shows it. Raises `BadInput` when there is no lake or no such backup, and
+    `WorkFailed` when its folder cannot be read at all.
     """
     done = Verified(deep=deep)
     hashes = _hashes(against) if against else {}
     storage = Storage(project)
-    there = storage.sizes()  # before the catalogs: what a writer adds meanwhile is no orphan
+    there = storage.sizes()  # before the catalogs: what a writer adds meanwhile is not an orphan
     catalogs = _catalogs(project, done)
     named = _by_path(catalogs)
     known = set(named).union(*(catalog.others for catalog in catalogs))
@@ -135,14 +135,14 @@ def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:
 
 
 def _fault(named: Named, storage: Storage, what: str) -> Fault:
-    """A fault of a file, with what helps: only raw tables cannot be computed anew."""
+    """A fault of a file, and its remedy: derived tables can be rebuilt, raw ones cannot."""
     derived = not named.file.table.startswith("raw.")
     remedy = _FROM_BACKUP
     if derived and named.hits == [LIVE]:
-        remedy = "`gradelake build --full-refresh` makes it anew."
+        remedy = "`gradelake build --full-refresh` rebuilds it."
     elif derived:
         remedy = (
-            f"{_FROM_BACKUP} Or make it anew for the next release (`gradelake build "
+            f"{_FROM_BACKUP} Or rebuild it for the next release (`gradelake build "
             "--full-refresh`) and drop those that are hit (`gradelake release drop NAME`)."
         )
     return Fault(what, remedy, storage.path(named.file.path), named.file.table, named.hits)
@@ -221,8 +221,6 @@ def _hashes(backup: Path) -> dict[str, str]:
 
 
 def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
-    from gradelake.sql.operations.upkeep.verify_rows import check_rows
-
     connection = connect()
     try:
         attach(connection, project, read_only=True, snapshot=snapshot)
@@ -230,13 +228,13 @@ def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
         done.faults.append(Fault(error.message, error.hint or _FROM_BACKUP, None, None, [LIVE]))
         return
     broken = {fault.table for fault in done.faults if LIVE in fault.hits}
-    with Lake(project, connection, None) as lake:
-        connection.execute("begin read only")  # else each query reads the catalog anew
+    with Lake(project, connection, None) as lake, little_memory(connection):
+        connection.execute("begin read only")  # else each query reads the catalog again
         check_rows(lake, broken, done)
 
 
 def line(fault: Fault) -> str:
-    """A fault for people."""
+    """A fault in one line."""
     place = f"{fault.file}: " if fault.file else ""
     table = f" (table {fault.table})" if fault.table else ""
     hits = f"; hit: {', '.join(fault.hits)}" if fault.hits else ""

@@ -1,6 +1,7 @@
 """Whether the raw tables keep their contracts, and the grades agree with their ledger."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import duckdb
 import pandera.polars as pa
@@ -14,10 +15,37 @@ from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.transaction import CHUNK
 from gradelake.sql.operations.doctor import repeated_keys
 from gradelake.sql.operations.upkeep.lake_files import LIVE
-from gradelake.sql.operations.upkeep.verified import Fault, Verified
 
 _ROWS = 500_000  # checked at a time
 _REPORT = "Please report this: commits are meant to prevent it. A backup may have it as it was."
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong: which file or table, which catalogs are hit, and what to do."""
+
+    what: str
+    hint: str
+    file: str | None = None
+    table: str | None = None
+    hits: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Verified:
+    """What was looked at and what was found."""
+
+    deep: bool = False
+    catalogs: list[str] = field(default_factory=list)
+    files: int = 0
+    bytes: int = 0
+    compared: int = 0  # files whose bytes were compared with a backup's
+    orphans: int = 0  # files that no catalog names
+    orphan_bytes: int = 0
+    tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows
+    notes: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
 
 # what must be nothing: (what its rows count, what a row of it means, where {} are that count and
 # the other cells, query)
@@ -96,7 +124,7 @@ def check_rows(lake: Lake, broken: set[str | None], done: Verified) -> None:
     if have != newest:
         done.notes.append(
             f"raw schema {have}, this Gradelake knows {newest}: the raw rows were not checked "
-            "(any writing brings an older one up)"
+            "(the next write brings an older one up to date)"
         )
         return
     broken = set(broken)

@@ -227,17 +227,17 @@ def test_an_item_whose_text_nobody_knows_can_be_reweighted_dropped_or_given_a_te
     ("old", "new", "problem"),
     [
         ("Blue scatters most", "", "the text is empty: to drop the item, remove the whole line"),
-        ("Blue scatters most", LIGHT.text, "has this text already"),
+        ("Blue scatters most", LIGHT.text, "already has this text"),
         ("  2    question", "  -2    question", "weight -2 is negative"),
-        ("  2    question", "  two    question", "weight 'two' is no number"),
+        ("  2    question", "  two    question", "weight 'two' is not a number"),
         ("  2    question", "  2    nugget", "the kind of an item cannot change"),
         ("|molecules]", "]", "gold answers change only together with the text"),
         ("light? [answers: air|molecules]", "it?", "a new wording keeps the gold answers"),
         ("Why is the sky blue?", "Why is it\nblue?", "there is no item 'blue?' here"),
         ("# no longer in force:", "no longer in force:", "there is no item 'no' here"),
         ("# no longer in force:", "+ question", "the new item has no text"),
-        ("# no longer in force:", "+ Why?", "weight 'Why?' is no number"),
-        ("# no longer in force:", f"+ question {SKY.text}", "has this text already"),
+        ("# no longer in force:", "+ Why?", "weight 'Why?' is not a number"),
+        ("# no longer in force:", f"+ question {SKY.text}", "already has this text"),
         ("# no longer in force:", f"+ question {OLD.text}", "take the # off its line"),
     ],
 )
@@ -252,7 +252,7 @@ def test_a_wrong_line_is_refused_by_its_number(old, new, problem):
 def test_an_item_that_stands_twice_is_refused():
     number, line = line_of(write(), SKY.text)
     said = refused(f"{write()}{line}\n")
-    assert f"stands on line {number} already" in said
+    assert f"is already on line {number}" in said
 
 
 def test_two_new_items_of_one_text_are_refused():
@@ -283,7 +283,7 @@ def test_an_item_under_another_heading_is_refused():
     ("old", "new", "problem"),
     [
         ("@rubric tiny @version 3\n", "", "the line that begins with @rubric is missing"),
-        ("@version 3", "@version three", "@version 'three' is no whole number"),
+        ("@version 3", "@version three", "@version 'three' is not a whole number"),
         ("@bank mine", "@bank", "this should read @query ... @bank ... @base ..."),
         ("@bank mine", "@bank other", "no query 'q1' with a bank 'other' to edit here"),
         ("@query q1", "0a1b2c3d 1 question Why?\n@query q1", "an item before the first line"),
@@ -296,5 +296,5 @@ def test_headings_that_were_changed_are_refused(old, new, problem):
 
 def test_every_wrong_line_is_told_at_once():
     said = refused(changed("  2    question", "  x    question").replace("Blue scatters most", ""))
-    assert "weight 'x' is no number" in said
+    assert "weight 'x' is not a number" in said
     assert "the text is empty" in said

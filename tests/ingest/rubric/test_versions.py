@@ -129,7 +129,8 @@ def test_edits_may_join_the_newest_version_unless_it_edited_their_item(copied):
     before = copied.edits.read_bytes()
     error = copied.use(sheet.replace("a clear sky", "our sky"), "--version", "2", code=2).error
     number = line_of(sheet, "Why is a clear sky")[0]
-    assert f"sheet.txt:{number}: 'Why is a clear sky blue?' was edited in version 2" in error
+    said = "'Why is a clear sky blue?' was already edited in version 2"
+    assert f"sheet.txt:{number}: {said}" in error
     assert copied.edits.read_bytes() == before
     for version in ("1", "4"):
         error = copied.use(without(sheet, LIGHT), "--version", version, code=2).error

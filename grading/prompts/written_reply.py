@@ -1,23 +1,30 @@
-"""What a model may answer when it is asked for rubric items, and how its answer is read."""
+"""Replies that are texts, not grades: the shape each must have, and how it is read.
+
+Rubric items (`generate`), the explanation of a label (`explain`), whose five features are those of
+TRUE, arXiv:2509.25602, and the rubric of a label (`distil`).
+"""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.prompts.parsers import final_output
 from gradelake.grading.prompts.prompt import Prompt
 
+FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
 MOST_ITEMS = 20  # the published prompts ask for ten
-# characters: more than questions and key facts have, so that a constrained reply comes to an end
+# characters: more than was asked for, so that a constrained reply comes to an end
 LONGEST_ITEM = 250
+LONGEST_REASON = 500
+LONGEST_RUBRIC = 1500
 NUGGET_WORDS = 4  # the most that the published prompts allow
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 class Unreadable(ValueError):
-    """A reply that is no list of items; the message says why."""
+    """A reply that is not what was asked for; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +43,20 @@ class Items:
     long_nuggets: tuple[str, ...] = ()
 
 
-def key_of(prompt: Prompt) -> str:
-    """The key that holds the items: `questions` or `nuggets`."""
-    return f"{prompt.items}s"
+def name_of(prompt: Prompt) -> str:
+    """What a reply to the prompt is called; items are under it as a key: `questions`, `nuggets`."""
+    return {"explain": "explanation", "distil": "rubric"}.get(prompt.target) or f"{prompt.items}s"
+
+
+def schema_of(prompt: Prompt, bounded: bool) -> dict[str, Any]:
+    """The JSON schema of a reply; `bounded` for engines that may go on for ever without it."""
+    if prompt.target == "explain":
+        return object_schema(dict.fromkeys(FEATURES, _text(LONGEST_REASON if bounded else None)))
+    if prompt.target == "distil":
+        return object_schema({"rubric": _text(LONGEST_RUBRIC if bounded else None)})
+    items = {"type": "array", "items": _text(LONGEST_ITEM if bounded else None)}
+    bounds = {"minItems": 1, "maxItems": MOST_ITEMS} if bounded else {}
+    return object_schema({name_of(prompt): items | bounds})
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,25 +69,53 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def reply_schema(prompt: Prompt, bounded: bool) -> dict[str, Any]:
-    """The JSON schema of a reply; `bounded` for engines that may go on for ever without it."""
-    item: dict[str, Any] = {"type": "string"}
-    items: dict[str, Any] = {"type": "array", "items": item}
-    if bounded:
-        item |= {"minLength": 1, "maxLength": LONGEST_ITEM}
-        items |= {"minItems": 1, "maxItems": MOST_ITEMS}
-    return object_schema({key_of(prompt): items})
+def _text(longest: int | None) -> dict[str, Any]:
+    return {"type": "string"} | ({"minLength": 1, "maxLength": longest} if longest else {})
+
+
+def reader_of(prompt: Prompt) -> Callable[[str], Any]:
+    """What reads a reply to the prompt; it raises `Unreadable`."""
+    if prompt.target == "explain":
+        return read_explanation
+    if prompt.target == "distil":
+        return read_rubric
+    return lambda reply: read_items(reply, prompt)
+
+
+def read_explanation(reply: str) -> dict[str, str]:
+    """Feature -> what speaks for the label in it. Raises `Unreadable`."""
+    return _texts(reply, FEATURES)
+
+
+def read_rubric(reply: str) -> str:
+    """The text of a rubric. Raises `Unreadable`."""
+    return _texts(reply, ["rubric"])["rubric"]
+
+
+def _texts(reply: str, keys: Iterable[str]) -> dict[str, str]:
+    """The text under each key, with single spaces. What else the object holds is left out."""
+    found, texts = json_object(reply), {}
+    for key in keys:
+        value = value_of(found, key)
+        if not isinstance(value, str):
+            raise Unreadable(f"{key} is not text: {value!r:.80}")
+        if not (text := " ".join(value.split())):
+            raise Unreadable(f"{key} is empty")
+        if not can_be_stored(text):
+            raise Unreadable(f"{key} has characters that no file of text may hold")
+        texts[key] = text
+    return texts
 
 
 def read_items(reply: str, prompt: Prompt) -> Items:
     """The items in the JSON object of a reply. Raises `Unreadable`."""
-    key = key_of(prompt)
+    key = name_of(prompt)
     values = value_of(json_object(reply), key)
     if not isinstance(values, list):
-        raise Unreadable(f"{key} is no list: {values!r:.80}")
+        raise Unreadable(f"{key} is not a list: {values!r:.80}")
     for number, value in enumerate(values, 1):
         if not isinstance(value, str):
-            raise Unreadable(f"{key} {number} is no text: {value!r:.80}")
+            raise Unreadable(f"{key} {number} is not text: {value!r:.80}")
     return _items(values, key)
 
 
@@ -102,11 +148,11 @@ def json_object(reply: str) -> dict[str, Any]:
         if error.pos >= len(content.rstrip()) or error.msg.startswith("Unterminated string"):
             raise Unreadable("the reply breaks off in its JSON; allow more max_tokens") from None
         near = content[max(0, error.pos - 20) : error.pos + 20]
-        raise Unreadable(f"the reply is no JSON: {error.msg} near {near!r}") from None
+        raise Unreadable(f"the reply is not JSON: {error.msg} near {near!r}") from None
     except RecursionError:
-        raise Unreadable("the reply is no JSON that anyone would write: too deep") from None
+        raise Unreadable("the reply is not JSON that anyone would write: too deep") from None
     except ValueError:  # a number of more digits than Python reads
-        raise Unreadable("the reply is no JSON that anyone would write: a huge number") from None
+        raise Unreadable("the reply is not JSON that anyone would write: a huge number") from None
     return found
 
 
@@ -127,9 +173,7 @@ def _items(values: list[str], key: str) -> Items:
     if not texts:
         raise Unreadable(f"{key} holds no text" if values else f"{key} is an empty list")
     kept = tuple(texts.values())
-    long = (
-        tuple(text for text in kept if len(text.split()) > NUGGET_WORDS) if key == "nuggets" else ()
-    )
+    long = tuple(text for text in kept if key == "nuggets" and len(text.split()) > NUGGET_WORDS)
     return Items(kept, tuple(duplicates), empty, unusable, long)
 
 

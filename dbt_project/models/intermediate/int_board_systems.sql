@@ -1,0 +1,72 @@
+{{ config(materialized='view') }}
+
+with
+
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+label_variants as (
+    select * from {{ ref('int_label_variants') }}
+),
+
+rubric_variants as (
+    select * from {{ ref('int_rubric_variants') }}
+),
+
+ranking_inputs as (
+    select * from {{ ref('int_ranking_inputs') }}
+),
+
+hashed_labels as (
+    select
+        collection,
+        label_set,
+        {{ hash_of_rows('variant') }} as labels_hash
+    from label_variants
+    group by all
+),
+
+hashed_rubrics as (
+    select
+        collection,
+        grader,
+        rubric_version,
+        {{ hash_of_rows('variant') }} as rubric_hash
+    from rubric_variants
+    group by all
+),
+
+-- a system without any ranking scores 0 all the same
+hashed_systems as (
+    select
+        collection,
+        system,
+        {{ hash_of_rows('ranking_inputs.ranking_hash') }} as rankings_hash
+    from systems
+    left join ranking_inputs using (collection, system)
+    group by all
+)
+
+select
+    hash(
+        label_sets.collection,
+        label_sets.label_set,
+        hashed_systems.system,
+        hashed_labels.labels_hash,
+        hashed_rubrics.rubric_hash,
+        hashed_systems.rankings_hash
+    ) as part,
+    label_sets.collection,
+    label_sets.label_set,
+    label_sets.grader,
+    label_sets.rubric_version,
+    hashed_systems.system
+from label_sets
+inner join hashed_labels using (collection, label_set)
+inner join hashed_systems using (collection)
+left join hashed_rubrics using (collection, grader, rubric_version)

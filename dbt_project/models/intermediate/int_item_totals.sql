@@ -1,0 +1,15 @@
+with
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+)
+
+select
+    collection,
+    grader_id,
+    query_id,
+    item_id,
+    max(grade) as best_grade,
+    {{ hash_of_rows('passage_id, grade') }} as grades_hash
+from item_grades
+group by all

@@ -1,0 +1,35 @@
+-- Label sets that label a query alike share its scores.
+with
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+label_set_queries as (
+    select
+        collection,
+        label_set,
+        query_id,
+        {{ hash_of_rows('passage_id, label') }} as labels_hash,
+        greatest(max(max(label)) over (partition by collection, label_set), 4) as top_label
+    from labels
+    group by collection, label_set, query_id
+)
+
+select
+    collection,
+    label_set,
+    query_id,
+    top_label,
+    hash(
+        collection, query_id, top_label, {{ hash_of_what_is_computed() }}, labels_hash
+    ) as variant
+from label_set_queries

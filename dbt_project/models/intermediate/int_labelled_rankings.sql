@@ -1,0 +1,34 @@
+{{ config(materialized='view') }}
+
+with
+
+variants as (
+    select * from {{ ref('int_label_variants') }}
+),
+
+rankings as (
+    select * from {{ ref('int_ranking_inputs') }}
+),
+
+distinct_labels as (
+    select
+        variant,
+        collection,
+        query_id,
+        top_label,
+        min(label_set) as label_set
+    from variants
+    group by all
+)
+
+select
+    hash(distinct_labels.variant, rankings.ranking_hash) as part,
+    distinct_labels.variant,
+    distinct_labels.collection,
+    distinct_labels.label_set,
+    distinct_labels.query_id,
+    distinct_labels.top_label,
+    rankings.system,
+    rankings.n_retrieved
+from distinct_labels
+inner join rankings using (collection, query_id)

@@ -1,0 +1,119 @@
+{{ config(materialized='parts', inputs='int_rubric_rankings') }}
+
+-- An item is answered by a grade of tau or more. For Cover it counts once; for alpha-nDCG (Clarke
+-- et al. 2008, alpha = 0.5) answering it again is worth half of the time before.
+with
+
+stale_rankings as (
+    select * from {{ stale_parts('int_rubric_rankings') }}
+),
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+),
+
+ranked_entries as (
+    select * from {{ ref('int_ranked_entries') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select level as tau from {{ ref('evaluation_levels') }}
+),
+
+cutoffs as (
+    select distinct cutoff as k
+    from grid
+    where kind = 'rubric'
+),
+
+top_entries as (
+    select * from ranked_entries
+    semi join stale_rankings using (collection, system, query_id)
+    where rank <= (select max(cutoffs.k) from cutoffs)
+),
+
+variants as (
+    select distinct
+        variant,
+        collection,
+        grader_id,
+        rubric_version,
+        query_id
+    from stale_rankings
+),
+
+items as (
+    select
+        variants.variant,
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.query_id,
+        grader_items.item_id,
+        grader_items.weight
+    from variants
+    inner join grader_items using (collection, grader_id, rubric_version, query_id)
+),
+
+-- where in each ranking an item is answered
+item_ranks as (
+    select
+        items.variant,
+        top_entries.system,
+        levels.tau,
+        items.item_id,
+        items.weight,
+        list(top_entries.rank order by top_entries.rank) as ranks
+    from items
+    inner join item_grades using (collection, grader_id, query_id, item_id)
+    inner join top_entries using (collection, query_id, passage_id)
+    inner join levels on item_grades.grade >= levels.tau
+    group by all
+),
+
+item_gains as (
+    select
+        item_ranks.*,
+        cutoffs.k,
+        list_sum([
+            pow(0.5, nth - 1) / log2(rank + 1)
+            for rank, nth in item_ranks.ranks
+            if rank <= cutoffs.k
+        ]) as gain
+    from item_ranks
+    inner join cutoffs on item_ranks.ranks[1] <= cutoffs.k
+),
+
+scores as (
+    select
+        variant,
+        system,
+        tau,
+        k,
+        count(*) as n_covered,
+        sum(weight order by item_id) as covered_weight,
+        sum(gain order by item_id) as gain
+    from item_gains
+    group by all
+)
+
+select
+    stale_rankings.part,
+    stale_rankings.variant,
+    stale_rankings.system,
+    levels.tau,
+    cutoffs.k,
+    coalesce(scores.n_covered, 0) as n_covered,
+    coalesce(scores.covered_weight, 0) as covered_weight,
+    coalesce(scores.gain, 0) as gain
+from stale_rankings
+cross join levels
+cross join cutoffs
+left join scores using (variant, system, tau, k)

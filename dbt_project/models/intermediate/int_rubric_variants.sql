@@ -1,0 +1,49 @@
+-- Most versions of a rubric leave most queries as they were: what is computed for a variant serves
+-- every version that has it.
+with
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+),
+
+item_totals as (
+    select * from {{ ref('int_item_totals') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+variants as (
+    select
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.grader,
+        grader_items.rubric_version,
+        grader_items.query_id,
+        {{ hash_of_rows('grader_items.item_id, grader_items.weight, item_totals.grades_hash') }}
+            as items_hash
+    from grader_items
+    left join item_totals using (collection, grader_id, query_id, item_id)
+    group by all
+)
+
+select
+    variants.collection,
+    variants.grader_id,
+    variants.grader,
+    variants.rubric_version,
+    variants.query_id,
+    hash(
+        variants.collection,
+        variants.grader_id,
+        variants.query_id,
+        {{ hash_of_what_is_computed() }},
+        variants.items_hash
+    ) as variant
+from variants
+semi join item_totals using (collection, grader_id)

@@ -1,0 +1,128 @@
+"""Rows on their way into the lake that need not fit into memory: they wait in Parquet files."""
+
+import copy
+import glob
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from gradelake.sql.lake.connection import quote
+from gradelake.sql.lake.contracts import CONTRACTS, types_of
+
+ROWS = 200_000  # about as many are held
+
+
+class Staged:
+    """Rows of one kind: `add` frames of them; SQL reads them all, in order, from `view`.
+
+    The view has the columns of `schema`; `place`, a row's place among them, stands beside these.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        folder: Path,
+        table: str,
+        schema: Mapping[str, Any] | None = None,
+    ):
+        """`folder` is a new one. Without a `schema` the rows are those of a raw table, and are
+        checked against its contract, but for what makes them unique."""
+        self.table = table
+        self._name = f"staged_{table}"
+        self.n_rows = 0
+        self._connection, self._folder = connection, folder
+        self._contract = None
+        if schema is None:
+            self._contract = copy.copy(CONTRACTS[table])
+            self._contract.unique = None
+            schema = types_of(table, *CONTRACTS[table].columns)
+        self._none = pl.DataFrame(schema=dict(schema))
+        self._held: list[pl.DataFrame] = [self._none]
+        self._n_held = self._n_files = 0
+        folder.mkdir(parents=True)
+        self._write()
+        files = quote(f"{glob.escape(str(folder))}/*.parquet")
+        connection.execute(
+            f"create or replace temp view {self._name}_with_repeats as "
+            "select * exclude (filename, file_row_number), (filename, file_row_number) as place "
+            f"from read_parquet({files}, filename = true, file_row_number = true)"
+        )
+        self._show(f"from {self._name}_with_repeats")
+
+    def _show(self, query: str) -> None:
+        self._connection.execute(f"create or replace temp view {self._name} as {query}")
+
+    @property
+    def view(self) -> str:
+        """The name of the view, which now shows all that was added."""
+        self._write()
+        return self._name
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Put rows behind the others. Columns that they lack are null."""
+        self._held.append(rows)
+        self._n_held += rows.height
+        self.n_rows += rows.height
+        if self._n_held >= ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        if self._n_files and not self._n_held:
+            return
+        rows = pl.concat(self._held, how="diagonal").select(self._none.columns)
+        self._held, self._n_held = [self._none], 0
+        if self._contract and rows.height:
+            rows = self._contract.validate(rows, lazy=True)
+        rows.write_parquet(self._folder / f"{self._n_files:08}.parquet")
+        self._n_files += 1
+
+    def keep_first(self, *key: str) -> int:
+        """Of rows that are equal in `key` show the first alone. Returns how many go."""
+        columns = ", ".join(key)
+        if not self._find_repeated(columns):
+            return 0
+        self._show(
+            f"""
+            from {self._name}_with_repeats where hash({columns}) not in (from {self._name}_repeated)
+            union all
+            from {self._name}_with_repeats where hash({columns}) in (from {self._name}_repeated)
+            qualify row_number() over (partition by {columns} order by place) = 1
+            """
+        )
+        return self.n_rows - self.count()
+
+    def repeats(self, key: Sequence[str], **part: str) -> list[tuple]:
+        """Rows that are equal in `key` to one before: (*key, line, line of the first).
+        Of rows in which columns have the values of `part`; the schema has a column `line`."""
+        columns = ", ".join(key)
+        where = " and ".join(f"{name} = {quote(value)}" for name, value in part.items()) or "true"
+        if not self._find_repeated(columns, where):
+            return []
+        return self._connection.execute(
+            f"""
+            select {columns}, line, min(line) over (partition by {columns}) as first_line
+            from {self._name}_with_repeats
+            where {where} and hash({columns}) in (from {self._name}_repeated)
+            qualify line > first_line
+            order by line
+            """
+        ).fetchall()
+
+    def _find_repeated(self, columns: str, where: str = "true") -> bool:
+        """Make a table of the hashes that several keys have; whether there are any. No more has to
+        be held of a key, as long as nothing is there twice."""
+        self._write()
+        self._connection.execute(
+            f"create or replace temp table {self._name}_repeated as select hash({columns}) as key "
+            f"from {self._name}_with_repeats where {where} group by all having count(*) > 1"
+        )
+        return bool(self._connection.execute(f"from {self._name}_repeated limit 1").fetchone())
+
+    def count(self, where: str = "true") -> int:
+        """How many rows there are, or how many with a property."""
+        query = f"select count(*) from {self.view} where {where}"
+        (n,) = self._connection.execute(query).fetchone()  # type: ignore[misc]
+        return n

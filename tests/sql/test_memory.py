@@ -1,0 +1,70 @@
+"""How much a connection may hold, and where the rest of a query goes."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import little_memory
+from gradelake.sql.lake.lake import Lake
+
+
+def lake_of(folder: Path, settings: str = "") -> Lake:
+    file = folder / "gradelake.toml"
+    file.write_text(f"[lake]\n{settings}\n")
+    return Lake.create(Project.read(file))
+
+
+def setting(connection, name: str) -> str:
+    ((value,),) = connection.execute(f"select current_setting('{name}')").fetchall()
+    return value
+
+
+def gib(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"MiB": 1 / 1024, "GiB": 1, "TiB": 1024}[unit]
+
+
+def test_by_default_half_of_the_machine_is_used(tmp_path):
+    own = gib(setting(duckdb.connect(), "memory_limit"))  # 80% of what there is
+    with lake_of(tmp_path) as lake:
+        assert gib(setting(lake.connection, "memory_limit")) == pytest.approx(own / 1.6, rel=0.02)
+
+
+def test_a_project_says_how_much_is_used(tmp_path):
+    with lake_of(tmp_path, "memory_gb = 1.5") as lake:
+        assert setting(lake.connection, "memory_limit") == "1.3 GiB"
+    with pytest.raises(BadInput, match=r"gradelake.toml:2: \[lake\] memory_gb must be a number"):
+        lake_of(tmp_path, "memory_gb = 0.1")
+
+
+def test_what_streams_holds_little_and_the_limit_comes_back(tmp_path):
+    with lake_of(tmp_path, "memory_gb = 400") as lake:
+        before = setting(lake.connection, "memory_limit")
+        with lake.transaction("import") as transaction:
+            staged = transaction.staged("judgments")
+            assert gib(setting(lake.connection, "memory_limit")) < 20
+            assert (staged.n_rows, staged.keep_first("query_id")) == (0, 0)
+            assert (tmp_path / "lake" / "staging").exists()
+        assert setting(lake.connection, "memory_limit") == before
+        assert not (tmp_path / "lake" / "staging").exists()
+    with lake_of(tmp_path, "memory_gb = 0.5") as lake:
+        before = setting(lake.connection, "memory_limit")
+        with little_memory(lake.connection):
+            assert setting(lake.connection, "memory_limit") == before
+
+
+def test_what_is_too_much_for_memory_goes_to_the_lakes_folder_and_away(tmp_path):
+    left = tmp_path / "lake" / ".spill-999999999"  # of a process that was killed
+    with lake_of(tmp_path, "memory_gb = 0.5") as lake:
+        lake.connection.execute("set memory_limit = '60MB'; set threads = 1")
+        lake.connection.execute("create temp table big as select uuid() as id from range(6000000)")
+        (spill,) = (tmp_path / "lake").glob(".spill-*")
+        assert sum(file.stat().st_size for file in spill.iterdir()) > 1 << 20
+        assert re.fullmatch(r"\.spill-[0-9]+", spill.name)
+        left.mkdir()
+    with lake_of(tmp_path):
+        assert not [*(tmp_path / "lake").glob(".spill-*")]
