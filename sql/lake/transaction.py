@@ -170,8 +170,10 @@ class Transaction:
         if not self._staging:
             self._little = ExitStack()
             self._little.enter_context(little_memory(self.lake.connection))
-            self._staging = self.lake.project.lake_path / "staging"
-            shutil.rmtree(self._staging, ignore_errors=True)  # left by one that was killed
+            staging = self.lake.project.lake_path / "staging"
+            shutil.rmtree(staging, ignore_errors=True)  # left by one that was killed
+            # a new path each time: DuckDB may have kept pages of a file that had the same
+            self._staging = staging / uuid.uuid4().hex
         return Staged(self.lake.connection, self._staging / table, table, schema)
 
     def insert_from(self, table: str, query: str, *parameters: Any) -> int:
@@ -184,7 +186,7 @@ class Transaction:
         """Remove what was staged."""
         if self._staging:
             self._little.close()
-            shutil.rmtree(self._staging, ignore_errors=True)
+            shutil.rmtree(self._staging.parent, ignore_errors=True)
 
     def say(self, **counts: int) -> None:
         """Announce what was written; the counts become the commit's message."""
