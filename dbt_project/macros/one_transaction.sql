@@ -3,7 +3,7 @@
 {% macro end_of_run(results) -%}
     {%- set failures = ['error', 'fail', 'runtime error'] -%}
     {%- set failed = results | selectattr('status', 'in', failures) | list -%}
-    {%- if execute and run_query("select getvariable('dbt_commits')").columns[0].values()[0] -%}
+    {%- if execute and dbt_commits() -%}
         {%- if failed -%}
             {% do run_query('rollback') %}
         {%- else -%}
@@ -12,6 +12,11 @@
         {%- endif -%}
         {% do run_query('begin') %}
     {%- endif -%}
+{%- endmacro %}
+
+{# Whether dbt runs alone: no `gradelake build` around it commits. #}
+{% macro dbt_commits() -%}
+    {{ return(run_query("select getvariable('dbt_commits')").columns[0].values()[0]) }}
 {%- endmacro %}
 
 {# Says in `gradelake log` what this commit is. #}

@@ -11,7 +11,7 @@
     {%- set whole = (
         load_cached_relation(this) is none
         or should_full_refresh()
-        or run_query("select getvariable('dbt_commits')").columns[0].values()[0]
+        or dbt_commits()
     ) -%}
     {% do run_query(current_parts_table(inputs)) %}
     {% do run_query(stale_parts_table(whole)) %}

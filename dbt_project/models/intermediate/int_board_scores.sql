@@ -16,6 +16,11 @@ ranked_entries as (
     semi join stale_systems using (collection, system)
 ),
 
+label_set_queries as (
+    select * from {{ ref('int_label_variants') }}
+    semi join stale_systems using (collection, label_set)
+),
+
 labels as (
     select * from {{ ref('int_labels') }}
     semi join stale_systems using (collection, label_set)
@@ -31,14 +36,6 @@ levels as (
 
 grader_items as (
     select * from {{ ref('int_grader_items') }}
-),
-
-label_set_queries as (
-    select distinct
-        collection,
-        label_set,
-        query_id
-    from labels
 ),
 
 -- labels are there for the queries that were judged, coverage for those that have rubric items

@@ -10,8 +10,8 @@ systems as (
     select * from {{ ref('stg_systems') }}
 ),
 
-label_variants as (
-    select * from {{ ref('int_label_variants') }}
+label_hashes as (
+    select * from {{ ref('int_label_set_hashes') }}
 ),
 
 rubric_variants as (
@@ -20,15 +20,6 @@ rubric_variants as (
 
 ranking_inputs as (
     select * from {{ ref('int_ranking_inputs') }}
-),
-
-hashed_labels as (
-    select
-        collection,
-        label_set,
-        {{ hash_of_rows('variant') }} as labels_hash
-    from label_variants
-    group by all
 ),
 
 hashed_rubrics as (
@@ -57,7 +48,7 @@ select
         label_sets.collection,
         label_sets.label_set,
         hashed_systems.system,
-        hashed_labels.labels_hash,
+        label_hashes.labels_hash,
         hashed_rubrics.rubric_hash,
         hashed_systems.rankings_hash
     ) as part,
@@ -67,6 +58,6 @@ select
     label_sets.rubric_version,
     hashed_systems.system
 from label_sets
-inner join hashed_labels using (collection, label_set)
+inner join label_hashes using (collection, label_set)
 inner join hashed_systems using (collection)
 left join hashed_rubrics using (collection, grader, rubric_version)

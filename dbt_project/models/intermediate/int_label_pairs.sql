@@ -8,21 +8,12 @@ label_sets as (
     select * from {{ ref('int_label_sets') }}
 ),
 
-label_variants as (
-    select * from {{ ref('int_label_variants') }}
+label_hashes as (
+    select * from {{ ref('int_label_set_hashes') }}
 ),
 
 sampled_pairs as (
     select * from {{ ref('int_sampled_pairs') }}
-),
-
-label_hashes as (
-    select
-        collection,
-        label_set,
-        {{ hash_of_rows('variant') }} as labels_hash
-    from label_variants
-    group by all
 ),
 
 sampled_hashes as (

@@ -4,16 +4,12 @@
 -- k passages answer with a grade of tau or more.
 with
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
 variants as (
     select * from {{ ref('int_rubric_variants') }}
 ),
 
-item_totals as (
-    select * from {{ ref('int_item_totals') }}
+totals as (
+    select * from {{ ref('int_rubric_totals') }}
 ),
 
 rubric_scores as (
@@ -28,57 +24,39 @@ grid as (
     select * from {{ ref('int_measures') }}
 ),
 
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 cutoffs as (
     select distinct cutoff as k
     from grid
     where family = 'Cover'
-),
-
--- what the pool as a whole has to offer
-rubrics as (
-    select
-        variants.collection,
-        variants.grader,
-        variants.rubric_version,
-        variants.query_id,
-        variants.variant,
-        levels.level as tau,
-        count(*) as n_items,
-        sum(grader_items.weight order by grader_items.item_id) as total_weight,
-        count(item_totals.best_grade) as n_graded_items,
-        count(*) filter (where item_totals.best_grade >= levels.level) as n_coverable
-    from variants
-    inner join grader_items using (collection, grader_id, rubric_version, query_id)
-    left join item_totals using (collection, grader_id, query_id, item_id)
-    cross join levels
-    group by all
 )
 
 select
-    rubrics.collection,
-    rubrics.grader,
-    rubrics.rubric_version,
-    rubrics.tau,
+    variants.collection,
+    variants.grader,
+    variants.rubric_version,
+    totals.tau,
     cutoffs.k,
     systems.system,
-    rubrics.query_id,
+    variants.query_id,
     rubric_scores.variant is not null as is_answered,
-    rubrics.n_items,
+    totals.n_items,
     coalesce(rubric_scores.n_covered, 0) as n_covered,
-    round(coalesce(rubric_scores.n_covered, 0) / rubrics.n_items, 10) as cover,
-    round(coalesce(rubric_scores.covered_weight, 0) / nullif(rubrics.total_weight, 0), 10)
+    round(coalesce(rubric_scores.n_covered, 0) / totals.n_items, 10) as cover,
+    round(coalesce(rubric_scores.covered_weight, 0) / nullif(totals.total_weight, 0), 10)
         as cover_weighted,
-    round(coalesce(rubric_scores.n_covered / nullif(rubrics.n_coverable, 0), 0), 10)
+    round(coalesce(rubric_scores.n_covered / nullif(totals.n_coverable, 0), 0), 10)
         as cover_normalised,
     case
-        when rubric_scores.variant is not null and rubrics.n_graded_items > 0
-            then round(rubric_scores.n_covered / rubrics.n_graded_items, 10)
+        when rubric_scores.variant is not null and totals.n_graded_items > 0
+            then round(rubric_scores.n_covered / totals.n_graded_items, 10)
     end as cover_workbench
-from rubrics
+from variants
+inner join totals on variants.variant = totals.part
 inner join systems using (collection)
 cross join cutoffs
-left join rubric_scores using (variant, system, tau, k)
+left join rubric_scores
+    on
+        variants.variant = rubric_scores.variant
+        and systems.system = rubric_scores.system
+        and totals.tau = rubric_scores.tau
+        and cutoffs.k = rubric_scores.k

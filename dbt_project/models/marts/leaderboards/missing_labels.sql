@@ -14,16 +14,12 @@ ranked_entries as (
     select * from {{ ref('int_ranked_entries') }}
 ),
 
-labels as (
-    select * from {{ ref('int_labels') }}
+label_set_queries as (
+    select * from {{ ref('int_label_variants') }}
 ),
 
-label_set_queries as (
-    select distinct
-        collection,
-        label_set,
-        query_id
-    from labels
+labels as (
+    select * from {{ ref('int_labels') }}
 ),
 
 -- what systems ranked within the collection's pool depth
