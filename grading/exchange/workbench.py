@@ -16,7 +16,7 @@ import polars as pl
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Rejected, reject
-from gradelake.sql.lake.contracts import CONTRACTS
+from gradelake.sql.lake.rows import contract
 from gradelake.sql.lake.transaction import Transaction
 
 TARGETS = ("question", "nugget", "direct", "extract", "verify")
@@ -24,7 +24,7 @@ STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 RATING_MAX = 5  # questions and nuggets are rated 0 to 5
 
 # columns of raw.graders that a file can bring; created_at travels as ISO text
-GRADER_COLUMNS = tuple(name for name in CONTRACTS["graders"].columns if name != "label_rubric_id")
+GRADER_COLUMNS = tuple(name for name in contract("graders").columns if name != "label_rubric_id")
 # columns of raw.grades that a file can bring; collection and batch_id belong to the lake
 GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "grader_id": pl.String,

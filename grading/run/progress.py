@@ -1,11 +1,15 @@
 """How a run is going: a bar on a terminal, a line now and then elsewhere."""
 
+from typing import TYPE_CHECKING
+
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from gradelake.grading.run.run import Run
-from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
+
+if TYPE_CHECKING:
+    from gradelake.grading.run.run import Run
+    from gradelake.grading.run.staging import Committer
 
 
 class Progress:
@@ -33,7 +37,7 @@ class Progress:
         if self.bar and self.task is not None:
             self.bar.stop()
 
-    def __call__(self, run: Run, committer: Committer) -> None:
+    def __call__(self, run: "Run", committer: "Committer") -> None:
         if self.bar:
             if self.task is None:
                 self.bar.start()
@@ -44,12 +48,12 @@ class Progress:
             self.line(run, committer.seconds)
 
 
-def _line(run: Run, seconds: float) -> str:
+def _line(run: "Run", seconds: float) -> str:
     left = _time_left(run, seconds)
     return f"{run.counts['pairs']:,} of {run.planned:,} pairs, {rates(run, seconds)}{left}"
 
 
-def rates(run: Run, seconds: float) -> str:
+def rates(run: "Run", seconds: float) -> str:
     """Pairs and tokens per second, and what was skipped or failed."""
     counts = run.counts
     parts = [f"{counts['pairs'] / seconds:,.0f} pairs/s"]
@@ -65,7 +69,7 @@ def rates(run: Run, seconds: float) -> str:
     return ", ".join(parts)
 
 
-def _time_left(run: Run, seconds: float) -> str:
+def _time_left(run: "Run", seconds: float) -> str:
     done = run.counts["pairs"]
     if not done:
         return ""

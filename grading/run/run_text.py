@@ -1,14 +1,16 @@
 """What plan and grade tell at their end, to people and as objects."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Request, Totals
 from gradelake.grading.run.progress import rates
-from gradelake.grading.run.run import Run
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+
+if TYPE_CHECKING:
+    from gradelake.grading.run.run import Run
 
 
 def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
         )
 
 
-def run_as_object(request: Request, run: Run) -> dict[str, Any]:
+def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
     """A run for programs."""
     return {
         "collection": request.collection,
@@ -96,7 +98,7 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
     }
 
 
-def print_run(request: Request, run: Run) -> None:
+def print_run(request: Request, run: "Run") -> None:
     """What a run did, and what comes next."""
     name, counts = request.grader.name, run.counts
     if not run.planned:

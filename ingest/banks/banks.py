@@ -15,8 +15,8 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.project import check_name
-from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
 
 _NO_BANK = (

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from gradelake.ingest.csv_tables import Table
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.lake.contracts import types_of
+from gradelake.sql.lake.rows import types_of
 
 REQUIRED = ("query_id", "passage_id", "judgment")
 _Filled = Annotated[str, Field(min_length=1)]
@@ -33,11 +33,6 @@ class _Design(BaseModel):
 
 
 DESIGN = tuple(_Design.model_fields)
-SCHEMA = {
-    **types_of("judgments", "query_id", "passage_id", "relevance"),
-    **types_of("review_samples", *DESIGN),
-    "line": pl.Int64(),
-}
 _SAME_IN_SAMPLE = ("sample", "label_set", "unit", "depth")
 _SAME_IN_STRATUM = ("stratum_size", "probability")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
@@ -46,7 +41,8 @@ _KEEP = "Keep the other columns of a sample as they were exported; their order d
 
 
 def read_judgments(path: Path, shown: str) -> pl.DataFrame:
-    """The rows of a CSV, with the columns of `SCHEMA`; `relevance` is null where none is given.
+    """The rows of a CSV: query_id, passage_id, relevance (null where none is given), the columns of
+    `DESIGN`, line.
 
     Cells may be separated by commas, semicolons or tabs; other columns are not read. Without the
     `DESIGN` columns, these are null. Raises `Rejected` for a header or quoting that cannot be
@@ -61,7 +57,12 @@ def read_judgments(path: Path, shown: str) -> pl.DataFrame:
     problems.raise_if_any()
     if not found:
         raise reject(shown, None, "no rows below the header", _FILL)
-    frame = pl.DataFrame(found, schema=SCHEMA, orient="row")
+    types = {
+        **types_of("judgments", "query_id", "passage_id", "relevance"),
+        **types_of("review_samples", *DESIGN),
+        "line": pl.Int64(),
+    }
+    frame = pl.DataFrame(found, schema=types, orient="row")
     _require_once(frame, shown)
     _require_one_design(frame, shown)
     return frame

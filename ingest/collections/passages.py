@@ -10,7 +10,7 @@ import polars as pl
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.contracts import types_of
+from gradelake.sql.lake.rows import types_of
 
 BATCH = 10_000  # passages held at a time
 # The passages that count for a query (the pool), over the tables of this transaction.

@@ -21,8 +21,8 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.contracts import types_of
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.rows import types_of
 
 
 def ingest(

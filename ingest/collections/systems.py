@@ -13,11 +13,11 @@ from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems, Rejected, reject
-from gradelake.sql.lake.contracts import types_of
+from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.staged import Staged
 
+RANKING = ("query_id", "passage_id", "rank", "score")
 READERS = 2  # files unzipped and parsed side by side
-RANKING = types_of("run_entries", "query_id", "passage_id", "rank", "score")
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Systems:
         records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
         frame = pl.DataFrame(
             [(r.query_id, r.doc_id, None, float(r.score)) for r in records],
-            schema=RANKING,
+            schema=types_of("run_entries", *RANKING),
             orient="row",
         ).with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))
         return RunSource(system, self.into.dataset_id, hash_of(frame.rows()), lambda: iter([frame]))
@@ -300,7 +300,7 @@ def _entries(given: list[Response]) -> pl.DataFrame:
         for response in given
         for position, (passage_id, _) in enumerate(response.passages(), start=1)
     ]
-    return pl.DataFrame(rows, schema=RANKING, orient="row")
+    return pl.DataFrame(rows, schema=types_of("run_entries", *RANKING), orient="row")
 
 
 def _citations(given: list[Response]) -> pl.DataFrame:

@@ -1,39 +1,13 @@
 """What a row of each raw table must be, checked with pandera on the way in.
 
-A check's `error` text is what a person reads when a row breaks it. Keys are named in `KEYS` and
+A check's `error` text is what a person reads when a row breaks it. Keys (`rows.KEYS`) are
 checked here within a frame; importers replace whole targets, so nothing else can hold the key.
 """
 
 import pandera.polars as pa
 import polars as pl
 
-_PAIR = ["collection", "query_id", "passage_id"]
-_GRADE = ["grader_id", *_PAIR, "item_id", "passage_sha256", "query_sha256"]
-
-# table -> the columns that make a row unique (none: repeats are meaningful)
-KEYS: dict[str, list[str]] = {
-    "collections": ["collection"],
-    "queries": ["collection", "query_id"],
-    "passages": ["collection", "passage_id"],
-    "near_duplicates": ["collection", "passage_id"],
-    "systems": ["collection", "system"],
-    "run_entries": ["collection", "system", "query_id", "passage_id"],
-    "citations": [],
-    "judgments": ["collection", "assessor", "query_id", "passage_id"],
-    "review_samples": ["collection", "assessor", "sample", "query_id", "passage_id"],
-    "official_ranks": ["collection", "leaderboard", "system"],
-    "system_groups": ["collection", "grouping", "system"],
-    "rubric_items": ["collection", "bank", "query_id", "facet_id", "item_id"],
-    "label_rubrics": ["rubric_id", "iteration", "label"],
-    "label_rubric_pairs": ["rubric_id", "query_id", "passage_id"],
-    "graders": ["grader_id"],
-    "grades": _GRADE,
-    "grade_reviews": [*_GRADE, "assessor"],
-    "grading_batches": ["batch_id"],
-    "pipeline_runs": ["run_id"],
-    "ledger": ["target"],
-    "kept_releases": ["release"],
-}
+from gradelake.sql.lake.rows import KEYS
 
 _FILLED = pa.Check.str_length(min_value=1, error="must not be empty")
 _FINITE = pa.Check(
@@ -223,9 +197,3 @@ CONTRACTS: dict[str, pa.DataFrameSchema] = {
     table: pa.DataFrameSchema(columns, unique=KEYS[table] or None, strict=True, name=table)
     for table, columns in _COLUMNS.items()
 }
-
-
-def types_of(table: str, *columns: str) -> dict[str, pl.DataType]:
-    """These columns of a raw table with their types, for a frame of its rows."""
-    types = CONTRACTS[table].dtypes
-    return {column: types[column].type for column in columns}

@@ -10,7 +10,7 @@ import duckdb
 import polars as pl
 
 from gradelake.sql.lake.connection import quote
-from gradelake.sql.lake.contracts import CONTRACTS, types_of
+from gradelake.sql.lake.rows import contract, types_of
 
 ROWS = 200_000  # about as many are held
 
@@ -36,9 +36,9 @@ class Staged:
         self._connection, self._folder = connection, folder
         self._contract = None
         if schema is None:
-            self._contract = copy.copy(CONTRACTS[table])
+            self._contract = copy.copy(contract(table))
             self._contract.unique = None
-            schema = types_of(table, *CONTRACTS[table].columns)
+            schema = types_of(table, *self._contract.columns)
         self._none = pl.DataFrame(schema=dict(schema))
         self._held: list[pl.DataFrame] = [self._none]
         self._n_held = self._n_files = 0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME, little_memory, quote
+from gradelake.sql.lake.rows import contract
 
 if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
     import polars as pl
@@ -144,9 +145,7 @@ class Transaction:
         """
         from polars import Null, selectors
 
-        from gradelake.sql.lake.contracts import CONTRACTS
-
-        rows = CONTRACTS[table].validate(rows.drop(selectors.by_dtype(Null)), lazy=True)
+        rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)), lazy=True)
         return self.insert_checked(table, rows)
 
     def insert_checked(self, table: str, rows: "pl.DataFrame") -> int:
