@@ -12,7 +12,8 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import REPAIR, Problems, Rejected, from_contract, reject
-from gradelake.sql.lake.rows import KEYS, contract, types_of
+from gradelake.sql.lake.keys import KEYS
+from gradelake.sql.lake.rows import contract, types_of
 from gradelake.sql.lake.staged import Staged
 from gradelake.sql.lake.transaction import Transaction
 

@@ -1,13 +1,13 @@
 """What a row of each raw table must be, checked with pandera on the way in.
 
-A check's `error` text is what a person reads when a row breaks it. Keys (`rows.KEYS`) are
+A check's `error` text is what a person reads when a row breaks it. Keys (`keys.KEYS`) are
 checked here within a frame; importers replace whole targets, so nothing else can hold the key.
 """
 
 import pandera.polars as pa
 import polars as pl
 
-from gradelake.sql.lake.rows import KEYS
+from gradelake.sql.lake.keys import KEYS
 
 _FILLED = pa.Check.str_length(min_value=1, error="must not be empty")
 _FINITE = pa.Check(

@@ -16,10 +16,10 @@ from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.connection import data_path, lock_file
+from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
-from gradelake.sql.lake.rows import KEYS
 from gradelake.sql.releases import releases
 
 LOW_DISK = 1 << 30  # bytes

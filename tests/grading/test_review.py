@@ -22,8 +22,8 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import migrate
+from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.rows import KEYS
 from gradelake.sql.operations.doctor import repeated_keys
 from tests.conftest import gradelake
 from tests.edits import write_edits

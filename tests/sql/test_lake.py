@@ -15,10 +15,10 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import lock_file
 from gradelake.sql.lake.contracts import CONTRACTS
+from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
-from gradelake.sql.lake.rows import KEYS
 from tests.sql.small_lake import graders, small_lake
 
 
