@@ -17,7 +17,7 @@ from tests.places import DL19, missing_dl19
 
 pytestmark = pytest.mark.slow
 
-KILLS = int(os.environ.get("GRADELAKE_KILLS", "4"))
+KILLS = int(os.environ.get("GRADELAKE_KILLS", "2"))
 GRADE = ("grade", "dl19", "--grader", "lexical")
 
 

@@ -15,7 +15,7 @@ from tests.end_to_end.test_kill import start_and_kill
 
 pytestmark = pytest.mark.slow
 
-CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "4"))
+CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "2"))
 SECONDS = 6  # a build of the demo in a process of its own takes about as long
 # what tells of commands, and so of the builds themselves
 OF_COMMANDS = {"marts.freshness", "marts.nights", "staging.stg_pipeline_runs"}
