@@ -26,6 +26,7 @@ from tests.places import REPOSITORY, missing_dl19
 pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
 
 QUERIES = int(os.environ.get("GRADELAKE_VLLM_QUERIES", "1"))  # each has 100 pairs
+ACTORS = int(os.environ.get("GRADELAKE_VLLM_ACTORS", "1"))  # each loads a model of its own
 
 SMOL = {
     "engine": "vllm",
@@ -86,23 +87,24 @@ def test_what_prompts_share_is_computed_once(graded):
 
 
 @pytest.mark.slow
-def test_free_text_is_generated_and_read(graded):
-    graded.grader(
+def test_free_text_is_generated_and_read(judged, two_workers):
+    judged.grader(
         "writer",
         **SMOL | {"prompt": "question_answer", "parser": "answer"},
         model=str(model_folder()),
+        actors=1,
         decoding={"max_tokens": 12},
     )
-    run = graded.grade("writer", query_ids=("q2",), limit=3)
+    run = judged.grade("writer", query_ids=("q2",), limit=3)
     assert run.counts["pairs"] == 3
-    for answer, tokens in graded.grades("writer", "answer, completion_tokens").values():
+    for answer, tokens in judged.grades("writer", "answer, completion_tokens").values():
         assert answer
         assert 0 < tokens <= 12
 
 
 @pytest.mark.slow
-def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(graded):
-    graded.prompt(
+def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(judged, two_workers):
+    judged.prompt(
         "wordy",
         (
             "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
@@ -110,23 +112,23 @@ def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(graded):
             "output: scale\nparser: strict\n"
         ),
     )
-    graded.grader("words", **SMOL | {"prompt": "wordy"}, model=str(model_folder()), actors=1)
+    judged.grader("words", **SMOL | {"prompt": "wordy"}, model=str(model_folder()), actors=1)
     from gradelake.sql.common.errors import WorkFailed
 
     with pytest.raises(WorkFailed, match="no single token for") as caught:
-        graded.grade("words", limit=1)
+        judged.grade("words", limit=1)
     assert "output: text" in caught.value.hint
 
 
 @pytest.mark.slow
-def test_real_pairs_through_two_actors_equal_one_llm_called_directly(tmp_path, two_workers):
+def test_real_pairs_through_actors_equal_one_llm_called_directly(tmp_path, two_workers):
     if reason := missing_dl19():
         pytest.skip(reason)
     folder = make_sample(tmp_path / "sample", n_queries=QUERIES)
     model = str(model_folder())
     settings = "\n".join(
         f"{key} = {json.dumps(value)}"
-        for key, value in {**SMOL, "model": model, "chunk_pairs": 25, "actors": 2}.items()
+        for key, value in {**SMOL, "model": model, "chunk_pairs": 25, "actors": ACTORS}.items()
     )
     with (folder / "gradelake.toml").open("a") as config:
         config.write(f"\n[graders.smol]\n{settings}\n")
@@ -158,7 +160,7 @@ def test_real_pairs_through_two_actors_equal_one_llm_called_directly(tmp_path, t
     direct = json.loads((tmp_path / "direct.json").read_text())
 
     run = grade(project, request, lambda line: None)
-    assert (run.workers, run.counts["pairs"], run.counts["failed"]) == (2, 100 * QUERIES, 0)
+    assert (run.workers, run.counts["pairs"], run.counts["failed"]) == (ACTORS, 100 * QUERIES, 0)
     with Lake.live(project) as lake:
         found = {
             tuple(key): values
