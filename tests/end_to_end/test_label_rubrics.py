@@ -1,6 +1,6 @@
 """TRUE on the demo collection, by the commands a person would use: what becomes of its labels.
 
-A server with set replies stands in for the large models; `tests/grading/test_direct_judges_vllm.py`
+A server with set replies stands in for the large models; `tests/grading/test_vllm_server.py`
 has a real one.
 """
 
