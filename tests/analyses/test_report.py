@@ -212,24 +212,6 @@ def test_texts_of_people_stay_texts(hostile):
 
 
 @pytest.mark.slow
-def test_a_lake_with_little_in_it_says_what_is_missing(tmp_path):
-    (tmp_path / "gradelake.toml").write_text(
-        '[collections.bare]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
-    )
-    (tmp_path / "topics.tsv").write_text("q1\tsky\n")
-    (tmp_path / "passages.tsv").write_text("p1\tThe sky is blue.\n")
-    gradelake(tmp_path, "ingest", "bare")
-    assert "gradelake build" in gradelake(tmp_path, "report", code=2).stderr
-    gradelake(tmp_path, "build")
-    gradelake(tmp_path, "report")
-    text = Page(tmp_path / "reports" / "bare.html").text()
-    assert "No system has a score yet." in text
-    assert "There are no official ranks and no judgments to correlate with." in text
-    assert "gradelake grade bare --grader NAME" in text
-    assert "Nothing was graded here" in text
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -245,52 +227,79 @@ def test_wrong_names_are_told(folder, arguments, words):
 
 
 TINY_QRELS = "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n"
+MORE_FILES = {
+    "bare": {},
+    "kappa": {"labels.qrels": "q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n"},
+    "judged": {"aaa.qrels": "q1 0 p1 0\nq1 0 p2 1\n", "zzz.qrels": TINY_QRELS},
+    "ranked": {"labels.qrels": "q1 0 p3 1\n", "ranks.json": '{"somebody": 1, "else": 2}'},
+}
+MORE_SETTINGS = {
+    "judged": 'judgments = { aaa = "judged/aaa.qrels", zzz = "judged/zzz.qrels", me = "me.qrels" }',
+    "ranked": 'official_ranks = { board = "ranked/ranks.json" }\njudgments = { me = "me.qrels" }',
+    "kappa": 'judgments = { me = "me.qrels" }',
+}
 
 
-def a_collection(folder, new_lake, **files):
-    """Two systems, two queries, judged with 0 and 3 only; a grader without a model."""
-    (folder / "gradelake.toml").write_text(
-        '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
-        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\nmin_relevant = 2\n'
-        + files.pop("settings", "")
-    )
-    content = {
+@pytest.fixture(scope="module")
+def little(tmp_path_factory, new_lake):
+    """Collections of two systems and two queries, judged with 0 and 3 only; `bare` has neither."""
+    folder = tmp_path_factory.mktemp("little")
+    for name, text in {
         "topics.tsv": "q1\tsky\nq2\tbees\n",
         "passages.tsv": "p1\tThe sky is blue.\np2\tBees dance.\np3\tNothing.\n",
         "me.qrels": TINY_QRELS,
         "one.run": "q1 Q0 p1 1 2 one\nq2 Q0 p2 1 2 one\n",
         "two.run": "q1 Q0 p3 1 2 two\nq2 Q0 p2 1 2 two\n",
-    } | {name.replace("_", ".", 1): text for name, text in files.items()}
-    for name, text in content.items():
+    }.items():
         (folder / name).write_text(text)
+    settings = ""
+    for collection, files in MORE_FILES.items():
+        (folder / collection).mkdir()
+        for name, text in files.items():
+            (folder / collection / name).write_text(text)
+        settings += f'[collections.{collection}]\nqueries = "topics.tsv"\n'
+        settings += 'passages = "passages.tsv"\nmin_relevant = 2\n'
+        if collection in MORE_SETTINGS:
+            settings += f'runs = ["*.run"]\n{MORE_SETTINGS[collection]}\n'
+    (folder / "gradelake.toml").write_text(settings)
     new_lake(folder)
-    gradelake(folder, "ingest", "tiny")
+    for collection, files in MORE_FILES.items():
+        gradelake(folder, "ingest", collection)
+        if "labels.qrels" in files:
+            labels = f"{collection}/labels.qrels"
+            gradelake(folder, "import", "labels", collection, labels, "--judge", "other")
+    assert "gradelake build" in gradelake(folder, "report", code=2).stderr
+    gradelake(folder, "build")
+    return folder
+
+
+def page_of(folder, collection: str, *options: str) -> Page:
+    gradelake(folder, "report", collection, *options)
+    return Page(folder / "reports" / f"{collection}.html")
 
 
 @pytest.mark.slow
-def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(tmp_path, new_lake):
-    a_collection(tmp_path, new_lake, labels_qrels="q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n")
-    gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
-    gradelake(tmp_path, "build")
-    gradelake(tmp_path, "report")
-    text = Page(tmp_path / "reports" / "tiny.html").text()
+def test_a_collection_with_little_in_it_says_what_is_missing(little):
+    text = page_of(little, "bare").text()
+    assert "No system has a score yet." in text
+    assert "There are no official ranks and no judgments to correlate with." in text
+    assert "gradelake grade bare --grader NAME" in text
+    assert "Nothing was graded here" in text
+
+
+@pytest.mark.slow
+def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(little):
+    text = page_of(little, "kappa").text()
     assert "judge:other 4 pairs; κ = 0.500 at cut" in text  # 3 of 4 agree, 1/2 by chance
 
 
 @pytest.mark.slow
-def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path, new_lake):
-    a_collection(tmp_path, new_lake, aaa_qrels="q1 0 p1 0\nq1 0 p2 1\n", zzz_qrels=TINY_QRELS)
-    settings = (tmp_path / "gradelake.toml").read_text()
-    more = '{ aaa = "aaa.qrels", zzz = "zzz.qrels", me'
-    (tmp_path / "gradelake.toml").write_text(settings.replace("{ me", more))
-    gradelake(tmp_path, "ingest", "tiny")
-    gradelake(tmp_path, "build")
+def test_the_reference_is_who_judged_the_most_unless_another_is_named(little):
     for named, reference, judged in (
         ((), "me", 4),  # as many as zzz, and first by name
         (("--reference", "assessor:aaa"), "aaa", 2),
     ):
-        gradelake(tmp_path, "report", *named)
-        page = Page(tmp_path / "reports" / "tiny.html")
+        page = page_of(little, "judged", *named)
         assert page.settled["reference"] == f"assessor:{reference}"
         words = f"Reference: assessor:{reference} , {judged} judgments; another of the 3 assessors"
         assert words in page.text()
@@ -300,17 +309,7 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(tmp_path, 
 
 
 @pytest.mark.slow
-def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(tmp_path, new_lake):
-    a_collection(
-        tmp_path,
-        new_lake,
-        settings='official_ranks = { board = "ranks.json" }\n',
-        ranks_json='{"somebody": 1, "else": 2}',
-        labels_qrels="q1 0 p3 1\n",
-    )
-    gradelake(tmp_path, "import", "labels", "tiny", "labels.qrels", "--judge", "other")
-    gradelake(tmp_path, "build")
-    gradelake(tmp_path, "report")
-    page = Page(tmp_path / "reports" / "tiny.html")
+def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(little):
+    page = page_of(little, "ranked")
     assert {row["label_set"] for row in page.unpack("correlated")} == {"judge:other"}
     assert "leaderboard with that of assessor:me" in page.text()
