@@ -196,19 +196,6 @@ def test_missing_labels_are_the_pooled_passages_without_one(demo):
 
 
 @pytest.mark.slow
-def test_building_twice_gives_the_same_numbers(demo, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
-    project = Project.find(folder)
-    query = "select * from lake.marts.leaderboard order by all"
-    with Lake.published(project) as lake:
-        before = lake.rows(query)
-    gradelake(folder, "build")
-    with Lake.published(project) as lake:
-        assert lake.rows(query) == before
-
-
-@pytest.mark.slow
 def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
     """As UMBRELA (section 3.1) evaluates: only the canonical passage of a cluster counts."""
     folder = tmp_path / "demo"
