@@ -25,11 +25,16 @@ _UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, Resourc
 
 
 def run(
-    folder: Path, *arguments: str, given: str | bytes = "", **environment: str
+    folder: Path,
+    *arguments: str,
+    given: str | bytes = "",
+    together: bool = False,
+    **environment: str,
 ) -> subprocess.CompletedProcess:
     """Run the command line in `folder`, in this process, which is afterwards as it was.
 
-    `given` is its standard input. What works with Ray finds one.
+    `given` is its standard input; `together` sends its errors where its output goes. What works
+    with Ray finds one.
     """
     if {"grade", "generate", "distil"}.intersection(arguments):
         shared_ray.start()
@@ -46,7 +51,7 @@ def run(
             mock.patch.object(sys.modules["__main__"], "__package__", None),  # `Usage:` has it
             contextlib.chdir(folder),
             _signals_kept(),
-            _streams(in_, out, err),
+            _streams(in_, out, out if together else err),
             _warnings_on_standard_error(),
         ):
             code = _code()
@@ -102,6 +107,7 @@ def _streams(*files: IO[bytes]) -> Iterator[None]:
         os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False)
         for number in range(3)
     )
+    sys.stderr.reconfigure(line_buffering=True)
     try:
         yield
     finally:

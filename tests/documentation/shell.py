@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,10 +11,13 @@ import time
 from pathlib import Path
 
 from gradelake.sql.common.cache import cache_folder
+from tests import command_line
 from tests.documentation.pages import Block, Step
 
 _PATIENCE = 600  # seconds for a command; the longest takes some two minutes on two cores
 _DONE = re.compile(r"@@done (\d+)@@\n$")
+# a command of ours of which a shell does nothing but split it into words
+_PLAIN = re.compile(r"""gradelake(?: +(?:[\w.,/:=@%+-]|'[^']*'|"[^"$`\\]*")+)*(?: +#.*)?\s*""")
 
 # What differs from one run to the next, or with every model that is added: (what, its place).
 _VOLATILE = [
@@ -37,7 +41,10 @@ _SOMETIMES = re.compile(r"[\d,]+ of [\d,]+ pairs, .*|left [\d,]+ files? that onl
 
 
 class Shell:
-    """One bash; it keeps its folder and variables from command to command. A context manager."""
+    """One bash; it keeps its folder and variables from command to command. A context manager.
+
+    Plain commands of ours run in the tests' own process: in bash's folder, with its variables.
+    """
 
     def __init__(self, folder: Path, **environment: str):
         self._script = folder / ".step.sh"
@@ -67,6 +74,16 @@ class Shell:
 
     def run(self, command: str) -> tuple[str, int]:
         """What a command prints, errors included, and its exit code."""
+        if _PLAIN.fullmatch(command):
+            variables = dict(each.split("=", 1) for each in self._asked("env -0").split("\0")[:-1])
+            words = shlex.split(command, comments=True)[1:]
+            done = command_line.run(Path(variables["PWD"]), *words, together=True, **variables)
+            self._code = done.returncode
+            return done.stdout, self._code
+        return self._asked(command), self._code
+
+    def _asked(self, command: str) -> str:
+        """What bash prints."""
         self._script.write_text(command + "\n", encoding="utf-8")
         self._bash.stdin.write(
             f"(exit {self._code}); . '{self._script}' < /dev/null; code=$?; "
@@ -81,7 +98,7 @@ class Shell:
             assert some, f"{command}: the shell has ended\n{printed}"
             printed += some.decode(errors="replace")
         self._code = int(done[1])
-        return printed[: done.start()], self._code
+        return printed[: done.start()]
 
 
 def go_through(block: Block, shell: Shell) -> None:
