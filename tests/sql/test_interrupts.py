@@ -92,7 +92,10 @@ from gradelake.app import app, main
 
 def forever():
     threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT]).start()
-    duckdb.execute("select count(*) from range(10_000_000_000) t(a) where a * a % 7 = 3")
+    try:
+        duckdb.execute("select count(*) from range(10_000_000_000) t(a) where a * a % 7 = 3")
+    finally:
+        duckdb.interrupt()  # its threads would go on, and the process wait for them
 
 command = click.Command("forever", callback=forever)
 app.add_command(command, section="Look after")
