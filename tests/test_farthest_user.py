@@ -16,6 +16,7 @@ import subprocess
 import sys
 import termios
 from fcntl import ioctl
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,10 +73,11 @@ def run(folder: Path, *words: str, code: int = 0, given: str = "", **settings: s
     return done
 
 
+@cache
 def terminal(
     folder: Path, *words: str, stderr: int | None = None, width: int = 80, **settings: str
 ) -> str:
-    """All that a terminal was sent by a command: its raw text."""
+    """All that a terminal was sent by a command, its raw text; each command runs once."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     process = subprocess.Popen(
@@ -243,10 +245,9 @@ def test_json_loses_nothing_in_any_locale(lake):
 def test_files_are_utf8_whatever_the_locale(lake):
     word = "select 'Größe 検索' as word"
     for locale in (ASCII, LATIN_1):
-        run(lake, "sql", "--format", "csv", "--output", "ü.csv", word, **locale)
-        assert (lake / "ü.csv").read_text(encoding="utf-8").splitlines() == ["word", "Größe 検索"]
-    run(lake, "report", "--output", "検索.html", **NOWHERE)
-    assert '<meta charset="utf-8"' in (lake / "検索.html").read_text(encoding="utf-8").lower()
+        run(lake, "sql", "--format", "csv", "--output", "ü検索.csv", word, **locale)
+        written = (lake / "ü検索.csv").read_text(encoding="utf-8")
+        assert written.splitlines() == ["word", "Größe 検索"]
 
 
 def test_a_pipe_in_the_c_locale_gets_utf8(lake):
@@ -331,10 +332,13 @@ def test_a_night_goes_by_there(new):
     )
 
     assert summary["exit_code"] == 0
+    report = (new / "reports" / "demo.html").read_text(encoding="utf-8")
+    assert '<meta charset="utf-8"' in report.lower()
 
 
 def test_verbose_says_how_long_each_step_took_before_and_after_the_command(lake):
-    for words in (("--verbose", "plan", "demo"), ("plan", "demo", "-v")):
+    plan = ("plan", "demo", "--grader", "lexical")
+    for words in (("--verbose", *plan), (*plan, "-v")):
         assert re.search(r"planning: [\d.]+ (s|min)", gradelake(lake, *words).stderr)
 
 
