@@ -15,7 +15,7 @@ from tests.places import DL19
 
 pytestmark = pytest.mark.slow
 
-NTH = int(os.environ.get("GRADELAKE_NTH_KAPPA", "7"))  # of thousands; all take a minute
+NTH = int(os.environ.get("GRADELAKE_NTH_KAPPA", "21"))  # of thousands; all take a minute
 MEASURES = ("nDCG@10", "nDCG@20", "AP", "RR", "Rprec")
 
 
