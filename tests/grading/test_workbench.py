@@ -325,7 +325,7 @@ def test_unknown_queries_are_left_out_until_the_topics_come(ingested):
     given = lines(q1=[paragraph(exam=[rated({"a": 1})])], q3=[paragraph(exam=[rated({"b": 1})])])
     done = brought(ingested, given)
     assert (done.exit_code, done.unknown_queries) == (3, ["q3"])
-    assert done.notes() == ["1 query is not in the collection; left out: q3"]
+    assert done.notes() == ["graded.jsonl: 1 query is not in the collection; left out: q3"]
     assert grades(ingested, "query_id") == [("q1",)]
     ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
     ingested.ingest()
@@ -509,7 +509,7 @@ def test_the_command_prints_a_line_per_grader_and_leaves_with_3_for_unknown_quer
     ingested.write("graded.jsonl", [GOOD, json.dumps(["q9", []])])
     process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl", "--rater", "both")
     assert process.returncode == 3
-    assert process.stderr == "note: 1 query is not in the collection; left out: q9\n"
+    assert process.stderr == "note: graded.jsonl: 1 query is not in the collection; left out: q9\n"
     assert [line.split() for line in process.stdout.splitlines()[1:3]] == [
         ["flan-t5-large.QuestionSelfRated", "question", "1", "1", "0", "0", "0"],
         ["flan-t5-large.QuestionSelfRated.paper", "question", "1", "1", "0", "0", "0"],
