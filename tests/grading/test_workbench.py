@@ -325,7 +325,7 @@ def test_unknown_queries_are_left_out_until_the_topics_come(ingested):
     given = lines(q1=[paragraph(exam=[rated({"a": 1})])], q3=[paragraph(exam=[rated({"b": 1})])])
     done = brought(ingested, given)
     assert (done.exit_code, done.unknown_queries) == (3, ["q3"])
-    assert done.notes() == ["graded.jsonl: 1 query is not in the collection; left out: q3"]
+    assert done.notes() == [f"{done.file}: 1 query is not in the collection; left out: q3"]
     assert grades(ingested, "query_id") == [("q1",)]
     ingested.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
     ingested.ingest()
