@@ -63,7 +63,7 @@ class Imported:
             shown = ", ".join(self.unknown_queries[:5])
             more = " ..." if len(self.unknown_queries) > 5 else ""
             said.append(
-                f"{self.file}: {counted(len(self.unknown_queries), 'queries', 'are')} not in the collection; "
-                f"left out: {shown}{more}"
+                f"{self.file}: {counted(len(self.unknown_queries), 'queries', 'are')} not in the "
+                f"collection; left out: {shown}{more}"
             )
         return said
