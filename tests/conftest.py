@@ -166,8 +166,8 @@ DL19_RUNS = ("idst_bert_p1", "ICT-BERT2", "UNH_bm25", "test1", "TUA1-1")  # some
 
 
 @pytest.fixture(scope="session")
-def dl19_graded(tmp_path_factory) -> Path:
-    """TREC DL 2019: five of its runs, its questions, graded without a model; published."""
+def dl19_planned(tmp_path_factory) -> Path:
+    """TREC DL 2019: five of its runs, its questions, a grader without a model; nothing graded."""
     if reason := missing_dl19():
         pytest.skip(reason)
 
@@ -182,6 +182,17 @@ def dl19_graded(tmp_path_factory) -> Path:
         gradelake(folder, "ingest", "dl19")
         bank = str(DL19 / "question_bank.jsonl.gz")
         gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
+        gradelake(folder, "plan", "dl19")
+
+    return made_once(tmp_path_factory, "dl19-planned", make)
+
+
+@pytest.fixture(scope="session")
+def dl19_graded(dl19_planned, tmp_path_factory) -> Path:
+    """The same, graded and published."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(dl19_planned, folder)
         gradelake(folder, "grade", "dl19", "--grader", "lexical")
         gradelake(folder, "build")
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,8 +13,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import DL19_RUNS, gradelake, write_dl19_config
-from tests.places import DL19, missing_dl19
+from tests.conftest import gradelake
 
 pytestmark = pytest.mark.slow
 
@@ -22,22 +22,12 @@ GRADE = ("grade", "dl19", "--grader", "lexical")
 
 
 @pytest.fixture
-def killed(tmp_path):
+def killed(dl19_planned, tmp_path):
     """TREC DL 2019 as `dl19_graded` has it, with nothing graded."""
-    if reason := missing_dl19():
-        pytest.skip(reason)
     folder = tmp_path / "killed"
-    write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
+    shutil.copytree(dl19_planned, folder)
     with (folder / "gradelake.toml").open("a") as config:
-        # many small chunks, so that there are many moments to be killed at
-        config.write(
-            '\n[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-            'parser = "strict"\nchunk_pairs = 100\n'
-        )
-    gradelake(folder, "ingest", "dl19")
-    bank = str(DL19 / "question_bank.jsonl.gz")
-    gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
-    gradelake(folder, "plan", "dl19")
+        config.write("chunk_pairs = 100\n")  # small ones: there are many moments to be killed at
     return folder
 
 
