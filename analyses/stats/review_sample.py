@@ -9,6 +9,7 @@ import numpy as np
 
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.lake import Lake
 
 # what people read and fill in, then what the estimate needs; read by
@@ -139,11 +140,11 @@ def draw_sample(
 
 
 def as_csv(sample: Sample) -> bytes:
-    """A sample as CSV, UTF-8."""
+    """A sample as CSV, UTF-8, whose texts no spreadsheet takes for formulas."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(COLUMNS)
-    writer.writerows(sample.rows)
+    writer.writerows(map(shown_cell, map(str, row)) for row in sample.rows)
     return text.getvalue().encode()
 
 

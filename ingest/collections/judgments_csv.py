@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from gradelake.ingest.csv_tables import Table
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.spreadsheet import plain_cell
 from gradelake.sql.lake.rows import types_of
 
 REQUIRED = ("query_id", "passage_id", "judgment")
@@ -52,7 +53,8 @@ def read_judgments(path: Path, shown: str) -> pl.DataFrame:
     table = Table(files.read(path, shown), shown, REQUIRED)
     table.require([*REQUIRED, *(DESIGN if set(DESIGN) & set(table.names) else ())], _KEEP)
     problems, found = Problems(shown, _FILL), []
-    for line, row in table.rows(problems.add):
+    for line, cells in table.rows(problems.add):
+        row = {name: plain_cell(cell) for name, cell in cells.items()}
         found.append((*_judgment(row, line, problems), *_design(row, line, problems), line))
     problems.raise_if_any()
     if not found:

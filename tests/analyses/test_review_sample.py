@@ -335,7 +335,7 @@ def test_the_command_prints_estimates_best_first(judged):
 
 
 def test_a_passage_with_any_line_ending_comes_back_whole(tmp_path):
-    from gradelake.analyses.stats.review_sample import COLUMNS, Sample, as_csv
+    from gradelake.analyses.stats.review_sample import Sample, as_csv
     from gradelake.ingest.collections.judgments_csv import read_judgments
 
     text = 'one\rtwo\nthree\r\nfour, "five"'
@@ -345,3 +345,20 @@ def test_a_passage_with_any_line_ending_comes_back_whole(tmp_path):
     file.write_bytes(as_csv(Sample("pair-1", "pair", [row], 1, 6, {"s1": (1, 6)}, 0)))
     read = read_judgments(file, "sample.csv")
     assert read.select("query_id", "passage_id", "relevance").rows() == [("q1", "p1", 2)]
+
+
+@pytest.mark.parametrize("text", ["=cmd()", "+1", "-1+1", "@SUM(A1)", "'=cmd()", "''+1", "\t=1"])
+def test_no_text_is_a_formula_to_a_spreadsheet_and_each_comes_back_as_it_was(tmp_path, text):
+    from gradelake.analyses.stats.review_sample import Sample, as_csv
+    from gradelake.ingest.collections.judgments_csv import read_judgments
+
+    row = (text, text, text, text, "2", text, text, "pair", text, 6, 0.5, 10)
+    file = tmp_path / "sample.csv"
+    file.write_bytes(as_csv(Sample(text, "pair", [row], 1, 6, {text: (1, 6)}, 0)))
+    header, *cells = csv.reader(file.read_text().splitlines())
+    assert tuple(header) == COLUMNS
+    assert not [cell for cell in cells[0] if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    if text.strip() == text:  # white space around a cell is not read
+        read = read_judgments(file, "sample.csv")
+        columns = ("query_id", "passage_id", "sample", "label_set", "stratum")
+        assert set(read.select(columns).row(0)) == {text}
