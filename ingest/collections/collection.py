@@ -103,7 +103,8 @@ class Collection(Settings):
         return self.folder / shown
 
     def matching(self, patterns: tuple[str, ...], setting: str) -> list[str]:
-        """Files that glob patterns match, relative to the project where they can be, sorted.
+        """What glob patterns match, but for folders, relative to the project where it can be,
+        sorted. Links that lead nowhere, pipes and devices are for the reader to refuse by name.
 
         Raises `BadInput` for a pattern that matches no file.
         """
@@ -112,7 +113,7 @@ class Collection(Settings):
             files = [
                 file
                 for name in glob.glob(pattern, root_dir=self.folder, recursive=True)
-                if (file := self.folder / name).is_file()
+                if not (file := self.folder / name).is_dir()
             ]
             if not files:
                 raise self._no_match(pattern, setting)

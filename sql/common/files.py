@@ -2,11 +2,13 @@
 
 import codecs
 import csv
+import errno
 import gzip
 import hashlib
 import io
 import json
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -30,8 +32,8 @@ csv.field_size_limit(MAX_TEXT_LINE)  # 131,072 characters otherwise: a passage's
 
 
 def sha256_of(path: Path) -> str:
-    """Hash of a file's bytes as stored."""
-    with path.open("rb") as stream:
+    """Hash of a file's bytes as stored. Raises `OSError` as `_opened` does."""
+    with _opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -64,7 +66,7 @@ def chunks(
     line, line_length = 1, 0
     at_start = is_blank = True
     try:
-        with path.open("rb") as raw, _unzipped(path, raw) as stream:
+        with _opened(path) as raw, _unzipped(path, raw) as stream:
             read = iter(lambda: stream.read1(_CHUNK), b"")
             total = os.fstat(raw.fileno()).st_size
             for chunk in progress(f"reading {shown}", read, total, at=raw.tell):
@@ -153,6 +155,15 @@ def lines_in_pieces(
 
     for number, group in groupby(pieces(), key=itemgetter(0)):
         yield number, (text for _, text in group)
+
+
+def _opened(path: Path) -> io.BufferedReader:
+    """The file's bytes. Raises `OSError`, too, for a pipe, which may wait, and a device, which may
+    never end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file")
+    return path.open("rb")
 
 
 def _is_blank(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -343,6 +344,23 @@ def test_a_folder_in_the_place_of_a_file(tiny):
     outcome = tiny.ingest()
     assert "passages: cannot be read: Is a directory" in said(outcome)
     assert tiny.systems() == {"good"}
+
+
+def test_a_run_that_is_no_file_is_named_and_the_others_land(tiny):
+    runs = tiny.folder / "runs"
+    (runs / "gone.run").symlink_to("nowhere.run")
+    (runs / "loop.run").symlink_to("loop.run")
+    (runs / "zero.run").symlink_to("/dev/zero")
+    os.mkfifo(runs / "pipe.run")
+    (runs / "folder.run").mkdir()
+    outcome = tiny.ingest()
+    told = said(outcome)
+    assert "runs/gone.run: cannot be read: No such file or directory" in told
+    assert "runs/loop.run: cannot be read: Too many levels of symbolic links" in told
+    for name in ("zero", "pipe"):
+        assert f"runs/{name}.run: cannot be read: it is a pipe, a socket or a device" in told
+    assert "folder.run" not in told
+    assert (outcome.exit_code, tiny.systems()) == (3, {"good"})
 
 
 def test_faulty_passages_ranks_and_clusters_leave_the_rest_alone(tiny):
