@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # commands that read one small file need not wait for it
 
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
+_GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _BLOCK = 16 << 20
 csv.field_size_limit(MAX_TEXT_LINE)  # 131,072 characters otherwise: a passage's text may be longer
@@ -71,6 +72,7 @@ def chunks(
             total = os.fstat(raw.fileno()).st_size
             for chunk in progress(f"reading {shown}", read, total, at=raw.tell):
                 if at_start:
+                    _require_text(chunk, shown)
                     chunk, at_start = chunk.removeprefix(codecs.BOM_UTF8), False
                 first = chunk.find(b"\n")
                 line_length += len(chunk) if first < 0 else first
@@ -103,6 +105,13 @@ def chunks(
             "Convert the file, for example: iconv -f LATIN1 -t UTF-8 FILE > NEWFILE",
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        if at_start and not _is_gzip(path):
+            raise reject(
+                shown,
+                None,
+                "is not gzip, though its name ends in .gz",
+                "If it is the right file, rename it without .gz.",
+            ) from error
         raise reject(
             shown,
             line,
@@ -164,6 +173,26 @@ def _opened(path: Path) -> io.BufferedReader:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file")
     return path.open("rb")
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(2) == _GZIP
+
+
+def _require_text(start: bytes, shown: str) -> None:
+    """Raise `Rejected` for the start of a file that is something else."""
+    if start.startswith(_GZIP):
+        if shown.endswith(".gz"):
+            raise reject(shown, None, "is zipped twice", "Unzip it once, with gunzip.")
+        raise reject(shown, None, "is a gzip file", f"Rename it: {Path(shown).name}.gz")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise reject(
+            shown,
+            None,
+            "is UTF-16, not UTF-8",
+            "Convert the file, for example: iconv -f UTF-16 -t UTF-8 FILE > NEWFILE",
+        )
 
 
 def _is_blank(text: str) -> bool:

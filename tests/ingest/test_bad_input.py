@@ -94,14 +94,28 @@ FAULTY_RUNS = {
     "a_file_named_gz_that_is_no_gzip_file": (
         "plain.run.gz",
         GOOD.encode(),
-        [":1: the gzip file is broken or cut off here (Not a gzipped file"],
+        [": is not gzip, though its name ends in .gz", "rename it without .gz"],
+    ),
+    "a_gzip_file_whose_name_does_not_say_so": (
+        "packed.run",
+        gzip.compress(GOOD.encode()),
+        [": is a gzip file", "Rename it: packed.run.gz"],
+    ),
+    "a_file_zipped_twice": (
+        "packed_twice.run.gz",
+        gzip.compress(gzip.compress(GOOD.encode())),
+        [": is zipped twice", "Unzip it once"],
     ),
     "a_file_in_latin_1": (
         "latin.run",
         LATIN.encode("latin-1"),
         [":2: byte 0xfc is not UTF-8", "iconv -f LATIN1 -t UTF-8"],
     ),
-    "a_file_in_utf_16": ("utf16.run", LATIN.encode("utf-16"), [":1: byte 0xff is not UTF-8"]),
+    "a_file_in_utf_16": (
+        "utf16.run",
+        LATIN.encode("utf-16"),
+        [": is UTF-16, not UTF-8", "iconv -f UTF-16"],
+    ),
     "a_run_tag_with_a_quote": (
         "quote.run",
         f"{GOOD}q1 Q0 p2 2 1.5 it's\n",
