@@ -48,7 +48,7 @@ Begin with the demo collection, which needs no model and no network:
 README.md goes on from there; gradelake COMMAND --help has examples.
 -q, -v and --debug may also stand after a command.""",
 )
-@click.option("--config", metavar="FILE", help="The gradelake.toml to use.")
+@click.option("--config", metavar="FILE", help="The gradelake.toml to use, whoever owns it.")
 @click.version_option(package_name="gradelake")
 @click.pass_context
 def app(context, config):

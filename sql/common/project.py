@@ -51,7 +51,8 @@ class Project:
     def find(cls, path: str | os.PathLike[str] | None = None) -> "Project":
         """Read the given file, else `$GRADELAKE_CONFIG`, else the nearest one at or above here.
 
-        Raises `BadInput` when there is none, or when it cannot be read.
+        Raises `BadInput` when there is none, when it cannot be read, and, unless it was named, when
+        it or what it has run belongs to another user.
         """
         named = path or os.environ.get("GRADELAKE_CONFIG")
         if named:
@@ -62,8 +63,13 @@ class Project:
                 raise BadInput(f"{file}: no such file", "Name an existing gradelake.toml.")
             return cls.read(file)
         for folder in (here := Path.cwd(), *here.parents):
-            if (folder / CONFIG_NAME).is_file():
-                return cls.read(folder / CONFIG_NAME)
+            if (file := folder / CONFIG_NAME).is_file():
+                _check_owner(file, file)
+                project = cls.read(file)
+                beside = [project.grading.get(key) for key in ("engines", "prompts")]
+                for name in ("seeds", *filter(None, beside)):
+                    _check_owner(project.folder / name, file)
+                return project
         raise BadInput(
             f"no {CONFIG_NAME} in {here} or any folder above it",
             "Run `gradelake init` here, or name one: gradelake --config FILE ...",
@@ -127,6 +133,20 @@ class Project:
         if catalog.startswith(("postgres://", "postgresql://")):
             return catalog
         return catalog.partition(":")[2]
+
+
+def _check_owner(place: Path, file: Path) -> None:
+    """Refuse what another user has put where it would be found: it may run code as this one."""
+    for look in (os.lstat, os.stat):  # a link, and what it leads to
+        try:
+            owner = look(place).st_uid
+        except OSError:
+            return  # it is not there: a command that needs it says so
+        if owner not in (os.geteuid(), 0):
+            raise BadInput(
+                f"{place} belongs to another user (uid {owner}), and what is run is read from it",
+                f"If you trust that user with this account, name it: gradelake --config {file} ...",
+            )
 
 
 def _check_values(value: Any, where: str) -> None:

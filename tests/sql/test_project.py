@@ -1,10 +1,15 @@
 """gradelake.toml: found, read, and refused with the place of the fault."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+import gradelake as api
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
 
 
 def write(folder, text):
@@ -39,6 +44,89 @@ def test_none_anywhere_says_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(BadInput, match=r"no gradelake\.toml") as error:
         Project.find()
     assert "gradelake init" in error.value.hint
+
+
+STRANGER = 65534
+PROJECT = """
+[grading]
+engines = "engines"
+prompts = "prompts"
+[collections.c]
+queries = "topics.tsv"
+passages = "passages.tsv"
+runs = ["*.run"]
+[graders.theirs]
+engine = "theirs"
+prompt = "umbrela"
+"""
+ENGINE = """
+from pathlib import Path
+Path({!r}).write_text("run")
+from gradelake.grading.engines.lexical import Engine as Lexical
+class Engine(Lexical):
+    pass
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+@pytest.mark.parametrize(
+    "theirs", ["gradelake.toml", "engines", "prompts", "seeds", "a link", "a linked folder"]
+)
+def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatch, theirs):
+    monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
+    folder, below, ran = tmp_path / "theirs", tmp_path / "theirs" / "a", tmp_path / "ran"
+    for name in ("engines", "prompts", "seeds", "a"):
+        (folder / name).mkdir(parents=True)
+    write(folder, PROJECT)
+    (folder / "topics.tsv").write_text("q\twhy\n")
+    (folder / "passages.tsv").write_text("p\tbecause\n")
+    (folder / "x.run").write_text("q Q0 p 1 1.0 x\n")
+    (folder / "engines" / "theirs.py").write_text(ENGINE.format(str(ran)))
+    gradelake(folder, "ingest", "c")
+    plan = ("plan", "c", "--grader", "theirs")
+    gradelake(below, *plan)
+    assert ran.read_text() == "run", "what is ours may run"
+    ran.unlink()
+
+    if theirs == "a link":
+        (folder / "gradelake.toml").rename(tmp_path / "ours.toml")
+        (folder / "gradelake.toml").symlink_to(tmp_path / "ours.toml")
+        place = folder / "gradelake.toml"
+    elif theirs == "a linked folder":
+        (folder / "engines").rename(tmp_path / "their_engines")
+        (folder / "engines").symlink_to(tmp_path / "their_engines")
+        place = tmp_path / "their_engines"
+    else:
+        place = folder / theirs
+    os.chown(place, STRANGER, STRANGER, follow_symlinks=False)
+    for words in (plan, ("sql", "select 1"), ("build",), ("doctor",)):
+        told = gradelake(below, *words, code=1 if words == ("doctor",) else 2)
+        assert f"belongs to another user (uid {STRANGER})" in told.stdout + told.stderr
+    assert f"gradelake --config {folder / 'gradelake.toml'}" in told.stdout + told.stderr
+    assert not ran.exists()
+    monkeypatch.chdir(below)
+    with pytest.raises(BadInput, match="another user"):
+        api.open()
+    if theirs != "a link":  # it leads to a project elsewhere
+        gradelake(below, "--config", folder / "gradelake.toml", *plan)
+        assert ran.read_text() == "run"
+        with api.open(folder):
+            pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_what_root_put_there_is_found(tmp_path, monkeypatch):
+    monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
+    write(tmp_path, "")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder != Path("/") and folder != Path("/tmp"):
+            folder.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    os.seteuid(STRANGER)
+    try:
+        assert Project.find().folder == tmp_path
+    finally:
+        os.seteuid(0)
 
 
 @pytest.mark.parametrize(
