@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import duckdb
 
-from gradelake.sql.ask import book, question
+from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
@@ -26,10 +26,12 @@ class OpenLake:
     prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is true.
     """
 
-    def __init__(self, project: Project, release: str | None = None):
-        """`release`: its name; None: the newest."""
+    def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
+        """`release`: its name; None: the newest. `allow_files`: statements may do more than read
+        the lake."""
         self.project = project
         self._named = release
+        self._allow_files = allow_files
         self._open = ExitStack()
         self._lake: Lake | None = None
         self._live: Lake | None = None  # for the questions about the working catalog
@@ -43,7 +45,8 @@ class OpenLake:
         """The rows of a query; `$name` in it stands for the parameter `name`.
 
         `marts` is the default schema. `.pl()`, `.df()`, `.arrow()` and `.fetchall()` read them.
-        Raises `BadInput` with DuckDB's own words, and for a statement that has no rows.
+        Raises `BadInput` with DuckDB's own words, for a statement that has no rows, and, unless the
+        lake was opened with `allow_files`, for one that may do more than read the lake.
         """
         return question.rows(self._reading(), question.one_statement(query), parameters or None)
 
@@ -187,7 +190,7 @@ class OpenLake:
 
     def _state(self) -> str:
         try:
-            return f"release {self.release}"
+            return f"release {self.release}" + ", files open" * self._allow_files
         except GradelakeError as error:
             return error.message
 
@@ -199,5 +202,5 @@ class OpenLake:
     def _reading(self) -> Lake:
         if self._lake is None:
             self._lake = self._open.enter_context(Lake.published(self.project, self._named))
-            self._lake.connection.execute("use lake.marts")
+            confined.prepare(self._lake, self._allow_files)
         return self._lake

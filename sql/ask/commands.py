@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gradelake.sql.ask import book, question
+from gradelake.sql.ask import book, confined, question
 from gradelake.sql.ask.shell.dot_commands import print_book
 from gradelake.sql.ask.shell.session import Shell, read
 from gradelake.sql.common import console
@@ -44,13 +44,17 @@ class _Asking(click.Command):
 )
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
+@click.option(
+    "--allow-files", is_flag=True, help="Let statements do whatever you can: read and write files."
+)
 @click.argument("query", required=False)
 @click.pass_context
-def sql(context, format_, output, release, live, query):
+def sql(context, format_, output, release, live, allow_files, query):
     """Ask the lake: SQL, or a question of the query book. Without either, a shell.
 
     Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
     terminal texts are shortened to its width: `--format line` or `json` shows all of them.
+    Statements read the lake and nothing else; temporary tables and views can be made.
 
     \b
     Examples:
@@ -75,7 +79,9 @@ def sql(context, format_, output, release, live, query):
     if format_ == "parquet" and query is not None and not output:
         raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
     with Lake.reading(context.obj(), release, live) as lake:
-        lake.connection.execute("USE lake.marts")
+        if allow_files:
+            console.tell("--allow-files: statements may read and write files, the lake's, too")
+        confined.prepare(lake, allow_files, output if format_ == "parquet" else None)
         if query is None:
             with contextlib.closing(Shell(lake, format_, output, release is not None)) as shell:
                 _until_the_input_ends(shell)

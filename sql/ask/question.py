@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import duckdb
 
+from gradelake.sql.ask import confined
 from gradelake.sql.ask.book import Entry, entries
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.ask.shell.tables import shown_name, tables
@@ -69,9 +70,12 @@ def one_statement(text: str) -> str:
 def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDBPyRelation | None:
     """A statement's result, not read yet; None for a statement without rows, which has been run.
 
-    Raises `BadInput` with DuckDB's own words.
+    Raises `BadInput` with DuckDB's own words, and for one that may do more than read the lake where
+    `confined.prepare` did not allow it.
     """
     try:
+        if not lake.allows_files:
+            in_words(lambda: confined.check(lake.connection, statement))
         return in_words(lambda: lake.connection.sql(statement, params=values))
     except BadInput as error:
         if (word := statement.strip()) and _WORD.fullmatch(word):
@@ -133,7 +137,7 @@ def lake_of(lake: Lake, question: Entry, is_named: bool) -> Iterator[Lake]:
         yield lake
         return
     with live:
-        live.connection.execute("USE lake.marts")
+        confined.prepare(live, lake.allows_files)
         yield live
 
 
@@ -158,7 +162,7 @@ def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> int:
         with output.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
             if format_ != "parquet":
                 return answer(found, format_)
-            in_words(lambda: found.write_parquet(str(output)))
+            in_words(lambda: found.write_parquet(str(output.absolute())))
         import polars as pl
 
         return pl.scan_parquet(output, glob=False).select(pl.len()).collect().item()

@@ -119,7 +119,8 @@ def attach(
         use_s3_environment(connection)
     if project.on_postgres and catalog is None:
         extensions.load(connection, "postgres_scanner")
-        connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
+        if not read_only:
+            connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
         place = f"postgres:{project.dsn}"
     elif project.catalog and catalog is None:
         raise BadInput(

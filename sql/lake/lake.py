@@ -26,6 +26,7 @@ class Lake:
         self.project = project
         self.connection = connection
         self.release = release
+        self.allows_files = False  # whether statements of people may do more than read it
 
     # --- opening ------------------------------------------------------------------------------
 
@@ -97,6 +98,12 @@ class Lake:
         self.connection.execute(f"use memory; detach {NAME}")
         self.release = releases.attach_release(self.connection, self.project, None)
         self.connection.execute(f"use {NAME}.marts")
+
+    def reopen(self) -> None:
+        """The same, in a new connection: what was temporary in the old one is gone."""
+        newest = Lake.published(self.project)
+        self.connection.close()
+        self.connection, self.release = newest.connection, newest.release
 
     @classmethod
     def reading(cls, project: Project, release: str | None, live: bool) -> "Lake":

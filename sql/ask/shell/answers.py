@@ -10,7 +10,7 @@ from typing import TextIO
 
 import click
 
-from gradelake.sql.ask import question
+from gradelake.sql.ask import confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -35,7 +35,13 @@ class Answers:
 
     def read_newest(self) -> None:
         """Ask the newest release, unless another or the working catalog was asked for."""
-        if self.lake.release and not self.is_named:
+        if not self.lake.release or self.is_named:
+            return
+        if self.lake.project.on_postgres and not self.lake.allows_files:
+            self.lake.reopen()  # closed to files, DuckDB attaches no PostgreSQL any more
+            confined.prepare(self.lake, allow_files=False)
+            console.tell("temporary tables and views of this session are gone")
+        else:
             self.lake.read_newest()
 
     def set_format(self, name: str) -> None:

@@ -39,7 +39,8 @@ class KeptHistory(FileHistory):
 def converse(shell: Shell) -> None:
     """Ask at a prompt until Ctrl-D or `.quit`. No error ends the session."""
     source = "working catalog" if shell.lake.release is None else f"release {shell.lake.release}"
-    console.say(f"{source}, read-only. End statements with ; and see .help; Ctrl-D leaves.")
+    what = "files open" if shell.lake.allows_files else "read-only"
+    console.say(f"{source}, {what}. End statements with ; and see .help; Ctrl-D leaves.")
     session, goes_on = _session(shell), True
     while goes_on:
         try:
