@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from gradelake.sql.build import changes, parsed, seeds
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.interrupts import held, is_interruption, n_interrupted
 from gradelake.sql.common.project import Project, is_name
+from gradelake.sql.lake import hashes
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import data_files, releases
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -26,6 +28,8 @@ SEED = "seed_file"  # how models are materialized that hold what people keep
 # dbt's arguments after which a build still covers every model and data test; after any other it
 # may not, and is not published
 _WHOLE = {"--full-refresh", "--fail-fast", "-x", "--no-partial-parse"}
+# of what a lake holds, and what it says: a release with far less of one is likely a mistake
+_COUNTED = ("raw.grades", "raw.judgments", "raw.run_entries", "marts.topic_scores")
 _VIEWS = "config.materialized:view"  # as they were, while the definitions are
 # keys of views follow from the keys of the tables below them: `make test` runs these, not a build
 _TESTS_OF_VIEWS = f"{_VIEWS}+1,test_type:generic"
@@ -67,6 +71,7 @@ def build(
     on_node: Callable[[str, str, float], None] = lambda name, status, seconds: None,
     on_total: Callable[[int], None] = lambda n: None,
     verbose: bool = False,
+    at_least: float = 0,
 ) -> Built:
     """Run what changed through dbt, under the writer's lock; publish the result as a release.
 
@@ -75,6 +80,9 @@ def build(
     data: `make test` runs them, a build does not. All that dbt writes is committed together, with
     the release, or not at all. Raises `WorkFailed` with dbt's own words when a model or a data test
     fails, and `BadInput` naming the rows when a seed is wrong.
+
+    With `at_least`, raises `WorkFailed` as well where the release would have less than this share
+    of the grades, judgments, run entries or topic scores of the one that readers have.
 
     Where nothing changed there is nothing to do, and dbt is not imported; `name` then is a further
     name for the newest release.
@@ -86,7 +94,7 @@ def build(
     built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
         listed = {release.name: release for release in releases.listed(lake.connection)}
-        if name in listed:
+        if name in releases.names(project, lake.connection):
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         partial = not _WHOLE.issuperset(dbt_arguments)
         gathered = seeds.gather(project)
@@ -110,15 +118,41 @@ def build(
                     run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared)
             transaction.say(**built.counts)
             if not partial:
-                built.release = name or releases.next_name(lake.connection)
+                if at_least:
+                    _require_share(project, lake, at_least)
+                built.release = name or releases.next_name(project, lake.connection)
                 transaction.extra |= {"release": built.release, "made_from": made_from}
             transaction.finish_run(arguments)
         give_empty_statistics(lake)
+        hashes.record_missing(lake, data_files.known(lake.connection))
         built.snapshot = lake.newest_snapshot()
         if built.release:
             releases.publish(project, built.release)
     built.seconds = time.monotonic() - started
     return built
+
+
+def _require_share(project: Project, lake: Lake, at_least: float) -> None:
+    """Raise `WorkFailed` where too little is left of what the published release has."""
+    try:
+        published = Lake.published(project)
+    except BadInput:  # nothing is published yet
+        return
+    gone = []
+    with published:
+        for table in _COUNTED:
+            count = f"select count(*) from lake.{table}"
+            with suppress(duckdb.CatalogException):  # it is of before there was such a table
+                before, now = published.value(count), lake.value(count)
+                if now < at_least * before:
+                    gone.append(f"{counted(now, 'rows')} of {table} instead of {before:,}")
+    if gone:
+        raise WorkFailed(
+            f"nothing is published: there would be {', '.join(gone)} in release "
+            f"{published.release} (less than {at_least:.0%})",
+            "`gradelake log` and `gradelake lake verify` may say what went. If it is meant to go, "
+            "`gradelake build` publishes the rest; `least_share` of [lake] sets the share.",
+        )
 
 
 def _selection(changed: list[str] | None, dbt_arguments: list[str]) -> list[str]:

@@ -20,11 +20,18 @@ _SHOWN = 5
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--name", help="Name of the release (default: the next of r1, r2, ...).")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    default=0,
+    metavar="SHARE",
+    help="Publish nothing that has less than this share of the last release's rows.",
+)
 @click.option("--watch", is_flag=True, help="Build whenever a seed or the lake changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (a line per build).")
 @click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def build(project, name, watch, as_json, dbt_arguments):
+def build(project, name, at_least, watch, as_json, dbt_arguments):
     """Derive the marts with dbt and publish them to readers.
 
     What changed since the last build is built, and nothing else; where nothing changed, no release
@@ -32,6 +39,9 @@ def build(project, name, watch, as_json, dbt_arguments):
 
     Extra arguments go to `dbt build`; one that selects a part of the models builds that part in
     the working catalog only, and publishes nothing. --verbose shows dbt's own log.
+
+    --at-least 0.9 is for builds that nobody watches: where less than 90% is left of the grades,
+    judgments, run entries or topic scores of the last release, nothing is committed.
 
     \b
     Examples:
@@ -44,7 +54,7 @@ def build(project, name, watch, as_json, dbt_arguments):
     if watch and (name or dbt_arguments):
         raise BadInput("--watch builds what changed: it takes no --name and no dbt arguments")
     if not watch:
-        _build(project, list(dbt_arguments), name, as_json)
+        _build(project, list(dbt_arguments), name, as_json, at_least=at_least)
         return
     from gradelake.sql.build.watch import changes_of
 
@@ -56,14 +66,21 @@ def build(project, name, watch, as_json, dbt_arguments):
             console.warn(f"error: {masked(str(error))}")
 
 
-def _build(project, dbt_arguments, name, as_json, only_if_changed=False) -> None:
+def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0) -> None:
     """Build once, and tell what came of it; `only_if_changed`: nothing, where nothing was done."""
     verbose = console.wishes.verbose and not as_json  # dbt writes where the object goes
     with NodeProgress(quiet=as_json or verbose) as progress:
         from gradelake.sql.build.build import build as run_build
 
         built = run_build(
-            project, dbt_arguments, sys.argv[1:], name, progress.node, progress.total, verbose
+            project,
+            dbt_arguments,
+            sys.argv[1:],
+            name,
+            progress.node,
+            progress.total,
+            verbose,
+            at_least,
         )
     if only_if_changed and not built.changed:
         return

@@ -22,12 +22,14 @@ _SETTINGS: dict[str, dict[str, type]] = {
         "memory_gb": float,
         "keep_releases": int,
         "keep_days": float,
+        "least_share": float,
     },
     "grading": {"prompts": str, "engines": str, "ray_address": str},
     "collections": {},
     "graders": {},
 }
-_LEAST = {"memory_gb": 0.5, "keep_releases": 1, "keep_days": 0}
+_LEAST = {"memory_gb": 0.5, "keep_releases": 1, "keep_days": 0, "least_share": 0}
+_MOST = {"least_share": 1}
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
 
@@ -42,6 +44,7 @@ class Project:
     memory_gb: float | None = None  # what DuckDB may hold; None: half of the machine's
     keep_releases: int = 14  # how many of the newest stay when the lake is tidied
     keep_days: float = 1  # how long files stay that nothing needs any more, and snapshots
+    least_share: float = 0.9  # of the last release's rows, without which a night publishes nothing
     grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -204,9 +207,11 @@ def _check_tables(content: dict[str, Any], file: Path, text: str) -> None:
                 raise wrong(name, key, message=f"[{name}] {key} must be a string")
             elif kind is not str:
                 numeric = type(value) in (int, kind)  # not a bool
-                if not (numeric and _LEAST[key] <= value < 1e6):
+                most = _MOST.get(key)
+                if not (numeric and _LEAST[key] <= value <= (most or 1e6)):
                     what = "a whole number" if kind is int else "a number"
                     message = f"[{name}] {key} must be {what} from {_LEAST[key]}"
+                    message += f" to {most}" if most else ""
                     raise wrong(name, key, message=message)
 
 

@@ -13,6 +13,7 @@ import duckdb
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
+from gradelake.sql.lake.identity import ID, LostCatalog, first_id
 from gradelake.sql.lake.lock import file_lock
 
 NAME = "lake"  # the catalog's name in every connection
@@ -48,6 +49,16 @@ def published_file(project: Project) -> Path:
     return project.lake_path / "published.sqlite"
 
 
+def release_file(project: Project, name: str) -> Path:
+    return project.lake_path / "releases" / f"{name}.sqlite"
+
+
+def release_files(project: Project) -> list[Path]:
+    """The copies that releases are on a SQLite catalog, as they were published."""
+    files = release_file(project, "x").parent.glob("*.sqlite")
+    return sorted(files, key=lambda file: (file.stat().st_mtime, file.name))
+
+
 def lock_file(project: Project) -> Path:
     return project.lake_path / ".lock"
 
@@ -66,6 +77,7 @@ def require_lake(project: Project) -> None:
     if project.on_postgres:
         return
     if not catalog_file(project).is_file() and not published_file(project).is_file():
+        _require_nothing_lost(connect(), project)
         raise no_lake(str(project.lake_path))
 
 
@@ -102,11 +114,13 @@ def attach(
     catalog: Path | None = None,
     snapshot: int | None = None,
     name: str = NAME,
+    create: bool = False,
 ) -> None:
     """ATTACH the project's lake as `lake`, or another `name` where two lakes are open.
 
     `catalog` names another SQLite catalog over the same data (a release); `snapshot` pins a
-    reader. Raises `WorkFailed` without showing connection strings, which may hold a password.
+    reader. Only with `create` is a lake made where there is none. Raises `LostCatalog` where there
+    was one, and `WorkFailed` without showing connection strings, which may hold a password.
     """
     _bound_memory(connection, project)
     options = [f"DATA_PATH {quote(data_path(project))}", "OVERRIDE_DATA_PATH true"]
@@ -115,8 +129,7 @@ def attach(
     if snapshot is not None:
         options.append(f"SNAPSHOT_VERSION {snapshot:d}")
     if data_path(project).startswith("s3://"):
-        extensions.load(connection, "httpfs")
-        use_s3_environment(connection)
+        use_bucket(connection)
     if project.on_postgres and catalog is None:
         extensions.load(connection, "postgres_scanner")
         if not read_only:
@@ -132,18 +145,79 @@ def attach(
         place = f"sqlite:{catalog or catalog_file(project)}"
         if not read_only:
             options += ["META_JOURNAL_MODE 'WAL'", "META_BUSY_TIMEOUT 30000"]
-    statement = f"ATTACH {quote('ducklake:' + place)} AS {name} ({', '.join(options)})"
+    begun = f"ATTACH {quote('ducklake:' + place)} AS {name} ({', '.join(options)}"
     try:
-        connection.execute(statement)
+        if catalog is not None:
+            connection.execute(f"{begun})")
+        elif _attached(connection, project, begun):
+            _require_own_catalog(connection, project, name)
+        else:
+            _require_nothing_lost(connection, project)
+            if not create:
+                raise no_lake(_shown(project))
+            connection.execute(f"{begun})")
     except duckdb.Error as error:
-        if "does not exist - and creating" in str(error):
-            raise no_lake(_shown(project)) from None
         reason = _reason(error, project)
         full = "Is the disk full? " if "disk I/O error" in reason else ""  # SQLite's word for it
         raise WorkFailed(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
             f"{full}Run `gradelake doctor` for details.",
         ) from None
+
+
+def _attached(connection: duckdb.DuckDBPyConnection, project: Project, begun: str) -> bool:
+    """Attach the working catalog, if there is one."""
+    file = catalog_file(project)
+    if not project.on_postgres and not (file.is_file() and file.stat().st_size):
+        return False
+    try:
+        connection.execute(f"{begun}, CREATE_IF_NOT_EXISTS false)")
+    except duckdb.Error as error:
+        if "does not exist - and creating" in str(error):
+            return False
+        raise
+    return True
+
+
+def _require_nothing_lost(connection: duckdb.DuckDBPyConnection, project: Project) -> None:
+    """Where there is no working catalog: raise `LostCatalog` if there was one."""
+    if project.on_postgres:
+        place, what, found = _shown(project), "is empty", []
+    else:
+        file, found = catalog_file(project), release_files(project)
+        place, what = str(file), "is empty" if file.is_file() else "is missing"
+    published = not project.on_postgres and published_file(project).is_file()
+    if found or published or _has_data(connection, project):
+        left = "releases" if found or published else f"data files (in {data_path(project)})"
+        names = [release.stem for release in found] or ["published"] * published
+        raise LostCatalog(place, f"{what}, and the lake's {left} are there", names)
+
+
+def _has_data(connection: duckdb.DuckDBPyConnection, project: Project) -> bool:
+    """Whether there is any data file."""
+    place = data_path(project)
+    if "://" not in place:
+        return next(Path(place).rglob("*.parquet"), None) is not None
+    use_bucket(connection)
+    query = "select 1 from glob(?) limit 1"
+    return bool(connection.execute(query, [f"{place}**/*.parquet"]).fetchall())
+
+
+def _require_own_catalog(
+    connection: duckdb.DuckDBPyConnection, project: Project, name: str
+) -> None:
+    """Raise `LostCatalog` when the catalog attached as `name` is of another lake than its
+    releases."""
+    if project.on_postgres:  # they are in it
+        return
+    found = release_files(project)
+    theirs = first_id([published_file(project), *reversed(found)])
+    query = ID.format(f"__ducklake_metadata_{name}.")
+    if theirs and connection.execute(query).fetchall() != [(theirs,)]:
+        connection.execute(f"DETACH {name}")
+        names = [release.stem for release in found] or ["published"]
+        what = "is the catalog of another lake than the releases beside it"
+        raise LostCatalog(str(catalog_file(project)), what, names)
 
 
 def _bound_memory(connection: duckdb.DuckDBPyConnection, project: Project) -> None:
@@ -194,8 +268,9 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def use_s3_environment(connection: duckdb.DuckDBPyConnection) -> None:
+def use_bucket(connection: duckdb.DuckDBPyConnection) -> None:
     """S3 access from the standard AWS variables; nothing of it is stored."""
+    extensions.load(connection, "httpfs")
     env = os.environ
     parts = ["TYPE s3"]
     for option, variable in (

@@ -1,17 +1,19 @@
 """An open lake: what every room reads and writes through."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, attach, connect, require_lake, write_lock
+from gradelake.sql.lake.identity import LostCatalog
 from gradelake.sql.lake.migrate import migrate
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import data_files, releases
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +46,7 @@ class Lake:
                 f"Choose another path in [lake] of {project.file}.",
             ) from error
         with write_lock(project, "gradelake init"):
-            return cls._open_writer(project)
+            return cls._open_writer(project, create=True)
 
     @classmethod
     def writer(cls, project: Project) -> "Lake":
@@ -75,9 +77,9 @@ class Lake:
         return cls(project, connection, found)
 
     @classmethod
-    def _open_writer(cls, project: Project) -> "Lake":
+    def _open_writer(cls, project: Project, create: bool = False) -> "Lake":
         connection = connect()
-        attach(connection, project, read_only=False)
+        attach(connection, project, read_only=False, create=create)
         lake = cls(project, connection, None)
         migrate(lake)
         return lake
@@ -118,9 +120,11 @@ class Lake:
     @classmethod
     def readable(cls, project: Project) -> "Lake":
         """The working catalog, or, without the right to open it, the newest release, which knows
-        what came before it."""
+        what came before it. Raises `LostCatalog` where it is lost."""
         try:
             return cls.live(project)
+        except LostCatalog:
+            raise
         except WorkFailed:
             return cls.published(project)
 
@@ -209,6 +213,8 @@ class Lake:
                 if transaction.dirty:
                     transaction.finish()
                     self.connection.execute("COMMIT")
+                    with suppress(duckdb.Error):  # the rows are safe; the next build hashes them
+                        hashes.record(self, data_files.newest(self.connection))
                 else:
                     self.connection.execute("ROLLBACK")
             except BaseException:

@@ -12,8 +12,7 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake import extensions
-from gradelake.sql.lake.connection import connect, data_path, use_s3_environment
+from gradelake.sql.lake.connection import connect, data_path, use_bucket
 
 _CHUNK = 1 << 20
 
@@ -26,8 +25,7 @@ class Storage:
         self.is_local = "://" not in self.root
         self.connection = connect()
         if not self.is_local:
-            extensions.load(self.connection, "httpfs")
-            use_s3_environment(self.connection)
+            use_bucket(self.connection)
 
     def sizes(self) -> dict[str, int]:
         """Every file below, with its bytes. Raises `WorkFailed` when that cannot be listed."""

@@ -5,9 +5,7 @@ working catalog has merged or expired them. DuckLake then knows them as files to
 all; here they are held back. Paths are relative to the lake's data folder.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 import duckdb
 
 from gradelake.sql.lake.connection import METADATA
+from gradelake.sql.lake.identity import open_catalog
 
 DOOMED = datetime(1971, 1, 1, tzinfo=UTC)  # what was scheduled before goes at the next cleanup
 _SCHEDULED = f"{METADATA}ducklake_files_scheduled_for_deletion"
@@ -104,6 +103,13 @@ def of_snapshot(connection: duckdb.DuckDBPyConnection, snapshot: int) -> dict[st
     return {each.path: each.size for each in found if each.is_in(snapshot)}
 
 
+def newest(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The files that the last commit of the attached catalog brought."""
+    last = f"begin_snapshot = (select max(snapshot_id) from {METADATA}ducklake_snapshot)"
+    query = f"{_FILES.format(prefix=METADATA)} where files.{last}"
+    return [row[0] for row in connection.execute(query).fetchall()]
+
+
 def known(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Every file that any snapshot of the attached catalog reads."""
     return {each.path for each in named(connection.execute, METADATA)}
@@ -160,9 +166,3 @@ def _text(date: datetime) -> str:
 
 def _is_absolute(path: str) -> bool:
     return path.startswith("/") or "://" in path
-
-
-def open_catalog(file: Path) -> AbstractContextManager[sqlite3.Connection]:
-    """A SQLite catalog opened for reading; closed after use."""
-    # a URI: it escapes what would be misread in a path
-    return closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=30))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.connection import NAME, published_file
+from gradelake.sql.lake.connection import NAME, published_file, release_file
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import author
 from gradelake.sql.releases import data_files, releases
@@ -83,9 +83,12 @@ def drop_old(lake: Lake, n_newest: int) -> list[Release]:
 
 
 def _newest(lake: Lake, found: list[Release]) -> set[str]:
-    """The newest release, and the one that readers get if that is another."""
+    """The newest release of the working catalog, and the one that readers get if that is
+    another."""
+    there = {release.name for release in found}
+    ours = [each.name for each in releases.listed(lake.connection) if each.name in there]
     default = releases.read_by_default(lake.project, lake.connection)
-    return {found[-1].name, default or found[-1].name} if found else set()
+    return {*ours[-1:], *([default] if default else [])}
 
 
 def _remove(lake: Lake, dropped: list[Release]) -> None:
@@ -95,7 +98,7 @@ def _remove(lake: Lake, dropped: list[Release]) -> None:
         data_files.hold(lake.connection, files(lake, release), datetime.now(UTC))
     if not lake.project.on_postgres:
         for release in dropped:
-            releases.release_file(lake.project, release.name).unlink(missing_ok=True)
+            release_file(lake.project, release.name).unlink(missing_ok=True)
     newest = lake.newest_snapshot()
     # by name: in a catalog restored from an older copy, the number may be another commit's
     snapshots = [r.snapshot for r in releases.listed(lake.connection) if r.name in names]
@@ -117,7 +120,7 @@ def files(lake: Lake, release: Release) -> dict[str, int]:
     """path -> bytes of every data file that a release reads."""
     if lake.project.on_postgres:
         return data_files.of_snapshot(lake.connection, release.snapshot)
-    return data_files.of_catalog(releases.release_file(lake.project, release.name))
+    return data_files.of_catalog(release_file(lake.project, release.name))
 
 
 def bytes_alone(lake: Lake, found: list[Release]) -> dict[str, int]:
@@ -132,7 +135,7 @@ def bytes_alone(lake: Lake, found: list[Release]) -> dict[str, int]:
     }
     if not lake.project.on_postgres:
         for name in alone:
-            alone[name] += releases.release_file(lake.project, name).stat().st_size
+            alone[name] += release_file(lake.project, name).stat().st_size
     return alone
 
 

@@ -18,9 +18,17 @@ import duckdb
 
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.connection import NAME, attach, catalog_file, published_file
+from gradelake.sql.lake.connection import (
+    METADATA,
+    NAME,
+    attach,
+    catalog_file,
+    published_file,
+    release_file,
+    release_files,
+)
+from gradelake.sql.lake.identity import ID, lake_id_of, open_catalog
 from gradelake.sql.lake.storage import sync
-from gradelake.sql.releases.data_files import open_catalog
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,6 @@ class Release:
     name: str
     snapshot: int
     published_at: datetime
-
-
-def release_file(project: Project, name: str) -> Path:
-    return project.lake_path / "releases" / f"{name}.sqlite"
 
 
 def listed(connection: duckdb.DuckDBPyConnection, alias: str = NAME) -> list[Release]:
@@ -47,31 +51,59 @@ def listed(connection: duckdb.DuckDBPyConnection, alias: str = NAME) -> list[Rel
     return [Release(*row) for row in rows]
 
 
-def next_name(connection: duckdb.DuckDBPyConnection) -> str:
+def names(project: Project, connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Every name that a release has: in the attached catalog, or as a file."""
+    files = set() if project.on_postgres else {file.stem for file in release_files(project)}
+    return files | {release.name for release in listed(connection)}
+
+
+def next_name(project: Project, connection: duckdb.DuckDBPyConnection) -> str:
     """The name for the next release: r1, r2, ..."""
-    numbers = [int(m[1]) for r in listed(connection) if (m := re.fullmatch(r"r(\d+)", r.name))]
-    return f"r{max(numbers, default=0) + 1}"
+    found = (re.fullmatch(r"r(\d+)", name) for name in names(project, connection))
+    return f"r{max((int(match[1]) for match in found if match), default=0) + 1}"
 
 
 def publish(project: Project, name: str) -> None:
     """Make the build that has just been committed under `name` what readers see.
 
     Call it under the writer's lock. A SQLite release is written beside its place and renamed, so
-    a reader sees the old one or the new one. On PostgreSQL the commit itself is the record.
+    a reader sees the old one or the new one. On PostgreSQL the commit itself is the record. Raises
+    `WorkFailed` when another release has that name: a release is never replaced.
     """
     if project.on_postgres:
         return
     target = release_file(project, name)
-    target.parent.mkdir(exist_ok=True)
-    fresh = target.with_suffix(".writing")
-    fresh.unlink(missing_ok=True)
+    if target.is_file():  # a process that published it died before its end
+        if not is_in_history(project, read(target)):
+            raise WorkFailed(
+                f"{target}: another release has this name, and was left as it is",
+                "`gradelake lake verify` says more.",
+            )
+    else:
+        target.parent.mkdir(exist_ok=True)
+        fresh = target.with_suffix(".writing")
+        fresh.unlink(missing_ok=True)
+        with open_catalog(catalog_file(project)) as source:
+            source.execute("VACUUM INTO ?", [str(fresh)])
+        sync(fresh)
+        os.link(fresh, target)  # refused where there is a file by now
+        fresh.unlink()
+    link_published(project, name)
+
+
+def is_in_history(project: Project, release: Release) -> bool:
+    """Whether the working SQLite catalog has a release's version."""
     with open_catalog(catalog_file(project)) as source:
-        source.execute("VACUUM INTO ?", [str(fresh)])
-    sync(fresh)
-    os.replace(fresh, target)
+        query = "select snapshot_time from ducklake_snapshot where snapshot_id = ?"
+        row = source.execute(query, [release.snapshot]).fetchone()
+    return row is not None and _utc(row[0]) == release.published_at
+
+
+def link_published(project: Project, name: str) -> None:
+    """Give readers this release."""
     link = published_file(project).with_suffix(".writing")
     link.unlink(missing_ok=True)
-    os.link(target, link)  # the same file under a second name: a release never changes
+    os.link(release_file(project, name), link)  # the same file: a release never changes
     os.replace(link, published_file(project))
     sync(project.lake_path)
 
@@ -84,11 +116,33 @@ def available(project: Project, connection: duckdb.DuckDBPyConnection) -> list[R
     """
     if project.on_postgres:
         return listed(connection)
-    files = release_file(project, "x").parent.glob("*.sqlite")
-    return sorted(map(_read, files), key=lambda release: (release.snapshot, release.name))
+    return sorted(map(read, release_files(project)), key=lambda each: (each.snapshot, each.name))
 
 
-def _read(file: Path) -> Release:
+def unfit(project: Project, connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """(release, why) of the SQLite releases that the attached working catalog did not publish, as
+    far as its history goes: it was made anew, or an older copy was put in its place."""
+    if project.on_postgres:
+        return []
+    found = available(project, connection)  # before the history, to which a writer may add
+    ours = connection.execute(ID.format(METADATA)).fetchall()
+    query = f"select snapshot_id, snapshot_time::timestamp from {NAME}.snapshots()"
+    history = dict(connection.execute(query).fetchall())
+    wrong = []
+    for each in found:
+        if [(lake_id_of(release_file(project, each.name)),)] != ours:
+            wrong.append((each.name, "is of another lake than the working catalog"))
+        elif each.snapshot > max(history):
+            newest = f"whose newest version is {max(history)}"
+            why = f"has version {each.snapshot}, later than the working catalog, {newest}"
+            wrong.append((each.name, why))
+        elif history.get(each.snapshot, each.published_at) != each.published_at:
+            why = f"has another version {each.snapshot} than the working catalog's history"
+            wrong.append((each.name, why))
+    return wrong
+
+
+def read(file: Path) -> Release:
     """The release that a SQLite catalog is."""
     try:
         with open_catalog(file) as catalog:
@@ -100,9 +154,12 @@ def _read(file: Path) -> Release:
         raise WorkFailed(
             f"{file}: this is not a release's catalog", "Move it away, or restore it from a backup."
         ) from None
-    return Release(
-        file.stem, snapshot, datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None)
-    )
+    return Release(file.stem, snapshot, _utc(at))
+
+
+def _utc(moment: str) -> datetime:
+    """A moment as a SQLite catalog has it."""
+    return datetime.fromisoformat(moment).astimezone(UTC).replace(tzinfo=None)
 
 
 def read_by_default(project: Project, connection: duckdb.DuckDBPyConnection) -> str | None:
@@ -147,7 +204,7 @@ def attach_release(
         raise nothing
     file = published_file(project)
     if name is not None:
-        kept = [f.stem for f in release_file(project, "x").parent.glob("*.sqlite")]
+        kept = [file.stem for file in release_files(project)]
         if name not in kept:
             raise _unknown(name, kept)
         file = release_file(project, name)  # it never changes
@@ -155,7 +212,7 @@ def attach_release(
         return name
     # DuckLake looks the file up at every query: without a fixed snapshot, two queries of one reader
     # could meet two releases
-    snapshot = _read(file).snapshot
+    snapshot = read(file).snapshot
     attach(connection, project, read_only=True, catalog=file, snapshot=snapshot, name=alias)
     return [each for each in listed(connection, alias) if each.snapshot <= snapshot][-1].name
 

@@ -188,6 +188,28 @@ def test_commits_of_a_nights_steps_carry_its_id(first):
 # --- a night in which things go wrong -------------------------------------------------------------
 
 
+@pytest.mark.slow
+def test_a_night_that_would_publish_far_less_than_the_last_stops_and_tells_it(first, folder):
+    told = json.loads((first / "first.json").read_text())
+    write(folder, "gradelake.toml", SETTINGS)  # nothing to grade
+    with Lake.writer(Project.find(folder)) as lake:
+        (one,) = lake.rows("select grader_id, passage_id, query_id from lake.raw.grades limit 1")
+        with lake.transaction("grade") as transaction:
+            statement = "delete from {lake}.raw.grades where (grader_id, passage_id, query_id) = "
+            transaction.run(f"{statement} (?, ?, ?)", *one)
+    done = finished(nightly(folder, "--json", "--on-failure", "cat > mailed.json"), 1)
+    ((step, reason),) = [(each["step"], each["reason"]) for each in done["failed"]][:1]
+    assert step == "build"
+    assert f"4 rows of raw.grades instead of 5 in release {told['release']}" in reason
+    assert json.loads((folder / "mailed.json").read_text())["release"] is None
+    with Lake.published(Project.find(folder)) as lake:
+        assert lake.release == told["release"]
+
+    write(folder, "gradelake.toml", f"{SETTINGS}\n[lake]\nleast_share = 0.8\n")
+    done = finished(nightly(folder, "--json"))
+    assert done["release"] == done["night"]
+
+
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))

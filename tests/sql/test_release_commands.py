@@ -10,9 +10,8 @@ from click.testing import CliRunner
 from gradelake.app import app
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import published_file
+from gradelake.sql.lake.connection import published_file, release_file
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
 from tests.sql.test_retention import add_queries, project_in, publish
 
 
@@ -56,9 +55,9 @@ def test_the_list_says_what_is_kept_what_readers_get_and_what_dropping_frees(pro
     assert [found[name]["is_kept"] for name in found] == [False, False, True]
     assert [found[name]["is_read"] for name in found] == [True, False, False]
     for name in ("r1", "r2"):  # nobody else reads their one Parquet file; r3's is still in use
-        copy = releases.release_file(project, name).stat().st_size
+        copy = release_file(project, name).stat().st_size
         assert copy < found[name]["bytes_alone"] < copy + 5000
-    assert found["r3"]["bytes_alone"] == releases.release_file(project, "r3").stat().st_size
+    assert found["r3"]["bytes_alone"] == release_file(project, "r3").stat().st_size
     shown = run(project, "release", "list").splitlines()
     assert shown[0].split() == ["release", "version", "published_at", "kept", "read", "alone"]
     assert "readers get it" in shown[1]
@@ -126,7 +125,7 @@ def test_what_readers_get_is_not_dropped_when_the_newest_was_never_published(pro
     before = published_file(project).read_bytes()
     with Lake.writer(project) as lake:
         publish(lake, "r4")
-    releases.release_file(project, "r4").unlink()  # the build died before it was published
+    release_file(project, "r4").unlink()  # the build died before it was published
     published_file(project).unlink()
     published_file(project).write_bytes(before)
     assert list(listed(project)) == ["r3", "r2", "r1"]
@@ -137,7 +136,7 @@ def test_what_readers_get_is_not_dropped_when_the_newest_was_never_published(pro
 
 
 def test_a_file_that_is_no_release_is_named(project):
-    file = Path(releases.release_file(project, "odd"))
+    file = Path(release_file(project, "odd"))
     file.write_bytes(b"not a database" * 100)
     with pytest.raises(WorkFailed, match=r"odd\.sqlite: this is not a release's catalog"):
         run(project, "release", "list")

@@ -16,9 +16,9 @@ import pytest
 
 from gradelake.sql.build import changes
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import catalog_file, data_path
+from gradelake.sql.lake.connection import catalog_file, data_path, release_file
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.compaction import merge_small_files
 from gradelake.sql.operations.upkeep.retention import Maintained, maintain
@@ -248,17 +248,20 @@ def test_orphans_go_after_a_day_unless_a_release_reads_them(project):
     for file in project.lake_path.glob("catalog.sqlite*"):
         file.unlink()
     shutil.copy(older, catalog_file(project))
+    with pytest.raises(WorkFailed, match=r"later than the working catalog.+nothing was deleted"):
+        maintain(at_once(project))
+    with Lake.writer(project) as lake:
+        publish(lake, "r3")
+        keeping.drop(lake, "r2")  # a reader may have it open still
     for name in ("old", "young"):
         (folder / f"ducklake-{name}.parquet").write_bytes(b"of a killed writer")
     long_ago = time.time() - 90_000
     for file in folder.glob("*.parquet"):
         os.utime(file, (long_ago, long_ago))
     os.utime(folder / "ducklake-young.parquet")
-    done = maintain(at_once(project))
+    done = maintain(replace(project, keep_days=1))
     assert done.orphans_deleted == 1
     assert on_disk(project) == held | {"raw/queries/ducklake-young.parquet"}
-    with Lake.published(project, "r2") as lake:
-        assert lake.value("select count(distinct text) from lake.raw.queries") == 40
 
 
 def test_what_a_killed_build_left_goes_and_staged_grades_stay(project):
@@ -296,7 +299,7 @@ def test_a_release_whose_build_died_before_publishing_is_forgotten(project):
     with Lake.writer(project) as lake:
         for name in ("r1", "r2", "r3"):
             publish(lake, name)
-        releases.release_file(project, "r2").unlink()
+        release_file(project, "r2").unlink()
         maintain(at_once(project))
         assert [r.name for r in releases.listed(lake.connection)] == ["r1", "r3"]
 

@@ -5,14 +5,20 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.backup import backup
+from gradelake.sql.operations.upkeep.lake_copy import copy
+from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.operations.upkeep.verify_rows import Verified
 from tests.conftest import gradelake, made_once
@@ -87,8 +93,103 @@ def test_a_footer_that_is_garbage_is_told(project):
     assert (table, hits) == ("raw.grades", ["live", "r1"])
 
 
-def test_a_flipped_byte_of_a_text_is_found_by_reading_deeply(project):
+def of_before(project: Project) -> None:
+    """Take the hashes out of the catalogs: an earlier Gradelake wrote none."""
+    for file in project.lake_path.rglob("*.sqlite"):
+        with closing(sqlite3.connect(file)) as catalog, catalog:
+            catalog.execute("drop table gradelake_files")
+
+
+def flip(file: Path, position: int) -> None:
+    """Change one bit."""
+    overwritten(file, position, bytes([file.read_bytes()[position] ^ 1]))
+
+
+CHANGED = "has other bytes than when it was committed; it held "
+
+
+def test_any_flipped_bit_is_found_without_a_backup_and_the_rows_are_named(project):
+    file = file_of(project, "grades")
+    whole = file.read_bytes()
+    for position in (10, len(whole) // 3, len(whole) - 200):
+        file.write_bytes(whole)
+        flip(file, position)
+        done = verify(project, deep=True)
+        rows = "20 rows of raw.grades, grader_id g, collection c, query_id q"
+        assert said(done) == [(CHANGED + rows, "raw.grades", ["live", "r1"])], position
+        assert "backup" in done.faults[0].hint
+    assert done.unhashed == 0
+
+
+def test_a_release_names_the_rows_where_the_working_catalog_is_lost(project):
+    (project.lake_path / "catalog.sqlite").unlink()
+    flip(file_of(project, "grades"), 100)
+    _, (what, table, hits) = said(verify(project, deep=True))
+    assert what.startswith(f"{CHANGED}20 rows of raw.grades, grader_id g, collection c")
+    assert (table, hits) == ("raw.grades", ["r1"])
+
+
+def test_files_of_a_lake_of_before_get_their_hash_at_the_next_build_or_tidying(project):
+    of_before(project)
+    assert verify(project, deep=True).unhashed == 3
+    assert "3 files have no hash" in gradelake(project.folder, "lake", "verify", "--deep").stdout
+    with Lake.writer(project) as lake, lake.transaction("ingest") as transaction:
+        transaction.insert("passages", passages(100, 20))
+    assert verify(project).unhashed == 3, "the new file has one"
+    maintain(project)
+    assert verify(project, deep=True).unhashed == 0
+    flip(file_of(project, "grades"), 100)
+    assert len(verify(project, deep=True).faults) == 1
+
+
+def test_merged_files_have_a_hash_and_those_that_are_gone_none(project):
+    with Lake.writer(project) as lake:
+        for first in (100, 200):
+            with lake.transaction("ingest") as transaction:
+                transaction.insert("passages", passages(first, 20))
+    done = maintain(replace(project, keep_days=0), merge_from=2)
+    assert done.files_merged
+    assert verify(project, deep=True).unhashed == 0
+    with closing(sqlite3.connect(project.lake_path / "catalog.sqlite")) as catalog:
+        hashed = {path for (path,) in catalog.execute("select path from gradelake_files")}
+    data = project.lake_path / "data"
+    assert hashed == {str(file.relative_to(data)) for file in data.rglob("*.parquet")}
+
+
+def test_what_is_copied_or_backed_up_is_what_was_committed(project, tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "gradelake.toml").write_text("")
+    backup(project, tmp_path / "before")
+    flip(file_of(project, "grades"), 100)
+    with pytest.raises(WorkFailed, match="are not those that were committed"):
+        backup(project, tmp_path / "new")
+    assert not (tmp_path / "new" / "manifest.json").exists()
+    with pytest.raises(WorkFailed, match="has other bytes than when it was committed"):
+        copy(project, Project.read(target / "gradelake.toml"), [])
+    done = backup(project, tmp_path / "before")  # it has the file as it was
+    assert done.copied == 0
+    gradelake(tmp_path, "lake", "restore", tmp_path / "before", tmp_path / "restored")
+
+
+def test_a_backup_of_changed_files_is_told_when_it_is_restored(project, tmp_path):
+    """As one that an earlier Gradelake made."""
+    backup(project, tmp_path / "backup")
+    file = file_of(project, "grades")
+    (stored,) = (tmp_path / "backup").rglob(file.name)
+    flip(stored, 100)
+    manifest = tmp_path / "backup" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    for entry in content["entries"]:
+        entry["sha256"] = sha256_of(tmp_path / "backup" / entry["stored"])
+    manifest.write_text(json.dumps(content))
+    done = gradelake(tmp_path, "lake", "restore", tmp_path / "backup", tmp_path / "new", code=1)
+    assert f"{CHANGED}20 rows of raw.grades" in done.stdout
+
+
+def test_a_flipped_byte_of_a_text_is_found_in_a_lake_without_hashes(project):
     """It decodes without an error; only the text's own hash tells."""
+    of_before(project)
     file = file_of(project, "passages")
     position = file.read_bytes().index(mark("p000").encode())
     overwritten(file, position, b"T")
@@ -103,6 +204,7 @@ def test_a_flipped_byte_of_a_text_is_found_by_reading_deeply(project):
 
 
 def test_bytes_that_cannot_be_decoded_are_found_by_reading_deeply(project):
+    of_before(project)
     file = file_of(project, "grades")
     with connect() as connection:
         start = connection.execute(
@@ -117,6 +219,7 @@ def test_bytes_that_cannot_be_decoded_are_found_by_reading_deeply(project):
 
 
 def test_any_changed_byte_is_found_against_a_backup(project, tmp_path):
+    of_before(project)
     backup(project, tmp_path / "backup")
     file = file_of(project, "passages")
     # of a passage that is deleted since: only the release still reads it

@@ -123,7 +123,9 @@ class _Doing:
         if self.work.unchanged:
             return
         night = self.work.night
-        built = self._run("build", "--name", night.name, name="build")
+        share = self.project.least_share
+        at_least = ["--at-least", str(share)] if share else []
+        built = self._run("build", "--name", night.name, *at_least, name="build")
         if built.landed and built.result:
             self.work.release = built.result["release"]
             if night.compare_with:

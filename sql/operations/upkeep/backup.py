@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import catalog_file, grading_folder, require_lake, write_lock
+from gradelake.sql.lake.connection import grading_folder, require_lake, write_lock
 from gradelake.sql.lake.lock import file_lock
 from gradelake.sql.lake.storage import Storage, copied
 from gradelake.sql.operations.upkeep.lake_files import (
@@ -24,6 +23,7 @@ from gradelake.sql.operations.upkeep.lake_files import (
     catalog_files,
     lake_id,
     read_sqlite,
+    vacuum_into,
 )
 from gradelake.sql.operations.upkeep.manifest import (
     MANIFEST,
@@ -35,7 +35,6 @@ from gradelake.sql.operations.upkeep.manifest import (
     read_manifest,
 )
 from gradelake.sql.operations.upkeep.people_files import people_files
-from gradelake.sql.releases.data_files import open_catalog
 
 
 @dataclass
@@ -154,10 +153,6 @@ def _take_catalogs(project: Project, scratch: Path) -> dict[str, Path]:
 
         return export(project, scratch)
     files = catalog_files(project)
-    if LIVE not in files:
-        raise WorkFailed(
-            f"{catalog_file(project)}: the working catalog is gone", "Run `gradelake lake verify`."
-        )
     copies = {name: scratch / f"{name}.sqlite" for name in files}
     for name, file in files.items():
         if name == LIVE:
@@ -165,17 +160,6 @@ def _take_catalogs(project: Project, scratch: Path) -> dict[str, Path]:
         else:
             shutil.copyfile(file, copies[name])
     return copies
-
-
-def vacuum_into(file: Path, copy: Path) -> None:
-    """A compact copy of a SQLite catalog as of its last commit. Raises `WorkFailed`."""
-    try:
-        with open_catalog(file) as source:
-            source.execute("vacuum into ?", [str(copy)])
-    except sqlite3.Error as error:
-        raise WorkFailed(
-            f"{file}: the catalog cannot be copied: {error}", "Run `gradelake lake verify`."
-        ) from None
 
 
 # --- without it -----------------------------------------------------------------------------------
@@ -192,8 +176,9 @@ def _write(
     storage = Storage(project)
     wanted = _wanted(catalogs, storage)
     writer = ArchiveWriter(place) if is_archive(place) else FolderWriter(place)
+    committed = {path: sha256 for catalog in catalogs for path, sha256 in catalog.hashes.items()}
     entries = [
-        _add_data(writer, storage, path, size)
+        _add_data(writer, storage, path, size, committed.get(path))
         for path, size in console.progress("copying", wanted.items(), len(wanted))
     ]
     entries += [_keep(writer, path, file) for path, file in taken.items()]
@@ -237,15 +222,23 @@ def _wanted(catalogs: list[Catalog], storage: Storage) -> dict[str, int]:
     return wanted
 
 
-def _add_data(writer, storage: Storage, path: str, size: int) -> Entry:
+def _add_data(writer, storage: Storage, path: str, size: int, committed: str | None) -> Entry:
     try:
-        return writer.add(
+        entry = writer.add(
             f"lake/data/{path}", f"data/{path}", size, lambda target: storage.fetch(path, target)
         )
     except FileNotFoundError as error:
         raise WorkFailed(
             f"{storage.path(path)} was removed during the backup", "Run it again."
         ) from error
+    if committed and entry.sha256 != committed:
+        raise WorkFailed(
+            f"{storage.path(path)}: its bytes, or those of its copy, are not those that were "
+            "committed; the backup was not made, a former one is as it was",
+            "`gradelake lake verify --deep` says which rows are hit. If the lake is sound, the "
+            "copy is not: begin a new backup elsewhere.",
+        )
+    return entry
 
 
 def _keep(writer, path: str, file: Path) -> Entry:

@@ -1,4 +1,4 @@
-"""Looking after a lake: `gradelake lake verify|backup|restore|copy|tidy`."""
+"""Looking after a lake: `gradelake lake verify|backup|restore|recover|copy|tidy`."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ def lake():
 
 
 @lake.command(short_help="Check that every file of the lake is there and whole.")
-@click.option("--deep", is_flag=True, help="Read every column of every file.")
+@click.option("--deep", is_flag=True, help="Read every file, and check its hash.")
 @click.option(
     "--against",
     metavar="BACKUP",
@@ -41,9 +41,9 @@ def verify(project, deep, against, as_json):
     Also that the catalogs are sound, that the raw rows keep their contracts, and that the grades
     agree with their ledger. Only reads, and waits for nobody. Exit code 1 when something is wrong.
 
-    A byte that was flipped inside a Parquet file often reads as another value, without an error:
-    --deep finds what cannot be decoded and passages whose text is not the one ingested; --against
-    finds every changed byte in the files that the backup has.
+    A byte that was flipped inside a Parquet file often reads as another value, without an error.
+    --deep finds every one: each file has the hash that it had when it was committed. --against
+    compares the files with a backup's hashes, where a lake from before has none of its own.
 
     \b
     Examples:
@@ -75,7 +75,7 @@ def _tell_verified(done, seconds: float) -> None:
     for fault in done.faults:
         console.say(f"BAD  {line(fault)}")
         console.say(f"       {fault.hint}")
-    how = "every column read" if done.deep else "sizes and footers read"
+    how = "every column read, hashes compared" if done.deep else "sizes and footers read"
     if done.compared:
         how += f", {done.compared:,} compared with the backup"
     console.paragraph(
@@ -84,6 +84,11 @@ def _tell_verified(done, seconds: float) -> None:
         f"{console.size(done.bytes)} ({how}), {sum(done.tables.values()):,} raw rows in "
         f"{console.duration(seconds)}"
     )
+    if done.deep and done.unhashed:
+        console.paragraph(
+            f"{counted(done.unhashed, 'files', 'have')} no hash of their commit, being of before "
+            "there were any: the next build gives them one"
+        )
     if done.orphans:
         console.paragraph(
             f"{counted(done.orphans, 'files')} of {console.size(done.orphan_bytes)} that no "
@@ -149,7 +154,7 @@ def restore(backup, folder, as_json):
     with console.working("restoring"):
         project, manifest = run_restore(backup, folder)
     with console.working("looking at every file"):
-        done = run_verify(project)
+        done = run_verify(project, restored=manifest)
     seconds = time.monotonic() - started
     if as_json:
         faults = [vars(fault) for fault in done.faults]
@@ -173,6 +178,50 @@ def restore(backup, folder, as_json):
         _tell_verified(done, seconds)
     if done.faults:
         sys.exit(1)
+
+
+@lake.command(short_help="Make a lost working catalog anew from a release.")
+@click.option("--from", "name", metavar="RELEASE", required=True, help="Its name, or `published`.")
+@_json
+@click.pass_obj
+def recover(project, name, as_json):
+    """Make the working catalog anew from RELEASE, where it is missing, damaged or another lake's.
+
+    What was committed after the release is gone; the rows of which there still are files are
+    counted. What is in the catalog's place is set aside, not deleted.
+
+    \b
+    Examples:
+      gradelake lake recover --from r3
+    """
+    from gradelake.sql.operations.upkeep.recover import recover as run_recover
+
+    with console.working("recovering"):
+        done = run_recover(project(), name)
+    if as_json:
+        console.print_json(vars(done))
+        return
+    console.say(
+        f"the working catalog is release {done.release} now: version {done.snapshot}, published "
+        f"{done.published_at:%Y-%m-%d %H:%M:%S}"
+    )
+    if done.set_aside:
+        console.say(f"what was in its place is in {done.set_aside[0]}")
+    if done.commits:
+        console.say("\ngone from it, and known to a later release:")
+        columns = ["version", "committed_at", "message"]
+        rows = [(c["version"], c["committed_at"][:19], c["message"]) for c in done.commits]
+        console.print_table(columns, rows)
+    if done.gone:
+        console.say(
+            "\ngone: rows of data files that it does not know (ingest and grade them again; "
+            "`gradelake lake tidy` deletes the files after a day)"
+        )
+        columns = ["table", "collection", "rows"]
+        console.print_table(columns, [[row[each] for each in columns] for row in done.gone])
+    if not done.commits and not done.gone:
+        console.say("no data file has rows that it lacks; small commits after it may be gone")
+    console.hint("next: gradelake lake verify")
 
 
 @lake.command(short_help="Bring the raw tables into another, empty lake.")

@@ -13,6 +13,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import (
     NAME,
     attach,
+    catalog_file,
     data_path,
     grading_folder,
     require_lake,
@@ -20,7 +21,14 @@ from gradelake.sql.lake.connection import (
 )
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.migrate import applied, migrations
-from gradelake.sql.operations.upkeep.lake_files import lake_id
+from gradelake.sql.lake.storage import Storage
+from gradelake.sql.operations.upkeep.lake_files import (
+    LIVE,
+    changed,
+    lake_id,
+    read_postgres,
+    read_sqlite,
+)
 
 ORIGIN = "origin"  # the source's name beside the target in one connection
 # made by the target itself, or about files that stay behind
@@ -65,6 +73,7 @@ def copy(source: Project, target: Project, arguments: list[str]) -> Copied:
                 done.finished_before = True
                 return done
             done.chunks = _copy_chunks(source, target)
+        _require_unchanged(source, done.snapshot)
         tables = _tables(lake)
         for table in console.progress("copying", tables, len(tables)):
             _copy_table(lake, table, table in there, origin, done)
@@ -161,6 +170,26 @@ def _attach(lake: Lake, source: Project, snapshot: int | None) -> int:
             "Run `gradelake build` on the source first: any write brings it up to date.",
         )
     return max(kept)
+
+
+def _require_unchanged(source: Project, snapshot: int) -> None:
+    """Raise `WorkFailed` where a file to be copied is not as it was committed."""
+    catalog = (
+        read_postgres(source)[0]
+        if source.on_postgres
+        else read_sqlite(source, LIVE, catalog_file(source))
+    )
+    storage = Storage(source)
+    files = [
+        file
+        for file in catalog.files
+        if file.is_in(snapshot) and (file.table.startswith("raw.") or file.table == _HISTORY)
+    ]
+    for file in changed(storage, console.progress("checking", files, len(files)), catalog.hashes):
+        raise WorkFailed(
+            f"{storage.path(file.path)} has other bytes than when it was committed",
+            "Nothing of it was copied. `gradelake lake verify --deep` says which rows are hit.",
+        )
 
 
 # --- copying --------------------------------------------------------------------------------------

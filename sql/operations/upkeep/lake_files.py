@@ -2,11 +2,14 @@
 
 import filecmp
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import duckdb
+
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import (
@@ -14,11 +17,15 @@ from gradelake.sql.lake.connection import (
     catalog_file,
     data_path,
     published_file,
+    release_files,
     require_lake,
 )
+from gradelake.sql.lake.hashes import RECORDED
+from gradelake.sql.lake.identity import ID, open_catalog
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.storage import Storage
 from gradelake.sql.releases import releases
-from gradelake.sql.releases.data_files import DataFile, Execute, named, open_catalog
+from gradelake.sql.releases.data_files import DataFile, Execute, named
 
 LIVE = "live"  # the working catalog's name among the releases'
 
@@ -28,13 +35,15 @@ class Catalog:
     """What one catalog, or on PostgreSQL one snapshot of it, names.
 
     `files` are those that its readers need: of the working catalog every snapshot's, of a release
-    those of its last snapshot. `others` are named, too, and may be gone.
+    those of its last snapshot. `others` are named, too, and may be gone. `hashes` has the sha256
+    that files had at their commit, by path.
     """
 
     name: str
     snapshot: int
     files: list[DataFile]
     others: set[str]
+    hashes: dict[str, str]
 
 
 def catalog_files(project: Project) -> dict[str, Path]:
@@ -46,10 +55,7 @@ def catalog_files(project: Project) -> dict[str, Path]:
     if project.on_postgres:
         return {}
     found = {LIVE: catalog_file(project)} if catalog_file(project).is_file() else {}
-    kept = sorted(
-        releases.release_file(project, "x").parent.glob("*.sqlite"),
-        key=lambda f: (f.stat().st_mtime, f.name),
-    )
+    kept = release_files(project)
     found |= {file.stem: file for file in kept}
     published = published_file(project)
     if published.is_file() and not any(filecmp.cmp(published, f, shallow=False) for f in kept):
@@ -73,7 +79,8 @@ def read_sqlite(project: Project, name: str, file: Path) -> Catalog:
         (snapshot,) = execute("select max(snapshot_id) from ducklake_snapshot").fetchone()
         if snapshot is None:
             raise WorkFailed(f"{file}: the catalog has no snapshot")
-        return _catalog(name, snapshot, _named(project, execute), _leaving(project, execute))
+        files, leaving = _named(project, execute), _leaving(project, execute)
+        return _catalog(name, snapshot, files, leaving, _hashes(execute))
 
 
 def read_postgres(project: Project) -> list[Catalog]:
@@ -85,28 +92,96 @@ def read_postgres(project: Project) -> list[Catalog]:
         files = _named(project, execute, METADATA)
         leaving = _leaving(project, execute, METADATA)
         found = [r for r in releases.listed(lake.connection) if r.snapshot <= newest]
-    live = Catalog(LIVE, newest, files, leaving)
-    return [live, *(_catalog(r.name, r.snapshot, files, leaving) for r in found)]
+        hashes = _hashes(execute, METADATA)  # last: without the table, the transaction is over
+    live = Catalog(LIVE, newest, files, leaving, hashes)
+    return [live, *(_catalog(r.name, r.snapshot, files, leaving, hashes) for r in found)]
+
+
+def require_sound(file: Path) -> None:
+    """Raise `WorkFailed` unless SQLite itself finds the file whole."""
+    try:
+        with open_catalog(file) as catalog:
+            (said,) = catalog.execute("pragma integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise WorkFailed(f"{file}: is not a sound SQLite file: {error}") from None
+    if said != "ok":
+        raise WorkFailed(f"{file}: is not a sound SQLite file: {said}")
+
+
+def vacuum_into(file: Path, copy: Path) -> None:
+    """A compact copy of a SQLite catalog as of its last commit. Raises `WorkFailed`."""
+    try:
+        with open_catalog(file) as source:
+            source.execute("vacuum into ?", [str(copy)])
+    except sqlite3.Error as error:
+        raise WorkFailed(
+            f"{file}: the catalog cannot be copied: {error}", "Run `gradelake lake verify`."
+        ) from None
 
 
 def lake_id(project: Project) -> str:
-    """What identifies a lake and its copies: the id of its schema `main`.
+    """What identifies a lake and its copies: see `identity`.
 
-    Raises `BadInput` when there is no lake.
+    Raises `BadInput` when there is no lake, and `LostCatalog` when there was one.
     """
-    query = "select schema_uuid from {}ducklake_schema where schema_id = 0"
+    with Lake.live(project) as lake:
+        return str(lake.value(ID.format(METADATA)))
+
+
+def changed(
+    storage: Storage, files: Iterable[DataFile], hashes: dict[str, str]
+) -> Iterator[DataFile]:
+    """Those files whose bytes are not those that were committed."""
+    for file in files:
+        if (expected := hashes.get(file.path)) and storage.sha256(file.path) != expected:
+            yield file
+
+
+# of the columns by which people ask for rows, the least and the greatest value in a file
+_EXTENT = """
+    select columns.column_name, stats.min_value, stats.max_value
+    from {0}ducklake_file_column_stats as stats
+    inner join {0}ducklake_data_file as files on stats.data_file_id = files.data_file_id
+    inner join {0}ducklake_column as columns
+        on stats.table_id = columns.table_id and stats.column_id = columns.column_id
+    where
+        files.path like '%{1}' and columns.end_snapshot is null and stats.min_value is not null
+        and columns.column_name in
+            ('collection', 'query_id', 'system', 'assessor', 'bank', 'grader_id', 'label_set')
+    order by columns.column_id
+"""
+
+
+def rows_of(project: Project, file: DataFile, catalog: str) -> str:
+    """Which rows are in a file, as the named catalog has it: they may have to come again."""
+    name = file.path.rpartition("/")[2]
     if project.on_postgres:
         with Lake.live(project) as lake:
-            return str(lake.value(query.format(METADATA)))
-    with _opened(next(iter(catalog_files(project).values()))) as execute:
-        return execute(query.format("")).fetchone()[0]
+            found = lake.rows(_EXTENT.format(METADATA, name))
+    else:
+        with _opened(catalog_files(project)[catalog]) as execute:
+            found = execute(_EXTENT.format("", name)).fetchall()
+    parts = [
+        f"{column} {least}" if least == greatest else f"{column} {least} to {greatest}"
+        for column, least, greatest in found
+    ]
+    return f"{counted(file.rows, 'rows')} of {', '.join([file.table, *parts])}"
 
 
-def _catalog(name: str, snapshot: int, files: list[DataFile], leaving: set[str]) -> Catalog:
+def _hashes(execute: Execute, prefix: str = "") -> dict[str, str]:
+    try:
+        return dict(execute(RECORDED.format(prefix)).fetchall())
+    except (sqlite3.OperationalError, duckdb.CatalogException):  # of a lake from before
+        return {}
+
+
+def _catalog(
+    name: str, snapshot: int, files: list[DataFile], leaving: set[str], hashes: dict[str, str]
+) -> Catalog:
     if name == LIVE:
-        return Catalog(name, snapshot, files, leaving)
+        return Catalog(name, snapshot, files, leaving, hashes)
     needed = [file for file in files if file.is_in(snapshot)]
-    return Catalog(name, snapshot, needed, {file.path for file in files} | leaving)
+    return Catalog(name, snapshot, needed, {file.path for file in files} | leaving, hashes)
 
 
 def _named(project: Project, execute: Execute, prefix: str = "") -> list[DataFile]:

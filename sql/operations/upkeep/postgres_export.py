@@ -10,6 +10,7 @@ import duckdb
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA, attach, connect
+from gradelake.sql.lake.hashes import TABLE
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from gradelake.sql.operations.upkeep.lake_files import LIVE
 from gradelake.sql.releases import releases
@@ -40,7 +41,8 @@ def export(project: Project, folder: Path) -> dict[str, Path]:
         tables = both.execute(
             "select table_name, list((column_name, data_type) order by ordinal_position) "
             f"from {METADATA}information_schema.columns "
-            "where table_schema = 'public' and starts_with(table_name, 'ducklake_') "
+            "where table_schema = 'public' "
+            f"and (starts_with(table_name, 'ducklake_') or table_name = '{TABLE}') "
             "group by table_name"
         ).fetchall()
         for table, columns in tables:

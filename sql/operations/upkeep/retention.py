@@ -16,7 +16,8 @@ from gradelake.sql.build import changes
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import NAME, catalog_file, data_path
+from gradelake.sql.lake import hashes
+from gradelake.sql.lake.connection import NAME, catalog_file, data_path, release_file, release_files
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep import compaction
 from gradelake.sql.releases import data_files, keeping, releases
@@ -48,12 +49,14 @@ def maintain(
     """Tidy the lake under the writer's lock, as `[lake]` of gradelake.toml says.
 
     `keep_days` is how long snapshots stay, and files that nothing needs any more; `keep_releases`
-    how many of the newest releases stay beside those that are kept. Raises `WorkFailed` when a file
-    would be deleted that somebody still needs: it is left alone.
+    how many of the newest releases stay beside those that are kept. Raises `WorkFailed`, before
+    anything is deleted, when a release is not of the working catalog's history, and when a file
+    would be deleted that somebody still needs.
     """
     grace = timedelta(days=project.keep_days)
     done = Maintained()
     with Lake.writer(project) as lake, lake.lock("gradelake lake tidy"):
+        _require_fitting(lake)
         before = _catalog_bytes(project)
         _remove_unfinished(project)
         tell("merging small files")
@@ -69,6 +72,15 @@ def maintain(
             _shrink(catalog_file(project))
         done.bytes_freed = None if freed is None else freed + before - _catalog_bytes(project)
     return done
+
+
+def _require_fitting(lake: Lake) -> None:
+    """What a wrong catalog does not name may be all that is left of a lake."""
+    if wrong := releases.unfit(lake.project, lake.connection):
+        name, why = wrong[-1]
+        raise WorkFailed(
+            f"release {name} {why}: nothing was deleted", "`gradelake lake verify` says what to do."
+        )
 
 
 def _expire(lake: Lake, older_than: datetime) -> int:
@@ -113,6 +125,8 @@ def _clean(lake: Lake, grace: timedelta, done: Maintained) -> int | None:
         sizes += [_size(path) for path in going]
         lake.rows(f"{call})", older_than)
         deleted.append(len(going))
+    hashes.record_missing(lake, data_files.known(connection))  # merging made files
+    hashes.forget(lake, needed | (waiting.keys() - doomed))
     done.orphans_deleted, done.files_deleted = deleted
     done.files_waiting = len(waiting.keys() - doomed - needed)
     known = [each for each in sizes if each is not None]
@@ -129,7 +143,7 @@ def _size(path: str) -> int | None:
 
 def _remove_unfinished(project: Project) -> None:
     """Remove what a killed build was publishing: under the lock nobody writes it any more."""
-    folders = (project.lake_path, releases.release_file(project, "x").parent)
+    folders = (project.lake_path, release_file(project, "x").parent)
     for folder in folders:
         for file in (*folder.glob("*.writing"), *folder.glob("*.writing-journal")):
             file.unlink(missing_ok=True)
@@ -141,7 +155,7 @@ def _catalog_bytes(project: Project) -> int:
         return 0
     catalog = catalog_file(project)
     files = [catalog, catalog.with_name(f"{catalog.name}-wal")]
-    files += releases.release_file(project, "x").parent.glob("*.sqlite")
+    files += release_files(project)
     return sum(file.stat().st_size for file in files if file.is_file())
 
 

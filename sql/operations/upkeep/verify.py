@@ -1,6 +1,7 @@
 """`gradelake lake verify`: whether every file that the lake's catalogs name is there and whole."""
 
-import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,15 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import attach, connect, little_memory, quote
+from gradelake.sql.lake.connection import (
+    attach,
+    catalog_file,
+    connect,
+    little_memory,
+    quote,
+    release_file,
+)
+from gradelake.sql.lake.identity import LostCatalog
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep.lake_files import (
@@ -19,11 +28,19 @@ from gradelake.sql.operations.upkeep.lake_files import (
     catalog_files,
     read_postgres,
     read_sqlite,
+    require_sound,
+    rows_of,
 )
+from gradelake.sql.operations.upkeep.manifest import Manifest, read_manifest
 from gradelake.sql.operations.upkeep.verify_rows import Fault, Verified, check_rows
-from gradelake.sql.releases.data_files import DataFile, open_catalog
+from gradelake.sql.releases import releases
+from gradelake.sql.releases.data_files import DataFile
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
+_UNFIT = (
+    "Was an older working catalog put back? `gradelake lake recover --from {0}` makes one of this "
+    "release, `gradelake release drop {0}` takes it from its readers. Until then nothing is tidied."
+)
 _FROM_BACKUP = (
     "Take it from a backup: `gradelake lake restore` puts one into a new folder, and the file can "
     "be copied from there."
@@ -38,16 +55,23 @@ class Named:
     hits: list[str]
 
 
-def verify(project: Project, deep: bool = False, against: Path | None = None) -> Verified:
+def verify(
+    project: Project,
+    deep: bool = False,
+    against: Path | None = None,
+    restored: Manifest | None = None,
+) -> Verified:
     """Check the whole lake; nothing is written and no lock is taken.
 
-    `deep` reads every column of every file; `against` names a backup whose hashes the files'
-    bytes are compared with: much of what is flipped in a Parquet file reads without an error, and
-    only a hash shows it. Raises `BadInput` when there is no lake or no such backup, and
-    `WorkFailed` when its folder cannot be read at all.
+    `deep` reads every column of every file, and compares its bytes with the hash of its commit:
+    much of what is flipped in a Parquet file reads without an error. `against` names a backup whose
+    hashes they are compared with; `restored` is the manifest by which the files were just checked,
+    so that their hashes are known without reading. Raises `BadInput` when there is no lake or no
+    such backup, and `WorkFailed` when its folder cannot be read at all.
     """
     done = Verified(deep=deep)
-    hashes = _hashes(against) if against else {}
+    backed_up = _hashes(read_manifest(against)) if against else {}
+    checked = _hashes(restored) if restored else {}
     storage = Storage(project)
     there = storage.sizes()  # before the catalogs: what a writer adds meanwhile is not an orphan
     catalogs = _catalogs(project, done)
@@ -56,16 +80,39 @@ def verify(project: Project, deep: bool = False, against: Path | None = None) ->
     orphans = [size for path, size in there.items() if path not in known]
     done.orphans, done.orphan_bytes = len(orphans), sum(orphans)
     done.files, done.bytes = len(named), sum(each.file.size for each in named.values())
-    done.compared = len(hashes.keys() & named.keys())
+    done.compared = len(backed_up.keys() & named.keys())
+    committed = {path: sha256 for catalog in catalogs for path, sha256 in catalog.hashes.items()}
+    done.unhashed = len(named.keys() - committed.keys())
 
     found = [_size_fault(each, storage, there) for each in named.values()]
     whole = [each for each, fault in zip(named.values(), found, strict=True) if not fault]
+
+    def hash_fault(each: Named) -> Fault | None:
+        path = each.file.path
+        is_read = deep or path in backed_up
+        try:
+            sha256 = storage.sha256(path) if is_read else checked.get(path)
+        except (OSError, GradelakeError) as error:
+            return _fault(each, storage, f"cannot be read: {error}")
+        if sha256 and committed.get(path, sha256) != sha256:
+            rows = rows_of(project, each.file, each.hits[0])
+            what = f"has other bytes than when it was committed; it held {rows}"
+            return _fault(each, storage, what)
+        if sha256 and backed_up.get(path, sha256) != sha256:
+            return _fault(each, storage, "has other bytes than in the backup")
+        return None
+
+    def still_good(find: Callable[[Named], Fault | None], what: str) -> list[Named]:
+        """Add the faults of files that were good until now; returns those that still are."""
+        new = [find(each) for each in console.progress(what, whole, len(whole))]
+        found.extend(new)
+        return [each for each, fault in zip(whole, new, strict=True) if fault is None]
+
+    whole = still_good(hash_fault, "comparing hashes")
     rows = _footers(storage, [each.file.path for each in whole])
-    found += [_rows_fault(each, storage, rows) for each in whole]
-    if deep or hashes:
-        for each in console.progress("reading", whole, len(whole)):
-            fault = _bytes_fault(each, storage, hashes)
-            found.append(fault or (_read(each, storage) if deep else None))
+    whole = still_good(lambda each: _rows_fault(each, storage, rows), "looking at footers")
+    if deep:
+        still_good(lambda each: _read(each, storage), "reading")
     faults = [fault for fault in found if fault]
     if faults:  # a release that was dropped meanwhile took its files along
         still = _by_path(_catalogs(project, Verified()))
@@ -87,38 +134,29 @@ def _catalogs(project: Project, done: Verified) -> list[Catalog]:
         done.catalogs = [catalog.name for catalog in found]
         return found
     found = []
-    for name, file in catalog_files(project).items():
+    files = catalog_files(project)
+    try:
+        Lake.live(project).close()
+    except LostCatalog as error:
+        place = str(catalog_file(project))
+        what = error.message.removeprefix(f"{place} ")
+        done.faults.append(Fault(what, error.hint or _FROM_BACKUP, place, None, [LIVE]))
+        files.pop(LIVE, None)
+    except GradelakeError:
+        pass  # what is wrong with it is found below
+    for name, file in files.items():
         done.catalogs.append(name)
         try:
-            _require_sound(file)
+            require_sound(file)
             found.append(read_sqlite(project, name, file))
         except WorkFailed as error:
             remedy = _FROM_BACKUP
-            if name not in (LIVE, "published"):
+            if name == LIVE:
+                remedy += " Or make it anew: `gradelake lake recover --from RELEASE`."
+            elif name != "published":
                 remedy += f" Or drop the release: `gradelake release drop {name}`."
             done.faults.append(Fault(error.message, remedy, str(file), None, [name]))
-    if LIVE not in done.catalogs:
-        done.faults.append(
-            Fault(
-                "the working catalog is gone: nothing can be written",
-                _FROM_BACKUP,
-                str(project.lake_path / "catalog.sqlite"),
-                None,
-                [LIVE],
-            )
-        )
     return found
-
-
-def _require_sound(file: Path) -> None:
-    """Raise `WorkFailed` unless SQLite itself finds the file whole."""
-    try:
-        with open_catalog(file) as catalog:
-            (said,) = catalog.execute("pragma integrity_check(1)").fetchone()
-    except sqlite3.Error as error:
-        raise WorkFailed(f"{file}: is not a sound SQLite file: {error}") from None
-    if said != "ok":
-        raise WorkFailed(f"{file}: is not a sound SQLite file: {said}")
 
 
 def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:
@@ -183,18 +221,6 @@ def _rows_fault(named: Named, storage: Storage, rows: dict[str, int | str]) -> F
     return None
 
 
-def _bytes_fault(named: Named, storage: Storage, hashes: dict[str, str]) -> Fault | None:
-    expected = hashes.get(named.file.path)
-    if expected is None:
-        return None
-    try:
-        if storage.sha256(named.file.path) == expected:
-            return None
-    except (OSError, GradelakeError) as error:
-        return _fault(named, storage, f"cannot be read: {error}")
-    return _fault(named, storage, "has other bytes than in the backup")
-
-
 def _read(named: Named, storage: Storage) -> Fault | None:
     """Decode every column of a file."""
     place = quote(storage.path(named.file.path))
@@ -205,14 +231,12 @@ def _read(named: Named, storage: Storage) -> Fault | None:
     return None
 
 
-def _hashes(backup: Path) -> dict[str, str]:
+def _hashes(manifest: Manifest) -> dict[str, str]:
     """sha256 of each data file in a backup, by its path below the data folder."""
-    from gradelake.sql.operations.upkeep.manifest import read_manifest
-
     below = "lake/data/"
     return {
         entry.path[len(below) :]: entry.sha256
-        for entry in read_manifest(backup).entries
+        for entry in manifest.entries
         if entry.path.startswith(below)
     }
 
@@ -229,6 +253,11 @@ def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
         return
     broken = {fault.table for fault in done.faults if LIVE in fault.hits}
     with Lake(project, connection, None) as lake, little_memory(connection):
+        with suppress(WorkFailed):  # a release that cannot be read has its fault already
+            done.faults += [
+                Fault(why, _UNFIT.format(name), str(release_file(project, name)), None, [name])
+                for name, why in releases.unfit(project, connection)
+            ]
         connection.execute("begin read only")  # else each query reads the catalog again
         check_rows(lake, broken, done)
 

@@ -41,6 +41,7 @@ class Verified:
     files: int = 0
     bytes: int = 0
     compared: int = 0  # files whose bytes were compared with a backup's
+    unhashed: int = 0  # files that have no hash of their commit yet
     orphans: int = 0  # files that no catalog names
     orphan_bytes: int = 0
     tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows

@@ -1,0 +1,66 @@
+"""A hash of each data file, taken when its commit is done. Files never change: one that has another
+hash later was changed by the disk, or by somebody.
+
+They are in a table beside DuckLake's own, in the catalog itself, and so in each release and backup.
+A table of the lake could not hold the hash of its own file, and would take a further commit for
+each. A process that is killed in between leaves files without a hash: the next build gives them
+theirs, as it does in a lake from before there were any.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from gradelake.sql.lake.connection import METADATA, data_path, quote
+
+TABLE = "gradelake_files"
+RECORDED = "select path, sha256 from {}" + TABLE
+_HERE = f"{METADATA}{TABLE}"
+
+
+def record(lake: Any, paths: Iterable[str]) -> None:
+    """Write down the hashes of data files of an open `Lake` that have none. Hold the writer's lock.
+
+    A file that cannot be read gets none: whoever reads its rows says what is wrong.
+    """
+    rows = []
+    for path in paths:
+        try:
+            rows.append(f"({quote(path)}, {quote(_sha256(lake, path))})")
+        except (OSError, duckdb.Error):
+            continue
+    if not rows:
+        return
+    insert = f"insert into {_HERE} values {', '.join(rows)}"
+    try:
+        lake.connection.execute(insert)
+    except duckdb.CatalogException:
+        lake.connection.execute(f"create table {_HERE} (path varchar, sha256 varchar)")
+        lake.connection.execute(insert)
+
+
+def record_missing(lake: Any, paths: Collection[str]) -> None:
+    """The same for those of many files that have none."""
+    try:
+        have = {path for path, _ in lake.rows(RECORDED.format(METADATA))}
+    except duckdb.CatalogException:
+        have = set()
+    record(lake, sorted(set(paths) - have))
+
+
+def forget(lake: Any, needed: Collection[str]) -> None:
+    """Remove the hashes of all files but these."""
+    with suppress(duckdb.CatalogException):  # there are none yet
+        lake.rows(f"delete from {_HERE} where path not in (select unnest(?))", sorted(needed))
+
+
+def _sha256(lake: Any, path: str) -> str:
+    place = data_path(lake.project) + path
+    if "://" not in place:
+        with Path(place).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    return lake.value(f"select sha256(content) from read_blob({quote(place)})")
