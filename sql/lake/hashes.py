@@ -22,6 +22,11 @@ RECORDED = "select path, sha256 from {}" + TABLE
 _HERE = f"{METADATA}{TABLE}"
 
 
+def make_table(lake: Any) -> None:
+    """Give an open `Lake` the table of hashes, if it has none."""
+    lake.rows(f"create table if not exists {_HERE} (path varchar, sha256 varchar)")
+
+
 def record(lake: Any, paths: Iterable[str]) -> None:
     """Write down the hashes of data files of an open `Lake` that have none. Hold the writer's lock.
 
@@ -29,33 +34,22 @@ def record(lake: Any, paths: Iterable[str]) -> None:
     """
     rows = []
     for path in paths:
-        try:
+        with suppress(OSError, duckdb.Error):
             rows.append(f"({quote(path)}, {quote(_sha256(lake, path))})")
-        except (OSError, duckdb.Error):
-            continue
-    if not rows:
-        return
-    insert = f"insert into {_HERE} values {', '.join(rows)}"
-    try:
-        lake.connection.execute(insert)
-    except duckdb.CatalogException:
-        lake.connection.execute(f"create table {_HERE} (path varchar, sha256 varchar)")
-        lake.connection.execute(insert)
+    if rows:
+        lake.connection.execute(f"insert into {_HERE} values {', '.join(rows)}")
 
 
 def record_missing(lake: Any, paths: Collection[str]) -> None:
     """The same for those of many files that have none."""
-    try:
-        have = {path for path, _ in lake.rows(RECORDED.format(METADATA))}
-    except duckdb.CatalogException:
-        have = set()
+    make_table(lake)
+    have = {path for path, _ in lake.rows(RECORDED.format(METADATA))}
     record(lake, sorted(set(paths) - have))
 
 
 def forget(lake: Any, needed: Collection[str]) -> None:
     """Remove the hashes of all files but these."""
-    with suppress(duckdb.CatalogException):  # there are none yet
-        lake.rows(f"delete from {_HERE} where path not in (select unnest(?))", sorted(needed))
+    lake.rows(f"delete from {_HERE} where path not in (select unnest(?))", sorted(needed))
 
 
 def _sha256(lake: Any, path: str) -> str:

@@ -213,8 +213,7 @@ class Lake:
                 if transaction.dirty:
                     transaction.finish()
                     self.connection.execute("COMMIT")
-                    with suppress(duckdb.Error):  # the rows are safe; the next build hashes them
-                        hashes.record(self, data_files.newest(self.connection))
+                    self._hash_new_files()
                 else:
                     self.connection.execute("ROLLBACK")
             except BaseException:
@@ -226,3 +225,12 @@ class Lake:
                 raise
             finally:
                 transaction.clean_up()
+
+    def _hash_new_files(self) -> None:
+        """The rows are safe already: what fails here, the next build does."""
+        with suppress(duckdb.Error):
+            self.connection.execute("BEGIN")  # one for both is a third cheaper
+            try:
+                hashes.record(self, data_files.newest(self.connection))
+            finally:
+                self.connection.execute("COMMIT")

@@ -9,6 +9,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import NAME, SCHEMAS
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
+from gradelake.sql.lake.hashes import make_table
 
 
 def migrations() -> list[tuple[int, str, str]]:
@@ -42,6 +43,7 @@ def migrate(lake: Any) -> None:
         )
     if have == newest:
         return
+    make_table(lake)
     with lake.transaction("migration", f"{newest:03d} {name}") as transaction:
         have = applied(lake)  # another process may have been faster
         lake.connection.execute(f"USE {NAME}")

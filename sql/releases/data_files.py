@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.lake.connection import METADATA
+from gradelake.sql.lake.connection import METADATA, NAME
 from gradelake.sql.lake.identity import open_catalog
 
 DOOMED = datetime(1971, 1, 1, tzinfo=UTC)  # what was scheduled before goes at the next cleanup
@@ -104,10 +104,31 @@ def of_snapshot(connection: duckdb.DuckDBPyConnection, snapshot: int) -> dict[st
 
 
 def newest(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The files that the last commit of the attached catalog brought."""
-    last = f"begin_snapshot = (select max(snapshot_id) from {METADATA}ducklake_snapshot)"
-    query = f"{_FILES.format(prefix=METADATA)} where files.{last}"
-    return [row[0] for row in connection.execute(query).fetchall()]
+    """The files that this connection's last commit brought: asked for after each commit, and so in
+    a third of the time that `named` takes."""
+    query = f"""
+        select
+            case
+                when files.path_is_relative
+                    then case when tables.path_is_relative then schemas.path else '' end
+                        || tables.path
+                else ''
+            end || files.path
+        from (
+            select table_id, path, path_is_relative, begin_snapshot
+            from {METADATA}ducklake_data_file
+            union all
+            select table_id, path, path_is_relative, begin_snapshot
+            from {METADATA}ducklake_delete_file
+        ) as files
+        inner join {METADATA}ducklake_table as tables using (table_id)
+        inner join {METADATA}ducklake_schema as schemas using (schema_id)
+        where
+            files.begin_snapshot = (from {NAME}.last_committed_snapshot())
+            and tables.end_snapshot is null
+            and schemas.end_snapshot is null
+    """
+    return [path for (path,) in connection.execute(query).fetchall()]
 
 
 def known(connection: duckdb.DuckDBPyConnection) -> set[str]:

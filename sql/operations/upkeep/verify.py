@@ -45,6 +45,7 @@ _FROM_BACKUP = (
     "Take it from a backup: `gradelake lake restore` puts one into a new folder, and the file can "
     "be copied from there."
 )
+_ANEW = "Without one, what it held has to be ingested, imported or graded anew, in a new lake."
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:
 def _fault(named: Named, storage: Storage, what: str) -> Fault:
     """A fault of a file, and its remedy: derived tables can be rebuilt, raw ones cannot."""
     derived = not named.file.table.startswith("raw.")
-    remedy = _FROM_BACKUP
+    remedy = f"{_FROM_BACKUP} {_ANEW}"
     if derived and named.hits == [LIVE]:
         remedy = "`gradelake build --full-refresh` rebuilds it."
     elif derived:
