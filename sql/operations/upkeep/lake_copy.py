@@ -185,7 +185,7 @@ def _require_unchanged(source: Project, snapshot: int) -> None:
         for file in catalog.files
         if file.is_in(snapshot) and (file.table.startswith("raw.") or file.table == _HISTORY)
     ]
-    for file in changed(storage, console.progress("checking", files, len(files)), catalog.hashes):
+    for file in changed(storage, files, catalog.hashes):
         raise WorkFailed(
             f"{storage.path(file.path)} has other bytes than when it was committed",
             "Nothing of it was copied. `gradelake lake verify --deep` says which rows are hit.",

@@ -20,8 +20,8 @@ from gradelake.sql.lake.connection import (
     require_lake,
     write_lock,
 )
-from gradelake.sql.lake.contracts import CONTRACTS, KEYS
 from gradelake.sql.lake.identity import lake_id_of, open_catalog
+from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.storage import Storage, sync
 from gradelake.sql.operations.upkeep.lake_files import require_sound, vacuum_into
@@ -153,13 +153,13 @@ def _find_gone(project: Project, done: Recovered) -> None:
                 for path in unknown
                 if path.startswith(folder) and not path.endswith("-delete.parquet")
             ]
-            if files:
+            if files and KEYS[table]:
                 done.gone += _rows_gone(lake, table, files)
     done.gone.sort(key=lambda row: (row["table"], row["collection"] or ""))
 
 
 def _rows_gone(lake: Lake, table: str, files: list[str]) -> list[dict[str, Any]]:
-    key = ", ".join(KEYS[table] or CONTRACTS[table].columns)
+    key = ", ".join(KEYS[table])
     collection = "collection" if "collection" in key else "null"
     readable = [file for file in files if _is_readable(lake, file)]
     if not readable:
