@@ -18,7 +18,8 @@ from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.releases import releases
 from tests.conftest import gradelake, made_once
-from tests.sql.small_lake import grades, passages, publish, small_lake
+from tests.postgres_server import new_database, postgres_server
+from tests.sql.small_lake import file_of, grades, passages, publish, small_lake
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +216,26 @@ def test_a_release_is_written_once(project):
     assert release_file(project, "r2").read_bytes() == before
     refused = gradelake(project.folder, "build", "--name", "r2", code=2).stderr
     assert "there is already a release 'r2'" in refused
+
+
+@pytest.mark.slow
+def test_an_empty_database_over_a_lakes_files_is_refused(tmp_path):
+    with postgres_server() as catalog:
+        (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
+        project = small_lake(tmp_path)
+        assert verify(project, deep=True).unhashed == 0
+        with file_of(project, "grades").open("r+b") as file:
+            file.write(b"p")  # PAR1
+        (fault,) = verify(project, deep=True).faults
+        assert "it held 20 rows of raw.grades, grader_id g, collection c" in fault.what
+        with Lake.writer(project) as lake:
+            assert releases.next_name(project, lake.connection) == "r2"
+        project.file.write_text(f'[lake]\ncatalog = "{new_database(catalog, "emptied")}"\n')
+        emptied = Project.read(project.file)
+        for opening in (Lake.create, Lake.writer, Lake.live, Lake.published, verify):
+            with pytest.raises(
+                LostCatalog, match=r"PostgreSQL catalog is empty, and .* data files"
+            ):
+                opening(emptied)
+        with pytest.raises(BadInput, match="releases are in the catalog itself"):
+            recover(emptied, "r1")
