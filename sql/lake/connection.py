@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.identity import ID, LostCatalog, first_id
@@ -77,7 +78,8 @@ def require_lake(project: Project) -> None:
     if project.on_postgres:
         return
     if not catalog_file(project).is_file() and not published_file(project).is_file():
-        _require_nothing_lost(connect(), project)
+        with connect() as connection:
+            _require_nothing_lost(connection, project)
         raise no_lake(str(project.lake_path))
 
 
@@ -199,8 +201,11 @@ def _has_data(connection: duckdb.DuckDBPyConnection, project: Project) -> bool:
     if "://" not in place:
         return next(Path(place).rglob("*.parquet"), None) is not None
     use_bucket(connection)
-    query = "select 1 from glob(?) limit 1"
-    return bool(connection.execute(query, [f"{place}**/*.parquet"]).fetchall())
+    query = f"select 1 from glob({quote(place + '**/*.parquet')}) limit 1"
+    try:
+        return bool(connection.execute(query).fetchall())
+    except duckdb.Error as error:
+        raise bucket_error(error) or error from None
 
 
 def _require_own_catalog(

@@ -343,6 +343,7 @@ def test_rows_in_the_catalog_that_nobody_reads_any_more_go_from_it(project):
         ("keep_releases = true", "keep_releases must be a whole number from 1"),
         ("keep_days = -1", "keep_days must be a number from 0"),
         ("keep_days = nan", "keep_days must be a number from 0"),
+        ("least_share = 1.5", "least_share must be a number from 0 to 1"),
     ],
 )
 def test_a_wrong_setting_is_refused(tmp_path, setting, words):
