@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.lake.connection import METADATA, NAME
+from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.identity import open_catalog
 
 DOOMED = datetime(1971, 1, 1, tzinfo=UTC)  # what was scheduled before goes at the next cleanup
@@ -104,31 +104,29 @@ def of_snapshot(connection: duckdb.DuckDBPyConnection, snapshot: int) -> dict[st
 
 
 def newest(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The files that this connection's last commit brought: asked for after each commit, and so in
-    a third of the time that `named` takes."""
-    query = f"""
+    """The files that the last commit brought. Asked after each commit, so it is a few small
+    queries of DuckLake's own tables, which take a third of the time of `named`."""
+    snapshots = f"select max(snapshot_id) from {METADATA}ducklake_snapshot"
+    last = connection.execute(snapshots).fetchall()[0][0]
+    new = connection.execute(
+        " union all ".join(
+            f"select table_id, path, path_is_relative from {METADATA}ducklake_{kind}_file "
+            f"where begin_snapshot = {last}"
+            for kind in ("data", "delete")
+        )
+    ).fetchall()
+    if not new:
+        return []
+    folders = f"""
         select
-            case
-                when files.path_is_relative
-                    then case when tables.path_is_relative then schemas.path else '' end
-                        || tables.path
-                else ''
-            end || files.path
-        from (
-            select table_id, path, path_is_relative, begin_snapshot
-            from {METADATA}ducklake_data_file
-            union all
-            select table_id, path, path_is_relative, begin_snapshot
-            from {METADATA}ducklake_delete_file
-        ) as files
-        inner join {METADATA}ducklake_table as tables using (table_id)
+            tables.table_id,
+            case when tables.path_is_relative then schemas.path else '' end || tables.path
+        from {METADATA}ducklake_table as tables
         inner join {METADATA}ducklake_schema as schemas using (schema_id)
-        where
-            files.begin_snapshot = (from {NAME}.last_committed_snapshot())
-            and tables.end_snapshot is null
-            and schemas.end_snapshot is null
+        where tables.table_id in ({", ".join(str(row[0]) for row in new)})
     """
-    return [path for (path,) in connection.execute(query).fetchall()]
+    folder = dict(connection.execute(folders).fetchall())
+    return [folder[table] + path if inside else path for table, path, inside in new]
 
 
 def known(connection: duckdb.DuckDBPyConnection) -> set[str]:
