@@ -26,6 +26,8 @@ CONNECTION_SETTINGS = {
     "allow_unsigned_extensions": "true",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
+    # the system keeps files in memory; for those of a bucket it is put on where memory is bounded
+    "enable_external_file_cache": "false",
 }
 _SPILL = ".spill-"  # begins the name of a process's folder for what memory cannot hold
 # DuckLake retries a commit that lost a race on PostgreSQL; 10, its default, is too few for many
@@ -236,6 +238,8 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection, project: Project) -> No
     number, unit = limit.split()  # DuckDB's own limit: 80% of what this process may have
     allowed = f"{project.memory_gb}GB" if project.memory_gb else f"{float(number) * 5 / 8}{unit}"
     connection.execute(f"set memory_limit = {quote(allowed)}")
+    if "://" in data_path(project):
+        connection.execute("set enable_external_file_cache = true")
     folder = project.lake_path
     if not os.access(folder, os.W_OK):  # of another user, or on another machine
         folder = Path(tempfile.gettempdir())
