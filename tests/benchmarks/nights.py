@@ -1,13 +1,14 @@
 """Thirty nights: what an unattended lake costs as it grows.
 
-TREC DL 2019 with seven of its runs, three foreign judges and 430 questions. Each night three more
-systems arrive in the inbox: first the 30 runs that are left, then runs made of real ones by
-exchanging neighbours and replacing some passages (seeded). `gradelake nightly` does the rest. The
-table shows for each night how long it took, what was graded, and what the lake takes up. "CPU s" is
+TREC DL 2019 with seven of its runs (or as many systems as --beside says), three foreign judges and
+430 questions. Each night three more systems arrive in the inbox: first the runs that are left, then
+runs made of real ones by exchanging neighbours and replacing some passages (seeded). `gradelake
+nightly` does the rest. The table shows for each night how long it took, what was graded, and what
+the lake takes up. "CPU s" is
 the processor time of the night and its steps, without that of Ray's own processes: it tells more
 than the clock where other work goes on beside.
 
-    python -m tests.benchmarks.nights [--nights 30]
+    python -m tests.benchmarks.nights [--nights 30] [--beside 7]
 """
 
 import argparse
@@ -28,7 +29,7 @@ from tests.benchmarks.waits import GRADER
 from tests.conftest import DL19_JUDGES, write_dl19_config
 from tests.places import DL19, missing_dl19
 
-AT_FIRST, A_NIGHT = 7, 3
+A_NIGHT = 3
 STEPS = ("ingest", "plan", "grade", "build", "release", "report", "tidy")
 # thirty nights pass within an hour here, so that nothing is kept for its age
 KEPT = "[lake]\nkeep_releases = 7\nkeep_days = 0\n"
@@ -105,7 +106,8 @@ def main() -> None:
     """Prepare the lake (some minutes), let the nights pass, print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--nights", type=int, default=30)
-    nights = parser.parse_args().nights
+    parser.add_argument("--beside", type=int, default=7, help="systems that are there before")
+    chosen = parser.parse_args()
     if reason := missing_dl19():
         console.print(f"nights: {reason}")
         return
@@ -125,9 +127,14 @@ def main() -> None:
     wide = Console(width=140)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "nights"
-        prepare(folder, originals[:AT_FIRST])
-        waiting = originals[AT_FIRST:]
-        for night in range(1, nights + 1):
+        runs = originals[: chosen.beside]
+        for number in range(len(runs), chosen.beside):
+            name, content = made_of(originals[number % len(originals)], -number)
+            runs.append(Path(place) / f"before_{name}.run")
+            runs[-1].write_bytes(content)
+        prepare(folder, runs)
+        waiting = originals[chosen.beside :]
+        for night in range(1, chosen.nights + 1):
             arrive(folder / "inbox", waiting, originals, night)
             started, cpu_before = time.perf_counter(), cpu_seconds()
             summary = json.loads(command(folder, "nightly", "--json").splitlines()[-1])
@@ -139,7 +146,7 @@ def main() -> None:
             files, data, catalogs = taken_up(folder / "lake")
             table.add_row(
                 str(night),
-                str(AT_FIRST + night * A_NIGHT),
+                str(chosen.beside + night * A_NIGHT),
                 f"{summary['counts']['pairs']:,}",
                 f"{seconds:.1f}",
                 f"{cpu_seconds() - cpu_before:.1f}",
