@@ -152,6 +152,8 @@ def dl19(tmp_path_factory) -> Path:
 
     def make(folder: Path) -> None:
         write_dl19_config(folder)
+        with (folder / "gradelake.toml").open("a") as file:
+            file.write("\n[lake]\nmemory_gb = 1\n")  # little: scores are computed in many slices
         start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "dl19")
         for judge, file in DL19_JUDGES.items():

@@ -1,4 +1,4 @@
-{{ config(materialized='parts', inputs='int_labelled_rankings') }}
+{{ config(materialized='parts', inputs='int_labelled_rankings', in_order_of='query_id') }}
 
 -- Every measure equals trec_eval's, cell by cell. A ranking is one system's answer to one query;
 -- only rankings of queries that have labels are scored.

@@ -1,4 +1,4 @@
-{{ config(materialized='parts', inputs='int_rubric_rankings') }}
+{{ config(materialized='parts', inputs='int_rubric_rankings', in_order_of='query_id') }}
 
 -- An item is answered by a grade of tau or more. For Cover it counts once; for alpha-nDCG (Clarke
 -- et al. 2008, alpha = 0.5) answering it again is worth half of the time before.
