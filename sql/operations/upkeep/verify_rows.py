@@ -137,7 +137,8 @@ def check_rows(lake: Lake, broken: set[str | None], done: Verified) -> None:
             done.faults += _faults_of(lake, table, done)
         except duckdb.Error as error:
             what = f"cannot be read: {str(error).splitlines()[0]}"
-            done.faults.append(_fault(what, table))
+            hint = "`gradelake lake verify --deep` says which file, and what to do."
+            done.faults.append(Fault(what, hint, None, f"raw.{table}", [LIVE]))
             broken.add(f"raw.{table}")
             lake.connection.execute("rollback")  # DuckDB refuses all else in this transaction
             lake.connection.execute("begin read only")
