@@ -9,6 +9,7 @@ from gradelake.analyses.report import page
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.connection import little_memory
 from gradelake.sql.lake.lake import Lake
 
 FOLDER = "reports"
@@ -43,7 +44,7 @@ def write_reports(
     have no report are `refused`, and the others have theirs all the same.
     """
     reports = Reports()
-    with Lake.reading(project, release, live) as lake:
+    with Lake.reading(project, release, live) as lake, little_memory(lake.connection):
         collections = collections or lake.column(
             "select collection from lake.raw.collections order by collection"
         )
