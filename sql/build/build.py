@@ -142,7 +142,7 @@ def _require_share(project: Project, lake: Lake, at_least: float) -> None:
     with published:
         for table in _COUNTED:
             count = f"select count(*) from lake.{table}"
-            with suppress(duckdb.CatalogException):  # it is of before there was such a table
+            with suppress(duckdb.CatalogException):  # an older release may lack the table
                 before, now = published.value(count), lake.value(count)
                 if now < at_least * before:
                     gone.append(f"{counted(now, 'rows')} of {table} instead of {before:,}")

@@ -4,9 +4,8 @@ TREC DL 2019 with seven of its runs (or as many systems as --beside says), three
 430 questions. Each night three more systems arrive in the inbox: first the runs that are left, then
 runs made of real ones by exchanging neighbours and replacing some passages (seeded). `gradelake
 nightly` does the rest. The table shows for each night how long it took, what was graded, and what
-the lake takes up. "CPU s" is
-the processor time of the night and its steps, without that of Ray's own processes: it tells more
-than the clock where other work goes on beside.
+the lake takes up. "CPU s" is the processor time of the night and its steps, without that of Ray's
+own processes: it tells more than the clock where other work goes on beside.
 
     python -m tests.benchmarks.nights [--nights 30] [--beside 7]
 """

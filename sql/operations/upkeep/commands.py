@@ -86,8 +86,8 @@ def _tell_verified(done, seconds: float) -> None:
     )
     if done.deep and done.unhashed:
         console.paragraph(
-            f"{counted(done.unhashed, 'files', 'have')} no hash of their commit, being of before "
-            "there were any: the next build gives them one"
+            f"{counted(done.unhashed, 'files', 'have')} no hash to compare with yet: the next "
+            "build records one"
         )
     if done.orphans:
         console.paragraph(
