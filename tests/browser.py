@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -60,6 +61,18 @@ class Look:
     def wider_than_the_window(self) -> bool:
         return self.page.evaluate(
             "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+
+    def runs(self, code: str) -> Any:
+        """What the page itself gets from an expression; None, and a line in `said`, where it fails.
+
+        A timer runs it: what the browser's driver evaluates is not held to the page's policy.
+        """
+        return self.page.evaluate(
+            "() => new Promise((resolve) => setTimeout(() => {"
+            f"  try {{ resolve({code}); }}"
+            "  catch (error) { console.error(String(error)); resolve(null); }"
+            "}))"
         )
 
     def text(self, selector: str) -> str:

@@ -18,6 +18,7 @@ from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.stats.boards import default_level
+from gradelake.sql.common import page_policy
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
@@ -164,6 +165,7 @@ def _template() -> jinja2.Template:
     environment.filters["counted"] = counted
     environment.filters["count"] = lambda n: f"{n:,}"
     environment.filters["cell"] = _cell
+    environment.filters["source"] = page_policy.source
     environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
     return environment.from_string(_part("report.html.jinja"))
 

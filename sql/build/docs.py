@@ -1,6 +1,7 @@
 """dbt's own documentation of the models, as one HTML file that opens from a disk."""
 
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.sql.build import build, changes, parsed
+from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import require_lake
@@ -23,13 +25,17 @@ _FIXED = {
     """<link rel="shortcut icon" href="${require('./assets/favicons/favicon.ico')}"/>""": "",
     # icons whose address a browser fetches, braces and all, before Angular has filled it in
     """xlink:href="{{ getIcon(""": """ng-attr-href="{{ getIcon(""",
-    # its tracker is off (dbt_project.yml); whatever else there may be is refused
+    # Angular would try whether it may evaluate text, which the policy below refuses
+    """ng-app="dbt\"""": """ng-app="dbt" ng-csp="no-unsafe-eval\"""",
+    # its tracker is off (dbt_project.yml); whatever else there may be is refused. Styles are not:
+    # the page sets them in many places of its script.
     """<meta charset="utf-8">""": (
         """<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src """
-        """'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; """
-        """img-src data: blob:; font-src data:">"""
+        """'none'; script-src THE-SCRIPT; style-src 'unsafe-inline'; img-src data: blob:; """
+        """font-src data:; base-uri 'none'; form-action 'none'">"""
     ),
 }
+_SCRIPT = re.compile("<script[^>]*>(.*?)</script>", re.DOTALL)
 
 
 @dataclass
@@ -65,6 +71,8 @@ def make_docs(project: Project) -> Docs:
     page = page.replace(theirs, json.dumps(manifest, ensure_ascii=False).replace("</", "<\\/"))
     for theirs, ours in _FIXED.items():
         page = page.replace(theirs, ours)
+    (script,) = _SCRIPT.findall(page)
+    page = page.replace("THE-SCRIPT", page_policy.source(script), 1)
     pages = {
         unique_id: node
         for unique_id, node in (manifest["nodes"] | manifest["sources"]).items()

@@ -314,8 +314,14 @@ def test_the_lineage_opens_and_shows_what_a_mart_is_made_of_and_who_reads_it(bro
     assert look.asked == []
 
 
-def test_it_could_not_ask_the_network_if_it_wanted_to(browser, written):
+def test_it_could_not_ask_the_network_or_run_what_is_not_its_own_if_it_wanted_to(browser, written):
     look = opened(browser, written)
+    assert not look.runs("eval('1 === 1')")
+    assert not look.runs(
+        "document.body.append(Object.assign(document.createElement('script'), "
+        "{ textContent: 'window.broken = true' })) ?? window.broken"
+    )
+    assert len([line for line in look.said if "Content Security Policy" in line]) >= 2
     answer = "fetch('https://example.org').then(() => 'came', () => 'refused')"
     assert look.page.evaluate(answer) == "refused"
     assert any("Content Security Policy" in line for line in look.said)

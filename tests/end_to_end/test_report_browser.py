@@ -71,6 +71,39 @@ def test_every_section_is_drawn_without_a_word_or_a_request(browser, page, devic
     assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
 
 
+# what text that became part of the page might do: each is true where it came about
+INTRUSIONS = {
+    "a script": "document.body.append(Object.assign(document.createElement('script'), "
+    "{ textContent: 'window.broken = true' })) ?? window.broken",
+    "a handler": "document.body.appendChild(Object.assign(document.createElement('p'), "
+    "{ innerHTML: '<a onclick=\"window.broken = true\">' })).firstChild.click() ?? window.broken",
+    "an eval": "eval('1 === 1')",
+    "a function": "new Function('return true')()",
+    "a style": "getComputedStyle(document.body.appendChild(Object.assign("
+    "document.createElement('p'), { innerHTML: '<b style=\"float: right\">' })).firstChild).float "
+    "=== 'right'",
+    "a base": "document.head.insertAdjacentHTML('beforeend', '<base href=\"https://a.org/\">') ?? "
+    "document.baseURI.startsWith('https:')",
+}
+
+
+@pytest.mark.parametrize("intrusion", INTRUSIONS)
+def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page, intrusion):
+    look = Look(browser, demo_page, 1280)
+    assert not look.runs(INTRUSIONS[intrusion])
+    assert any("Content Security Policy" in line for line in look.said), look.said
+
+
+def test_pointing_at_a_system_shows_its_figures(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    look.page.locator("#leaderboard-chart svg .mark-symbol path").first.hover()
+    tip = look.page.locator("#vg-tooltip-element")
+    tip.wait_for()
+    assert "standard error" in tip.inner_text()
+    assert tip.evaluate("tip => getComputedStyle(tip).position") == "fixed"
+    assert look.said == []
+
+
 def leaderboard(folder: Path, collection: str, label_set: str, measure: str, level: int):
     with Lake.published(Project.find(folder)) as lake:
         return lake.rows(

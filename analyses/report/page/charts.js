@@ -1,4 +1,5 @@
-// Pictures are drawn by Vega, in the colours of the page, and again when these change.
+// Pictures are drawn by Vega, in the colours of the page, and again when these change. The page's
+// policy allows no style of Vega's own, and no `eval`: `ast` has its expressions interpreted.
 const drawn = new Map();
 const ERRORS = 1; // Vega's log level
 const ROW = 18, AXIS = 45; // pixels of each row, and below them
@@ -30,7 +31,10 @@ async function draw(id, name, rows, description) {
   await vegaEmbed(element, {
     width: "container", height: ROW * rows.length + AXIS, ...PICTURES[name], description,
     data: { values: rows },
-  }, { actions: false, renderer: "svg", config: theme(), mode: "vega-lite", logLevel: ERRORS });
+  }, {
+    actions: false, renderer: "svg", config: theme(), mode: "vega-lite", logLevel: ERRORS, ast: true,
+    defaultStyle: false, tooltip: { disableDefaultStyle: true },
+  });
   element.style.minHeight = "";
 }
 
