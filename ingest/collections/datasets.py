@@ -70,7 +70,7 @@ def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> It
     """All records that ir_datasets hands out, turning a failed download into a rejection."""
     try:
         yield from records()
-    except Rejected:
+    except (Rejected, MemoryError):
         raise
     except Exception as error:  # ir_datasets raises whatever its download or parser raised
         raise reject(

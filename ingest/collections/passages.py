@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -9,8 +10,10 @@ import polars as pl
 
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.targets import Targets
+from gradelake.ingest.collections.texts import read_passages
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.staged import Staged
 
 BATCH = 10_000  # passages held at a time
 # The passages that count for a query (the pool), over the tables of this transaction.
@@ -111,18 +114,11 @@ def _pooled(into: Targets) -> None:
 def _replace(into: Targets, found: Iterator[Any]) -> int:
     """Insert passages, replacing those with the same id. Others in the lake stay."""
     shown = into.collection.passages or into.dataset_id
-    staged, n_blank, line = into.staged("passages"), 0, 1
-    while docs := list(islice(found, BATCH)):
-        frame = pl.DataFrame(
-            [(doc.doc_id, doc.default_text()) for doc in docs],
-            orient="row",
-            schema=types_of("passages", "passage_id", "text"),
-        ).with_row_index("line", offset=line)
-        line += frame.height
-        blank = frame["text"].fill_null("").str.strip_chars() == ""
-        n_blank += int(blank.sum())
-        rows = _hashed(frame.filter(~blank)).with_columns(pl.col("line").cast(pl.Int64))
-        into.stage(staged, rows, shown, origin="corpus")
+    if into.collection.passages:
+        into.at_work.check(shown, partial(read_passages, into.collection.path(shown), shown))
+    staged = into.staged("passages")
+    with into.at_work.reading(shown):
+        n_blank = _stage(into, staged, found, shown)
     into.require_no_repeats(staged, shown)
     if n_blank:
         into.outcome.warnings.append(
@@ -138,6 +134,23 @@ def _replace(into: Targets, found: Iterator[Any]) -> int:
     return into.transaction.insert_from(
         "passages", f"select * exclude (line, place) from {staged.view}"
     )
+
+
+def _stage(into: Targets, staged: Staged, found: Iterator[Any], shown: str) -> int:
+    """Add passages to others. Returns how many are blank, and left out."""
+    n_blank, line = 0, 1
+    while docs := list(islice(found, BATCH)):
+        frame = pl.DataFrame(
+            [(doc.doc_id, doc.default_text()) for doc in docs],
+            orient="row",
+            schema=types_of("passages", "passage_id", "text"),
+        ).with_row_index("line", offset=line)
+        line += frame.height
+        blank = frame["text"].fill_null("").str.strip_chars() == ""
+        n_blank += int(blank.sum())
+        rows = _hashed(frame.filter(~blank)).with_columns(pl.col("line").cast(pl.Int64))
+        into.stage(staged, rows, shown, origin="corpus")
+    return n_blank
 
 
 def _hashed(passages: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ them. Either the whole command lands, or nothing of it.
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -38,7 +39,11 @@ def ingest(
     collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
     outcome.rejected.extend(strange)
     with lake.transaction("ingest", collection.name) as transaction:
-        _bring_in(Targets(transaction, collection, outcome, progress))
+        into = Targets(transaction, collection, outcome, progress)
+        try:
+            _bring_in(into)
+        finally:
+            into.at_work.end()
         transaction.say(**outcome.counts)
         if transaction.dirty:
             transaction.finish_run(arguments)
@@ -178,7 +183,10 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
         sha256 = into.file_hash(shown)
         if not into.changed(target, sha256):
             return
-        frame, repeated = trec.read_qrels(into.collection.path(shown), shown)
+        read = partial(trec.read_qrels, into.collection.path(shown), shown)
+        into.at_work.check(shown, read)
+        with into.at_work.reading(shown):
+            frame, repeated = read()
     trec.require_known_queries(frame, into.query_ids, shown)
     if repeated:
         into.outcome.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")

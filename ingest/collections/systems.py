@@ -60,10 +60,11 @@ class Systems:
         staged = self.into.staged("run_entries")
         good: list[tuple[str, str, str, int]] = []
         with ThreadPoolExecutor(READERS) as readers:
-            ahead = _read_ahead(readers, changed)
+            ahead = _read_ahead(readers, changed, self.into.at_work.begin)
             for source, frames in self.into.progress("reading runs", ahead, len(changed)):
                 try:
-                    n_rows = self._stage_run(staged, source, frames)
+                    with self.into.at_work.reading(source.shown):
+                        n_rows = self._stage_run(staged, source, frames)
                     good.append((source.system, source.shown, source.sha256, n_rows))
                 except Rejected as rejected:
                     self.into.outcome.rejected.append(rejected)
@@ -127,13 +128,11 @@ class Systems:
                 if claims == [self.into.dataset_id]:
                     yield self._scoreddocs(system)
                 else:
-                    path = self.into.collection.path(claims[0])
-                    yield RunSource(
-                        system,
-                        claims[0],
-                        self.into.file_hash(claims[0]),
-                        partial(trec.read_run, path, claims[0]),
-                    )
+                    shown = claims[0]
+                    read = partial(trec.read_run, self.into.collection.path(shown), shown)
+                    sha256 = self.into.file_hash(shown)
+                    self.into.at_work.check(shown, read)
+                    yield RunSource(system, shown, sha256, read)
             except Rejected as rejected:
                 self.into.outcome.rejected.append(rejected)
 
@@ -218,7 +217,10 @@ class Systems:
         return self.into.known("systems", "system", kind="generation", source_file=shown)
 
     def _read_responses(self, shown: str, sha256: str, good: list[ResponseFile]) -> None:
-        found = responses.read_responses(self.into.collection.path(shown), shown)
+        read = partial(responses.read_responses, self.into.collection.path(shown), shown)
+        self.into.at_work.check(shown, read)
+        with self.into.at_work.reading(shown):
+            found = read()
         self._check_responses(found, shown)
         by_system: dict[str, list[Response]] = {}
         for response in found:
@@ -271,11 +273,13 @@ class Systems:
 
 
 def _read_ahead(
-    readers: ThreadPoolExecutor, sources: list[RunSource]
+    readers: ThreadPoolExecutor, sources: list[RunSource], tell: Callable[[str], None]
 ) -> Iterator[tuple[RunSource, Iterator[pl.DataFrame]]]:
-    """(source, its frames); of a few files ahead of the consumer the first frame is read."""
+    """(source, its frames); of a few files ahead of the consumer the first frame is read. `tell`
+    is called with each file before that."""
 
     def begin(source: RunSource) -> Future[tuple[pl.DataFrame | None, Iterator[pl.DataFrame]]]:
+        tell(source.shown)
         frames = source.read()
         return readers.submit(lambda: (next(frames, None), frames))
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.ingest.collections import datasets
+from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.sql.common import files
@@ -77,6 +78,7 @@ class Targets:
         self.name = collection.name
         self.dataset = datasets.load(collection, progress)
         self.dataset_id = collection.ir_dataset or ""
+        self.at_work = AtWork(transaction.lake.project, collection)
         self.query_ids: set[str] = set()  # known once the topics are in
 
     def guarded(self, step: Callable[..., None], *arguments: Any) -> None:

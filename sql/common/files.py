@@ -12,6 +12,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.project import Project
 
 if TYPE_CHECKING:  # commands that read one small file need not wait for it
     import polars as pl
@@ -29,7 +31,31 @@ MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _BLOCK = 16 << 20
+_LINE = 16  # bytes that a line costs beside its own, at least
+_FREE = 64 << 20  # bytes that any .gz may become
 csv.field_size_limit(MAX_TEXT_LINE)  # 131,072 characters otherwise: a passage's text may be longer
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a .gz file may become: `max_unzipped_gb` and `max_unzipped_ratio` of a project."""
+
+    gb: float
+    ratio: float
+
+    def check(self, zipped: int, unzipped: int, shown: str) -> None:
+        """Raise `Rejected` for a file that became too large."""
+        if unzipped > self.gb * 1e9:
+            what, setting = f"{self.gb:g} GB", "max_unzipped_gb"
+        elif unzipped > max(_FREE, zipped * self.ratio):
+            what, setting = f"{self.ratio:g} times its size", "max_unzipped_ratio"
+        else:
+            return
+        hint = f"Is this the right file? If so, raise {setting} in [lake] of gradelake.toml."
+        raise reject(shown, None, f"unzips to more than {what}", hint)
+
+
+limits = Limits(Project.max_unzipped_gb, Project.max_unzipped_ratio)  # set where a lake is opened
 
 
 def sha256_of(path: Path) -> str:
@@ -59,18 +85,21 @@ def chunks(
     order mark. `progress` is `console.progress`, to be shown how far.
 
     Raises `Rejected` for a missing, unreadable, empty or truncated file, one that is not UTF-8 or
-    whose name is not, a null byte, and a line longer than `max_line` bytes (found before the line
-    is held in memory).
+    whose name is not, a null byte, a line longer than `max_line` bytes (found before the line is
+    held in memory), and one that unzips to more than `limits` allow.
     """
     check_file_name(shown)
     decoder = codecs.getincrementaldecoder("utf-8")()
-    line, line_length = 1, 0
+    line, line_length, size = 1, 0, 0
     at_start = is_blank = True
     try:
         with _opened(path) as raw, _unzipped(path, raw) as stream:
             read = iter(lambda: stream.read1(_CHUNK), b"")
             total = os.fstat(raw.fileno()).st_size
             for chunk in progress(f"reading {shown}", read, total, at=raw.tell):
+                size += len(chunk)
+                if stream is not raw:
+                    limits.check(total, size, shown)
                 if at_start:
                     _require_text(chunk, shown)
                     chunk, at_start = chunk.removeprefix(codecs.BOM_UTF8), False
@@ -132,16 +161,18 @@ def chunks(
 def blocks(
     path: Path, shown: str, max_line: int = MAX_TEXT_LINE, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, bytes]]:
-    """(number of its first line, whole lines), some MiB at a time. Raises as `chunks` does."""
+    """(number of its first line, whole lines), some MiB at a time, without blocks of blank lines.
+    Raises as `chunks` does."""
     line, held, size = 1, [], 0
     for chunk in chunks(path, shown, max_line, progress):
         held.append(chunk)
-        size += len(chunk)
-        if size >= _BLOCK and b"\n" in chunk:
+        size += len(chunk) + _LINE * (n_lines := chunk.count(b"\n"))
+        if size >= _BLOCK and n_lines:
             whole, newline, rest = b"".join(held).rpartition(b"\n")
-            yield line, whole + newline
+            if not whole.isspace():
+                yield line, whole + newline
             line, held, size = line + whole.count(b"\n") + 1, [rest], len(rest)
-    if size:
+    if any(chunk and not chunk.isspace() for chunk in held):
         yield line, b"".join(held)
 
 

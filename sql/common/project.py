@@ -23,12 +23,21 @@ _SETTINGS: dict[str, dict[str, type]] = {
         "keep_releases": int,
         "keep_days": float,
         "least_share": float,
+        "max_unzipped_gb": float,
+        "max_unzipped_ratio": float,
     },
     "grading": {"prompts": str, "engines": str, "ray_address": str},
     "collections": {},
     "graders": {},
 }
-_LEAST = {"memory_gb": 0.5, "keep_releases": 1, "keep_days": 0, "least_share": 0}
+_LEAST = {
+    "memory_gb": 0.5,
+    "keep_releases": 1,
+    "keep_days": 0,
+    "least_share": 0,
+    "max_unzipped_gb": 0.1,
+    "max_unzipped_ratio": 1,
+}
 _MOST = {"least_share": 1}
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
@@ -45,6 +54,8 @@ class Project:
     keep_releases: int = 14  # how many of the newest stay when the lake is tidied
     keep_days: float = 1  # how long files stay that nothing needs any more, and snapshots
     least_share: float = 0.9  # of the last release's rows, without which a night publishes nothing
+    max_unzipped_gb: float = 200  # what a .gz may become; more is not read
+    max_unzipped_ratio: float = 200  # the same, of its own size
     grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)

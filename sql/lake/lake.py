@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake import hashes
@@ -80,6 +81,7 @@ class Lake:
     def _open_writer(cls, project: Project, create: bool = False) -> "Lake":
         connection = connect()
         attach(connection, project, read_only=False, create=create)
+        files.limits = files.Limits(project.max_unzipped_gb, project.max_unzipped_ratio)
         lake = cls(project, connection, None)
         migrate(lake)
         return lake

@@ -1,5 +1,6 @@
 """Nights: what arrived lands, what is missing is graded, what fails is told and survived."""
 
+import gzip
 import json
 import os
 import shutil
@@ -208,6 +209,40 @@ def test_a_night_that_would_publish_far_less_than_the_last_stops_and_tells_it(fi
     write(folder, "gradelake.toml", f"{SETTINGS}\n[lake]\nleast_share = 0.8\n")
     done = finished(nightly(folder, "--json"))
     assert done["release"] == done["night"]
+
+
+def kill_the_reader(night: subprocess.Popen, note: Path, times: int) -> None:
+    """Kill what reads poison.run.gz, as the system does for its memory; `note` names the file with
+    how often it was tried."""
+    while not note.exists() or f", {times}]" not in note.read_text().partition("poison")[2]:
+        assert night.poll() is None, night.communicate()
+        time.sleep(0.01)
+    psutil.Process(night.pid).children(recursive=True)[-1].kill()
+
+
+@pytest.mark.slow
+def test_a_file_that_kills_what_reads_it_is_quarantined_by_the_next_night(folder):
+    write(folder, "gradelake.toml", f"{SETTINGS}\n[lake]\nmax_unzipped_ratio = 2000\n")
+    write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
+    poison = write(folder, "inbox/poison.run.gz")
+    poison.write_bytes(gzip.compress(b"\n" * (1 << 20)) * 1000)
+    (folder / "inbox/poison.run.gz.done").touch()
+    note = folder / "lake" / ".reading-tiny.json"
+    night = nightly(folder, "--json")
+    kill_the_reader(night, note, 1)
+    (failed,) = finished(night, 1)["failed"]
+    assert failed["reason"].startswith("it was killed by SIGKILL")
+
+    night = nightly(folder, "--json", "--on-failure", "cat > mailed.json")
+    kill_the_reader(night, note, 2)
+    told = finished(night, 3)
+    (came_in,) = told["came_in"]
+    assert came_in["accepted"] == ["inbox/new.run"]
+    ((file, reason),) = [(each["file"], each["reason"]) for each in came_in["quarantined"]]
+    assert file == "inbox/poison.run.gz"
+    assert reason == "inbox/poison.run.gz: what reads it is killed: there may be too little memory"
+    assert file in (folder / "mailed.json").read_text()
+    assert rows(folder, "select count(*) from lake.raw.run_entries where system = 'new'") == [(2,)]
 
 
 class Receiver(BaseHTTPRequestHandler):
