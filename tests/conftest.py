@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.sql.build.build import build
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import command_line
@@ -65,7 +66,7 @@ def start_lake(folder: Path, root: Path) -> None:
         empty.mkdir()
         (empty / "gradelake.toml").write_text("# nothing\n")
         Lake.create(Project.find(empty)).close()
-        gradelake(empty, "build", "--name", "r0")
+        build(Project.find(empty), [], [], "r0", of_nothing=True)
 
     lake = folder / "lake"
     shutil.copytree(made_once_in(root, "empty", make) / "lake", lake)

@@ -139,6 +139,6 @@ def choose_collection(project: Project, lake: Lake, name: str | None) -> str:
     for candidates in (set(project.collections) & known, known):
         if len(candidates) == 1:
             return candidates.pop()
-    if not known:
-        raise BadInput("the lake has no collection yet", "Bring one in: gradelake ingest NAME")
+    if nothing := lake.nothing_ingested():
+        raise nothing
     raise BadInput("which collection?", f"Add --collection, one of: {', '.join(sorted(known))}")

@@ -29,9 +29,16 @@ _KNOWN = {
     "level": "select level from lake.intermediate.evaluation_levels",
     "tau": "select level from lake.intermediate.evaluation_levels",
     "k": "select cutoff from lake.intermediate.int_measures where family = 'Cover'",
+    "rubric_version": "select unnest(names) from lake.marts.rubric_versions "
+    "union select rubric_version::varchar from lake.intermediate.int_rubric_versions",
+    "item_id": "select item_id from lake.marts.rubric_items_effective",
+    "grouping": "select grouping from lake.raw.system_groups",
+    "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
+    "property": "select unnest(['length', 'position'])",
+    "status": "select unnest(['missing', 'failed'])",
 }
-# 0 filters no grade out; min_relevant is each label set's own level
-_ALSO = {"tau": {"0"}, "level": {"min_relevant"}}
+# 0 filters no grade out; min_relevant is each label set's own level; version 0 is the banks
+_ALSO = {"tau": {"0"}, "level": {"min_relevant"}, "rubric_version": {"0", "newest"}}
 # what an example line may say in every lake
 _EXAMPLES = {
     "measure": "AP",
@@ -147,7 +154,9 @@ def check_names(lake: Lake, values: dict[str, str | None]) -> None:
     """Raise `BadInput` for a value that names nothing in the lake."""
     for name, value in values.items():
         names = known(lake, name)
-        if value is not None and names is not None and value not in names:
+        if value is None or names is None or value in names:
+            continue
+        if name != "item_id" or not any(f"/{value}" in each for each in names):
             hints = [_nearest(lake, name, value, names), not_built_yet(lake)]
             raise BadInput(f"--{name} {value!r}: there is none", "\n  ".join(filter(None, hints)))
 

@@ -1,4 +1,4 @@
-"""What readers of a release do not see yet: data and edits of seeds that came after it."""
+"""What readers do not see yet: data and edits of seeds that came after a release, or any data."""
 
 import duckdb
 
@@ -10,22 +10,28 @@ from gradelake.sql.releases import releases
 
 def not_built_yet(lake: Lake) -> str | None:
     """What to say when something is not found in the newest release, and the working catalog has
-    commits of data after it or people's seeds were edited; None where that is not so.
+    commits of data after it or people's seeds were edited, or where nothing was ever ingested; None
+    where that is not so.
 
     It also is None when the working catalog cannot be read: a reader of releases may have no right
     to it, and what was asked has been answered without it.
     """
     if lake.release is None:
-        return None
+        return _empty(lake)
     try:
         with Lake.live(lake.project) as live:
             found = releases.listed(live.connection)
             if not found or found[-1].name != lake.release:
                 return None  # an older release was asked for
             what = waiting(live, found[-1])
+            return f"{what}: `gradelake build` brings them in." if what else _empty(live)
     except (GradelakeError, duckdb.Error, OSError):
         return None
-    return f"{what}: `gradelake build` brings them in." if what else None
+
+
+def _empty(lake: Lake) -> str | None:
+    nothing = lake.nothing_ingested()
+    return str(nothing) if nothing else None
 
 
 def waiting(live: Lake, newest: releases.Release) -> str | None:

@@ -72,6 +72,7 @@ def build(
     on_total: Callable[[int], None] = lambda n: None,
     verbose: bool = False,
     at_least: float = 0,
+    of_nothing: bool = False,
 ) -> Built:
     """Run what changed through dbt, under the writer's lock; publish the result as a release.
 
@@ -84,7 +85,8 @@ def build(
     With `at_least`, raises `WorkFailed` as well where the release would have less than this share
     of the grades, judgments, run entries or topic scores of the one that readers have.
 
-    Where nothing changed there is nothing to do, and dbt is not imported; `name` then is a further
+    A lake without a collection is refused with `BadInput`, unless `of_nothing`. Where nothing
+    changed there is nothing to do, and dbt is not imported; `name` then is a further
     name for the newest release.
     """
     if name is not None and not is_name(name):
@@ -93,6 +95,9 @@ def build(
         )
     built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
+        nothing = lake.nothing_ingested()
+        if nothing and not of_nothing:
+            raise nothing
         listed = {release.name: release for release in releases.listed(lake.connection)}
         if name in releases.names(project, lake.connection):
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")

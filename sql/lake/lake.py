@@ -159,6 +159,14 @@ class Lake:
         if name not in known:
             raise BadInput(f"the lake has no collection {name!r}", did_you_mean(name, known))
 
+    def nothing_ingested(self) -> BadInput | None:
+        """What to say of a lake that has no collection yet; None of any other."""
+        if self.value("select exists (from lake.raw.collections)"):
+            return None
+        described = sorted(self.project.collections)
+        name = described[0] if len(described) == 1 else "NAME"
+        return BadInput("the lake has no collection yet", f"Bring one in: gradelake ingest {name}")
+
     def query_ids(self, collection: str) -> set[str]:
         """The topics of a collection."""
         topics = f"select query_id from {NAME}.raw.queries where collection = ?"

@@ -189,7 +189,7 @@ def attach_release(
     """
     nothing = BadInput(
         "nothing is published yet",
-        "Run `gradelake build`, or read the working catalog with --live.",
+        "Run `gradelake build` after `gradelake ingest`, or read the working catalog with --live.",
     )
     if project.on_postgres:
         attach(connection, project, read_only=True, name=alias)

@@ -2,13 +2,14 @@
 
 import csv
 import io
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from gradelake.sql.ask.book import asked, entries
+from gradelake.sql.ask.book import asked, entries, known
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.build.seeds import PACKAGED
 from gradelake.sql.common.errors import BadInput
@@ -18,7 +19,7 @@ from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import releases
 from tests.conftest import gradelake
-from tests.sql.small_lake import graders, small_lake
+from tests.sql.small_lake import graders, publish, small_lake
 
 MIN_RELEVANT = 2  # of the demo collection
 
@@ -92,6 +93,43 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(demo, measure, 
     with Lake.published(Project.find(demo)) as lake, pytest.raises(BadInput) as error:
         asked(lake, "leaderboard", {"measure": measure})
     assert re.fullmatch(hint, error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("question", "parameter"),
+    [(name, parameter) for name, entry in entries().items() for parameter in entry.parameters],
+)
+def test_no_question_answers_a_value_that_names_nothing_without_rows(
+    graded_demo, question, parameter
+):
+    with Lake.published(Project.find(graded_demo)) as lake:
+        with pytest.raises(BadInput, match=f"--{parameter} '98765': there is none"):
+            asked(lake, question, {parameter: "98765"})
+        for name in sorted(known(lake, parameter))[:30]:
+            asked(lake, question, {parameter: name})
+
+
+def test_values_that_are_words_are_named_and_are_those_of_the_marts(graded_demo):
+    wrong = gradelake(graded_demo, "sql", "@kappa", "--kind", "nonsense", code=2).stderr
+    assert "Known: binary, boxed, collapsed, graded, linear, quadratic." in wrong
+    with Lake.published(Project.find(graded_demo)) as lake:
+        for parameter, mart in (
+            ("kind", "kappa"),
+            ("property", "label_bias"),
+            ("status", "missing_grades"),
+        ):
+            there = set(lake.column(f"select distinct {parameter} from lake.marts.{mart}"))
+            assert there <= known(lake, parameter)
+            for entry in entries().values():
+                if parameter in entry.parameters:
+                    words = set(re.findall(r"\w+", entry.parameters[parameter][1])) - {"or"}
+                    assert words == known(lake, parameter)
+
+
+def test_the_beginning_of_an_items_hash_names_it(graded_demo):
+    (first, *_) = rows(graded_demo, "select item_id from rubric_items_effective order by all")
+    beginning = first["item_id"].rpartition("/")[2][:6]
+    assert rows(graded_demo, "@verify_grades", "--item_id", beginning)
 
 
 def test_the_book_is_a_line_per_question(demo):
@@ -169,7 +207,7 @@ def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path, by):
                 transaction.insert("graders", graders(f"by {kind}"))
     with Lake.published(project) as lake:
         assert lake.release == "r2"
-        assert not_built_yet(lake) is None, "none of these brings data"
+        assert "release r2" not in not_built_yet(lake), "none of these brings data"
     assert "release r2 is up to date" in {found.what for found in examine(lambda: project)}
     with Lake.writer(project) as lake:
         if by == "import":
@@ -190,6 +228,24 @@ def test_who_cannot_read_the_working_catalog_is_told_nothing_wrong(tmp_path):
         assert not_built_yet(lake) is None
     done = gradelake(tmp_path, "sql", "select 1 as one where false")
     assert done.stderr == ""
+
+
+def test_a_lake_without_a_collection_is_not_built_and_says_what_to_do(tmp_path):
+    gradelake(tmp_path, "init")
+    for words in (("build",), ("build", "--full-refresh"), ("build", "--select", "kappa")):
+        refused = gradelake(tmp_path, *words, code=2).stderr
+        assert "the lake has no collection yet\n  Bring one in: gradelake ingest mine" in refused
+    assert "after `gradelake ingest`" in gradelake(tmp_path, "sql", "@kappa", code=2).stderr
+    commits = json.loads(gradelake(tmp_path, "log", "--json").stdout)["commits"]
+    assert not [commit for commit in commits if commit["release"]]
+    with Lake.writer(Project.find(tmp_path)) as lake:
+        publish(lake, "r1")  # an older Gradelake did
+    for words in (("select 1 as one where false",), ("select 1 as one where false", "--live")):
+        told = gradelake(tmp_path, "sql", *words)
+        assert told.stdout.splitlines() == ["one", "(no rows)"]
+        assert (
+            "the lake has no collection yet\n  Bring one in: gradelake ingest mine" in told.stderr
+        )
 
 
 def test_freshness_is_as_of_now_and_of_a_release_when_one_is_named(later_folder, tmp_path):
