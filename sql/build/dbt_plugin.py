@@ -54,8 +54,10 @@ class Plugin(BasePlugin):
 
 
 def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path) -> None:
-    """Tell the models' macros where the seeds are."""
+    """Tell the models' macros where the seeds are, and DuckDB to join as the models are written: it
+    takes a table that this transaction wrote for an empty one."""
     conn.execute(f"set variable seeds_folder = {connection.quote(str(gathered))}")
+    conn.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
 
 
 class _Cursor(DuckDBCursorWrapper):

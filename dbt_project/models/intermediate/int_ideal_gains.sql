@@ -94,39 +94,44 @@ ideal_rankings as (
     (
         with
 
-        gains as (
+        best_passages as (
             select
                 ideal_rankings.part,
                 ideal_rankings.tau,
-                ideal_rankings.rank + 1 as rank,
-                ideal_rankings.taken,
-                ideal_rankings.worths,
-                candidates.passage_no,
-                candidates.intents,
-                list_sum([ideal_rankings.worths[intent] for intent in candidates.intents]) as gain
-            from ideal_rankings
-            inner join candidates using (part, tau)
+                max({
+                    'gain': list_sum(
+                        [ideal_rankings.worths[intent] for intent in candidates.intents]
+                    ),
+                    'place': -candidates.passage_no
+                }) as best
+            from candidates
+            inner join ideal_rankings using (part, tau)
             where
                 ideal_rankings.rank < (select deepest.k from deepest)
                 and not list_contains(ideal_rankings.taken, candidates.passage_no)
+            group by all
         )
 
         select
-            part,
-            tau,
-            rank,
-            gain,
-            list_append(taken, passage_no) as taken,
+            ideal_rankings.part,
+            ideal_rankings.tau,
+            ideal_rankings.rank + 1 as rank,
+            best_passages.best.gain,
+            list_append(ideal_rankings.taken, candidates.passage_no) as taken,
             [
-                case when list_contains(intents, intent) then worth / 2 else worth end
-                for worth, intent in worths
+                case when list_contains(candidates.intents, intent) then worth / 2 else worth end
+                for worth, intent in ideal_rankings.worths
             ] as worths
-        from gains
-        qualify
-            row_number() over (
-                partition by part, tau
-                order by gain desc, passage_no asc
-            ) = 1
+        from candidates
+        inner join best_passages
+            on
+                candidates.part = best_passages.part
+                and candidates.tau = best_passages.tau
+                and candidates.passage_no = -best_passages.best.place
+        inner join ideal_rankings
+            on
+                candidates.part = ideal_rankings.part
+                and candidates.tau = ideal_rankings.tau
     )
 )
 
