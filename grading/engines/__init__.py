@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from gradelake.grading.graders.grader import Grader
     from gradelake.grading.prompts.prompt import Prompt, Rendered
 
+MOST_MASS = 1.01  # that probabilities may sum to: a little above 1 is rounding
+
 
 @dataclass(slots=True)
 class Response:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradelake.grading.engines import Response
+from gradelake.grading.engines import MOST_MASS, Response
+from gradelake.grading.engines._client import Misshapen
 from gradelake.grading.prompts.prompt import WRITING
 from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
 
@@ -68,10 +69,6 @@ def _format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
-class Misshapen(ValueError):
-    """What came back is not a chat completion; the message says why."""
-
-
 def response_of(completion, form: ReplyForm) -> Response:
     """The answer in a completion.
 
@@ -116,7 +113,8 @@ def _grade_in(text: str) -> str:
 
 
 def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
-    """Of each word, from the reply's first token; None unless every word can be told by it.
+    """Of each word, from the reply's first token; None unless every word can be told by it, and
+    for what no probabilities can be.
 
     The sum over the tokens that begin one word and no other: "Y" and "Yes" are both "Yes".
     """
@@ -126,12 +124,12 @@ def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
             start = token.token.strip()
             meant = [word for word in words if start and word.startswith(start)]
             if len(meant) == 1:
-                if not token.logprob <= 0.01:  # a little above 0 is rounding; NaN is not
-                    return None
                 found[meant[0]] = found.get(meant[0], 0.0) + math.exp(token.logprob)
-    except (AttributeError, LookupError, TypeError):
+    except (AttributeError, LookupError, OverflowError, TypeError):
         return None
-    return [found[word] for word in words] if len(found) == len(words) else None
+    if len(found) < len(words) or not sum(found.values()) <= MOST_MASS:  # NaN is not
+        return None
+    return [found[word] for word in words]
 
 
 def _usage(completion) -> tuple[int | None, int | None, int | None]:
@@ -171,6 +169,8 @@ def whole_text(error: Exception) -> str:
 
 def told(error: Exception, key: str) -> str:
     """What went wrong, on one line, without the key should the server have repeated it."""
+    if isinstance(error.__cause__, Misshapen):  # as older clients wrap it
+        error = error.__cause__
     if isinstance(error, Misshapen):
         text = str(error)
     elif isinstance(error, json.JSONDecodeError):
@@ -180,7 +180,10 @@ def told(error: Exception, key: str) -> str:
     else:  # without a message in the usual place, what else the server sent
         text = str(error) if " - " in str(error) else whole_text(error)
         text = f"{type(error).__name__}: {text}"
-    if key:
-        text = text.replace(key, "***")
-    text = " ".join(text.split())
+    return short(text, key)
+
+
+def short(text: str, key: str) -> str:
+    """A server's words on one line, cut where they are long, without the key."""
+    text = " ".join((text.replace(key, "***") if key else text).split())
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."

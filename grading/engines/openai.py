@@ -12,7 +12,15 @@ from pydantic import Field
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
-from gradelake.grading.engines._chat import chat_options, response_of, retry_after, told, whole_text
+from gradelake.grading.engines._chat import (
+    chat_options,
+    response_of,
+    retry_after,
+    short,
+    told,
+    whole_text,
+)
+from gradelake.grading.engines._client import is_same_model, open_client
 from gradelake.grading.prompts.prompt import WRITING, Rendered
 from gradelake.sql.common.checked import Count, one_of
 from gradelake.sql.common.errors import BadInput, how_to_install
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _SHORTEST = 200  # characters: a passage is not halved further than this
+_NAMES = 10  # of models that answer, told of
 _TELLING = 8  # characters of a key; a shorter one may be a word of the scale
 _TOO_LONG = (
     "context length",
@@ -70,6 +79,9 @@ class Engine(Base):
             "choice",
             "how replies are held to the scale: choice (vLLM), json_schema (hosted models), none",
         ),
+        "served_as": Setting(
+            list[str], [], "other names of the model that may answer; a date after its own may"
+        ),
         "reasoning": Setting(bool, False, "a model that reasons and takes no temperature"),
         "max_passage_characters": Setting(Count, 20_000, "longer passages are cut at the end"),
     }
@@ -86,12 +98,8 @@ class Engine(Base):
                 f"the key in {settings['api_key_env']} has characters that cannot be sent",
                 "Copy it again: letters, digits and punctuation only, on one line.",
             )
-        self.client = openai.AsyncOpenAI(
-            base_url=settings["base_url"],
-            api_key=self.key or "none",  # servers of one's own often want no key
-            timeout=None,  # `_complete` limits the whole reply; this would be for each part of it
-            max_retries=0,
-        )
+        self.client = open_client(settings["base_url"], self.key)
+        self.answering = {grader.model}  # names of models that answered
         self.takes_schema = True  # until it is found out that it does not
         self.set_decoding(grader.decoding)
         self.loop = asyncio.new_event_loop()
@@ -219,8 +227,17 @@ class Engine(Base):
             except TimeoutError:
                 told = f"no reply within {settings['timeout']:g} seconds"
                 raise _Unanswered(told, f"Is it busy? Raise timeout. {_CONTINUES}") from None
-            except (openai.OpenAIError, ValueError) as error:  # 5xx; no, half or another reply
-                raise _Unanswered(self._told(error), f"Is it running? {_CONTINUES}") from None
+            except openai.APIStatusError as error:
+                if not error.response.has_redirect_location:
+                    raise self._unanswered(error) from None
+                target = short(error.response.headers["location"], self.key)
+                raise self._unusable(
+                    f"redirects to {target!r}",
+                    "Prompts go to the address in gradelake.toml only. If that is right, name it "
+                    "in base_url.",
+                ) from None
+            except (openai.OpenAIError, ValueError) as error:  # no, half or another reply
+                raise self._unanswered(error) from None
 
     async def _complete(self, messages: list[dict[str, str]]) -> Response:
         """One reply; without a schema where the server refuses the one for a text."""
@@ -242,9 +259,31 @@ class Engine(Base):
         async with asyncio.timeout(self.grader.settings["timeout"]):
             completion = await self.client.chat.completions.create(messages=messages, **options)
         response = response_of(completion, self.reading)
+        self._heed_model(getattr(completion, "model", None))
         if len(self.key) >= _TELLING:
             response.text = response.text.replace(self.key, "***")
         return response
+
+    def _heed_model(self, answering: Any) -> None:
+        """Note which model answered. Raises `EngineUnusable` where it is another one."""
+        asked = self.grader.model
+        if not answering:  # some servers do not say
+            return
+        answering = str(answering)
+        if answering in self.answering:
+            return
+        named = short(answering, self.key)
+        if answering not in self.grader.settings["served_as"] and not is_same_model(
+            asked, answering
+        ):
+            raise self._unusable(
+                f"{named!r} answers, not {asked!r}",
+                "Check model. If it is the same by another name, allow it: "
+                f'served_as = ["{named}"]. {_CONTINUES}',
+            )
+        if len(self.answering) < _NAMES:
+            self.answering.add(answering)
+            self.notes.append(f"{named!r} answers for {asked!r}")
 
     # --- telling ----------------------------------------------------------------------------------
 
@@ -255,6 +294,9 @@ class Engine(Base):
     def _key_hint(self) -> str:
         name = self.grader.settings["api_key_env"]
         return f"Is the key in {name} right?" if self.key else f"{name} holds no key."
+
+    def _unanswered(self, error: Exception) -> _Unanswered:
+        return _Unanswered(self._told(error), f"Is it running? {_CONTINUES}")
 
     def _told(self, error: Exception) -> str:
         return told(error, self.key)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradelake.grading.engines import EngineUnusable, Response
+from gradelake.grading.engines import MOST_MASS, EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
@@ -104,6 +104,8 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
                 answers = score([prompts[n] for n in group])
                 if len(answers) != len(group):
                     raise ValueError(f"{len(answers)} responses to {len(group)} prompts")
+                for answer in answers:
+                    _require_probabilities(answer.probabilities)
             except EngineUnusable:
                 raise
             except Exception as error:
@@ -119,6 +121,15 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
         if not pending:
             break
     return [responses[n] for n in range(len(prompts))]
+
+
+def _require_probabilities(probabilities: Sequence[float] | None) -> None:
+    """Raise `ValueError` for what the words of a scale cannot have."""
+    if probabilities is None:
+        return
+    mass = sum(probabilities)
+    if min(probabilities) < 0 or not mass <= MOST_MASS:  # NaN is not
+        raise ValueError(f"probabilities must be 0 or more, and sum to 1 at most: {mass:g}")
 
 
 def expectation(

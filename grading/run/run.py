@@ -37,6 +37,7 @@ class Run:
     engine_seconds: float = 0.0  # in the engine, summed over the workers
     commit_seconds: float = 0.0
     workers: int = 0
+    notes: list[str] = field(default_factory=list)  # of the engine
 
     @property
     def left(self) -> int:
@@ -107,6 +108,7 @@ def grade(
             _work(project, plan, committer, run, tell, on_progress, deadline)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
+        run.notes = list(committer.notes)
         return run
 
 

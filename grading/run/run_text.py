@@ -88,6 +88,7 @@ def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
         "retried": run.retried,
         "stopped": run.stopped,
         "out_of_time": run.out_of_time,
+        "notes": run.notes,
         **run.counts,
         "workers": run.workers,
         "seconds": round(run.seconds, 3),
@@ -114,6 +115,8 @@ def print_run(request: Request, run: "Run") -> None:
         f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
         f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {what or 'none'}"
     )
+    for note in run.notes:
+        console.warn(f"note: {note}")
     if counts["cut"]:
         cut = counted(counts["cut"], "passages", "were")
         console.say(f"{cut} too long for the model and cut at the end")

@@ -18,6 +18,7 @@ class Graded:
     content: bytes | None = None
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0  # in the engine
+    notes: list[str] = field(default_factory=list)  # of the engine, for people
 
 
 def shared_mark(staging: Path, batch_id: str) -> Path:

@@ -44,6 +44,7 @@ class Committer:
             ),
             0,
         )
+        self.notes: dict[str, None] = {}  # of engines, each once
         self._what = f"{collection} {grader.name}"
         self.commit_seconds = 0.0
         self._began = False
@@ -148,6 +149,7 @@ class Committer:
         assert graded.file is not None  # an account has its rows here or there
         self._waiting.append(Path(graded.file))
         self._add(graded.counts)
+        self.notes |= dict.fromkeys(graded.notes)
         self.commit_if_due()
 
     def commit_if_due(self) -> None:
@@ -228,6 +230,7 @@ class Committer:
             "started_at": self._started_at,
             "finished_at": None if state == "running" else utc_now(),
             "state": state,
+            "notes": list(self.notes) or None,
         }
         transaction.insert("grading_batches", pl.DataFrame([row]))
 

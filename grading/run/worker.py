@@ -43,7 +43,9 @@ class Worker:
         assert self.engine is not None
         started = time.perf_counter()
         answered = ask(self.grader, self.engine.score, chunk)
-        return self.write(chunk, answered, time.perf_counter() - started)
+        graded = self.write(chunk, answered, time.perf_counter() - started)
+        graded.notes, self.engine.notes = self.engine.notes, []
+        return graded
 
     def write(
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0

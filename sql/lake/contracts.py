@@ -175,6 +175,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_times("started_at"),
         **_optional(pl.Datetime("us"), "finished_at"),
         "state": _one_of("running", "done", "stopped", "failed"),
+        **_optional(pl.List(pl.String), "notes"),
     },
     "pipeline_runs": {
         **_texts("run_id", "command", "arguments"),

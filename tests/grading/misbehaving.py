@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -40,8 +40,10 @@ class Reply:
     drip: float = 0.0
     stated_length: int | None = None  # more than there is: the body breaks off
     hang_up: bool = False  # no reply at all
+    endless: bool = False  # the body again and again
 
 
+ASKED_FOR = "the model that was asked for"
 Script = Reply | Callable[[Asked], Reply]
 
 
@@ -51,6 +53,7 @@ def answer(
     usage: Any = None,
     logprobs: Any = None,
     finish_reason: str = "stop",
+    model: Any = ASKED_FOR,
 ) -> Reply:
     """A chat completion; `logprobs` are (token, logprob) pairs of its first token."""
     if isinstance(logprobs, list):
@@ -74,7 +77,7 @@ def answer(
             "id": "1",
             "object": "chat.completion",
             "created": 1,
-            "model": "m",
+            "model": model,
             "choices": [choice],
             "usage": usage,
         },
@@ -145,7 +148,9 @@ class Server:
             word = next((word for word in self._scripts if word and word in asked.text), "")
             script = self._scripts.get(word) or [answer()]
             reply = script.pop(0) if len(script) > 1 else script[0]
-        return reply if isinstance(reply, Reply) else reply(asked)
+        reply = reply if isinstance(reply, Reply) else reply(asked)
+        model = json.dumps(asked.body.get("model"))
+        return replace(reply, body=reply.body.replace(b'"%s"' % ASKED_FOR.encode(), model.encode()))
 
     @contextmanager
     def counted(self):
@@ -173,10 +178,13 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
             headers = {name.lower(): value for name, value in self.headers.items()}
-            text = body["messages"][-1]["content"] if self.path.endswith("completions") else ""
+            text = body["messages"][-1]["content"] if "messages" in body else self.path
             with server.counted():
                 reply = server.reply_to(Asked(time.monotonic(), text, headers, body))
                 time.sleep(reply.delay)
@@ -189,7 +197,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 return
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.kind)
-            self.send_header("Content-Length", str(reply.stated_length or len(reply.body)))
+            if not reply.endless:
+                self.send_header("Content-Length", str(reply.stated_length or len(reply.body)))
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
@@ -198,6 +207,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                     self.wfile.write(bytes([byte]))
                     time.sleep(reply.drip)
             else:
+                self.wfile.write(reply.body)
+            while reply.endless:
                 self.wfile.write(reply.body)
             if reply.stated_length:
                 self.close_connection = True

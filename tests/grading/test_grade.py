@@ -61,6 +61,9 @@ class Engine(Base):
     def nonsense(self, word):
         return Response("as an AI language model")
 
+    def too_sure(self, word):
+        return Response("3", probabilities=[1.0] * 6)
+
     def slow(self, word):
         time.sleep(0.5)
         return self.fine(word)
@@ -163,6 +166,15 @@ def test_an_exception_costs_only_the_pair_at_fault(stumbling):
     assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
     errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
     assert errors == {"RuntimeError: stumbled over steel"}
+
+
+@pytest.mark.slow
+def test_probabilities_that_cannot_be_fail_the_pair_they_are_of(stumbling):
+    stumble(stumbling, steel="too_sure")
+    run = stumbling.grade("judge")
+    assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
+    errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
+    assert errors == {"ValueError: probabilities must be 0 or more, and sum to 1 at most: 6"}
 
 
 @pytest.mark.slow

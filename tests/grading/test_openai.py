@@ -1,5 +1,6 @@
 """The engine `openai`, against a server that misbehaves in every way its replies could."""
 
+import gzip
 import math
 import re
 import time
@@ -34,10 +35,12 @@ def engine(tmp_path, server):
     project = Judged(tmp_path / "project")
 
     def make(prompt: str = "question_self_rating", **settings) -> Engine:
-        settings = {**QUICK, "base_url": server.url, "parser": "strict", **settings}
+        settings = {"model": "m", "base_url": server.url, "parser": "strict", **QUICK, **settings}
         if prompt == "question_answer":
             settings["parser"] = "answer"
-        grader = project.grader("gpt", engine="openai", model="m", prompt=prompt, **settings)
+        grader = project.grader(
+            "gpt", engine="openai", prompt=prompt, **({"model": "m"} | settings)
+        )
         made.append(Engine(grader))
         return made[-1]
 
@@ -219,6 +222,32 @@ def test_a_reply_that_takes_too_long_is_not_waited_for(server, engine, slow):
     assert time.monotonic() - started < 6
 
 
+LONG = answer("3" * 10_000_000).body
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(LONG),
+        Reply(b" " * 65536, endless=True),
+        Reply(b"no" * 65536, status=500, endless=True),
+        Reply(gzip.compress(LONG), headers={"Content-Encoding": "gzip"}),
+    ],
+)
+def test_a_reply_without_end_is_not_read_to_its_end(server, engine, reply):
+    server.on("steel", reply)
+    started = time.monotonic()
+    response = ask(engine(), "steel")
+    assert response.error == "the reply is longer than 4 MiB"
+    assert time.monotonic() - started < 10
+
+
+def test_a_reply_that_is_compressed_is_read(server, engine):
+    body = gzip.compress(answer("4", model="m").body)
+    server.on("steel", Reply(body, headers={"Content-Encoding": "gzip"}))
+    assert ask(engine(), "steel").text == "4"
+
+
 def test_an_error_as_long_as_a_page_is_cut(server, engine):
     server.on("steel", refuse(500, "very " * 1000))
     assert 400 < len(ask(engine(), "steel").error) < 600
@@ -358,6 +387,73 @@ def test_a_hiccup_of_the_whole_endpoint_is_outlived(server, engine):
     assert [response.text for response in responses] == ["3", "3"]
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(server, engine, status):
+    """Prompts, passages and key are for the address in the file, and for no other."""
+    elsewhere = Server()
+    try:
+        target = f"{elsewhere.url}/chat/completions"
+        server.on("", Reply(status=status, headers={"Location": target}))
+        with pytest.raises(EngineUnusable, match=f"redirects to '{target}'") as caught:
+            ask(engine(), "steel", tries=3)
+        assert "If that is right, name it in base_url" in caught.value.hint
+        assert elsewhere.asked == []
+    finally:
+        elsewhere.stop()
+
+
+# --- who answers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "answering"),
+    [
+        ("gpt-4o", "gpt-4o"),
+        ("gpt-4o", "gpt-4o-2024-08-06"),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022"),
+        ("gpt-4", "gpt-4-0613"),
+        ("gemini-1.5-flash", "models/gemini-1.5-flash-002"),
+        ("openai/gpt-4o", "gpt-4o"),
+        ("Qwen/Qwen2.5-7B-Instruct", "qwen/qwen2.5-7b-instruct"),
+        ("gpt-4o", None),  # some servers do not say
+        ("gpt-4o", ""),
+    ],
+)
+def test_the_model_or_a_dated_one_of_its_name_answers(server, engine, asked, answering):
+    server.on("", answer(model=answering))
+    assert ask(engine(model=asked), "steel").text == "3"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answering"),
+    [
+        ("gpt-4o", "gpt-4o-mini"),
+        ("gpt-4o", "gpt-4o-mini-2024-07-18"),
+        ("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"),
+        ("gpt-4o-2024-08-06", "gpt-4o"),
+        ("meta-llama/Llama-3.1-8B", "somebody/Llama-3.1-8B"),
+        ("m", 7),
+        ("m", ["m"]),
+    ],
+)
+def test_another_model_than_the_one_asked_for_stops_the_run(server, engine, asked, answering):
+    server.on("", answer(model=answering))
+    with pytest.raises(
+        EngineUnusable, match=re.escape(f"{str(answering)!r} answers, not {asked!r}")
+    ) as caught:
+        ask(engine(model=asked), "steel", tries=3)
+    assert f'served_as = ["{answering}"]' in caught.value.hint
+    assert len(server.asked) == 1
+
+
+def test_a_grader_may_allow_other_names_of_its_model(server, engine):
+    server.on("", answer(model="our-deployment"))
+    gpt = engine(model="gpt-4o", served_as=["our-deployment"])
+    assert ask(gpt, "steel").text == "3"
+    assert gpt.notes == ["'our-deployment' answers for 'gpt-4o'"]
+    assert gpt.grader.grader_id != engine(served_as=[]).grader.grader_id
+
+
 # --- what is asked --------------------------------------------------------------------------------
 
 
@@ -435,6 +531,7 @@ def test_every_way_to_begin_a_word_counts(server, engine):
         [*LOGPROBS[:5], ("5", 900.0)],
         [*LOGPROBS[:5], ("5", "high")],
         [*LOGPROBS[:5], ("5", math.nan)],
+        [(str(grade), 0.0) for grade in range(6)],  # 1 each
         [*LOGPROBS[:5], (None, -1.0)],
         {"content": []},
         {"content": [{"token": "3"}]},
@@ -557,3 +654,13 @@ def test_the_same_command_goes_on_when_the_endpoint_is_back(gpt, server):
     server.on("", answer("3"))
     run = gpt.grade("gpt")
     assert (run.counts["ok"], run.exit_code, len(gpt.grades("gpt"))) == (12, 0, 12)
+
+
+def test_the_lake_says_which_models_answered(gpt, server):
+    server.on("steel", answer("3", model="m-2025-01-31"))
+    server.on("", answer("3", model="m-2024-08-06"))
+    run = gpt.grade("gpt")
+    told = ["'m-2024-08-06' answers for 'm'", "'m-2025-01-31' answers for 'm'"]
+    assert sorted(run.notes) == told
+    ((notes,),) = gpt.rows("select list_sort(notes) from lake.raw.grading_batches")
+    assert notes == told

@@ -9,7 +9,7 @@ import pytest
 
 from gradelake.sql.common.errors import BadInput
 from tests import command_line
-from tests.grading.misbehaving import Reply, Server, answer, echo
+from tests.grading.misbehaving import Reply, Server, answer, echo, sent
 from tests.search import texts
 
 pytestmark = pytest.mark.slow
@@ -56,12 +56,12 @@ def grade(judged, *options: str, before: tuple[str, ...] = ()):
 
 
 def lake_text(judged) -> str:
-    """All that the raw tables hold, as SQL shows it."""
+    """All that the tables and views of the lake hold, as SQL shows it."""
     tables = judged.rows(
-        "select table_name from information_schema.tables "
-        "where table_catalog = 'lake' and table_schema = 'raw'"
+        "select table_schema, table_name from information_schema.tables "
+        "where table_catalog = 'lake'"
     )
-    return repr([judged.rows(f'select * from lake.raw."{name}"') for (name,) in tables])
+    return repr([judged.rows(f'select * from lake."{schema}"."{name}"') for schema, name in tables])
 
 
 def where_it_is(word: str, judged, logs: Path, *done) -> list[str]:
@@ -100,6 +100,67 @@ def test_the_key_is_nowhere_whatever_the_endpoint_does_with_it(gpt, server, logs
     assert {"output 0", "output 1", "the lake"} <= set(found)
     assert any(place.endswith("decoded") for place in found)
     assert any("raylet" in place for place in texts(logs))
+
+
+def everywhere(status: int = 200):
+    """A reply that repeats the key wherever a reply has room for words."""
+
+    def reply(asked):
+        bearer = asked.headers["authorization"]
+        body = {
+            "id": bearer,
+            "object": bearer,
+            "model": "m-2024-08-06",
+            "system_fingerprint": bearer,
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": bearer,
+                    "message": {
+                        "role": bearer,
+                        "content": f"3 {bearer}",
+                        "refusal": bearer,
+                        "reasoning_content": bearer,
+                    },
+                    "logprobs": {"content": [{"token": bearer, "top_logprobs": [bearer]}]},
+                }
+            ],
+            "usage": {"prompt_tokens": bearer, bearer: bearer},
+            "error": {"message": bearer, "code": bearer},
+        }
+        headers = {"Retry-After": bearer, "X-Request-Id": bearer, "Server": bearer, "Via": bearer}
+        return sent(body, status=status, headers=headers)
+
+    return reply
+
+
+def redirect(asked):
+    return Reply(status=307, headers={"Location": f"/{asked.headers['authorization']}"})
+
+
+def another_model(asked):
+    return answer(model=asked.headers["authorization"])
+
+
+def test_the_key_is_nowhere_however_a_reply_repeats_it(gpt, server, logs):
+    refused = []
+    for reply in (redirect, another_model, everywhere(500), everywhere(404)):
+        server.on("", reply)
+        refused.append(grade(gpt, before=("--debug",)))
+    server.on("steel", everywhere(400))
+    server.on("", everywhere())
+    done = grade(gpt, "--json", before=("--debug",))
+    folder = gpt.project.file.parent
+    built = command_line.run_apart(folder, "build")
+    assert [one.returncode for one in (*refused, done, built)] == [1, 1, 1, 1, 3, 0], done.stderr
+    assert "redirects to '/Bearer ***'" in refused[0].stderr
+    assert "'Bearer ***' answers, not 'm'" in refused[1].stderr
+    assert json.loads(done.stdout)["notes"] == ["'m-2024-08-06' answers for 'm'"]
+
+    assert where_it_is(KEY, gpt, logs, *refused, done, built) == []
+    found = where_it_is("3 Bearer ***", gpt, logs)
+    assert "the lake" in found
+    assert any(place.endswith("decoded") for place in found)
 
 
 def test_a_key_in_the_file_is_refused_and_not_repeated(judged):

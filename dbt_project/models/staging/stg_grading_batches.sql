@@ -13,5 +13,6 @@ select
     wall_seconds,
     started_at,
     finished_at,
-    state
+    state,
+    notes
 from {{ source('raw', 'grading_batches') }}

@@ -1,0 +1,59 @@
+"""A client of OpenAI's API for servers that nobody vouches for."""
+
+import re
+from typing import Any
+
+LONGEST_REPLY = 4 << 20  # bytes: reasoning of 100,000 words is less
+_DATED = re.compile(r"[-@](\d{3,4}|\d{8}|\d{4}-\d\d-\d\d)")
+
+
+class Misshapen(ValueError):
+    """What came back is not a chat completion; the message says why."""
+
+
+def open_client(base_url: str, key: str) -> Any:
+    """A client that follows no redirect, tries once, and reads no reply without end.
+
+    Proxies of the environment are used. Raises `Misshapen` for a reply that is too long.
+    """
+    import openai
+
+    class Client(openai.DefaultAsyncHttpxClient):
+        async def send(self, request: Any, **options: Any) -> Any:
+            streamed = await super().send(request, **(options | {"stream": True}))
+            content = bytearray()
+            try:
+                async for part in streamed.aiter_bytes():  # as it is once decompressed
+                    content += part
+                    if len(content) > LONGEST_REPLY:
+                        raise Misshapen(f"the reply is longer than {LONGEST_REPLY >> 20} MiB")
+            finally:
+                await streamed.aclose()
+            headers = streamed.headers.copy()
+            for of_transfer in ("content-encoding", "content-length", "transfer-encoding"):
+                headers.pop(of_transfer, None)
+            return type(streamed)(
+                streamed.status_code, headers=headers, content=bytes(content), request=request
+            )
+
+    return openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=key or "none",  # servers of one's own often want no key
+        timeout=None,  # whoever asks limits the whole reply; this would be for each part of it
+        max_retries=0,
+        http_client=Client(follow_redirects=False, timeout=None),
+    )
+
+
+def is_same_model(asked: str, answering: str) -> bool:
+    """Whether a model may answer for the one asked for: it has its name, or its name and a date.
+
+    Some servers leave out whose model it is, or add it: `openai/gpt-4o`.
+    """
+    asked, answering = asked.lower(), answering.lower()
+    if ("/" in asked) != ("/" in answering):
+        asked, answering = asked.rpartition("/")[2], answering.rpartition("/")[2]
+    if asked == answering:
+        return True
+    undated = asked.removesuffix("-latest")
+    return answering.startswith(undated) and bool(_DATED.fullmatch(answering[len(undated) :]))
