@@ -5,23 +5,35 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 # version of these rules; part of every grader's id, because they change what a model reads
-RENDERING = 1
+RENDERING = 2
 
-# Control tokens of chat templates and tokenizers: `<|im_end|>` and all of its kind (also with
-# DeepSeek's full-width bar), Llama's `[INST]` and `<<SYS>>`, Gemma's turns, T5's sentinels, BERT's
-# marks, and the tags between which models reason or call tools. Only the first character is
-# consumed, so tokens that overlap are all broken, and a broken one is not broken again.
-_NAMES = (
-    "s|bos|eos|pad|unk|mask|cls|sep|think|thinking|reasoning|start_of_turn|end_of_turn|"
-    "start_of_image|end_of_image|sys|system|user|assistant|human|bot|tool_call|tool_response|"
-    r"extra_id_\d+|unused_?\d+|reserved_special_token_\d+|start_of_role|end_of_role|end_of_text|"
-    "endoftext"
+# Control tokens of chat templates and tokenizers. Only the first character is consumed, so tokens
+# that overlap are all broken, and a broken one is not broken again.
+_TAGS = (
+    r"[^\W_]+(?:_[^\W_]+)+|"  # <end_of_turn>, <fim_prefix>, <extra_id_0>: no HTML has a _
+    r"s|bos|eos|pad|unk|mask|cls|sep|sop|eop|eod|eoh|eoa|endoftext|unused\d+|"
+    "system|sys|user|assistant|human|ai|bot|role|\u7528\u6237|"
+    "think|thinking|thought|reasoning|answer|tools|toolcall|functions|"
+    "image|global-img|filename|reponame"
 )
+_CALLS = "function|invoke|parameter"  # these have attributes
+_MARKS = (  # in brackets
+    r"inst|system_prompt|available_tools|tool_calls|tool_results|tool_content|img|"
+    r"gmask|smask|mask|cls|sep|pad|unk|bos|eos|unused\d+|round \d+"
+)
+_CAPITALS = "THINK|ARGS|AUDIO|PREFIX|MIDDLE|SUFFIX|USER|BOT|NLG|NLU|S2S|[A-Z]+(?:_[A-Z0-9]+)+"
 _TOKEN = re.compile(
-    rf"<(?=[|\uff5c]|/?(?:{_NAMES})>|</?sys>>)"
-    r"|\[(?=/?(?:inst|system_prompt|available_tools|tool_calls|tool_results|tool_content|img|"
-    r"gmask|mask|cls|sep|pad|unk|bos|eos|unused\d+)\])",
+    rf"<(?=[|\uff5c]|\w+\||/?(?:\w+:)?(?:(?:{_TAGS})>|(?:{_CALLS})[ =>])|</?sys>>)"
+    rf"|\[(?=\||/?(?:{_MARKS}|(?-i:{_CAPITALS}))\])"
+    r"|>(?=>(?-i:[A-Z]+(?:_\d+)?)<<)"  # Falcon
+    r"|\](?=~!?b[\]\[])|\[(?=e~\[)",  # MiniMax
     re.IGNORECASE,
+)
+# Turns in plain words, at the beginning of a line (Vicuna's anywhere): the colon is moved off.
+_TURN = re.compile(
+    r"(?:^[ \t]*(?:### ?|GPT4 Correct )?(?:human|user|assistant|system)|^[\u95ee\u7b54]"
+    r"|^### ?(?:instruction|input|response)|(?-i:\b(?:USER|ASSISTANT)))(?=[:\uff1a])",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 # Joiners are letters' spelling in the scripts from Hebrew to Tibetan, Myanmar and Khmer: kept
@@ -40,7 +52,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def neutralise(text: str) -> str:
     """The text without what could speak to the model or its tokenizer in the prompt's place.
 
-    Control tokens of the usual families get a space after their first character. Control
+    Control tokens of the usual families get a space after their first character, turns in plain
+    words one before their colon. Control
     characters other than newline and tab, direction marks, and zero-width characters are removed;
     other line breaks become newlines; lone surrogates become U+FFFD. Doing it twice changes
     nothing more. Ordinary text is returned as it is.
@@ -50,8 +63,10 @@ def neutralise(text: str) -> str:
         text = _LINE_BREAK.sub("\n", text)
         text = _INVISIBLE.sub("", text)
         text = _SURROGATE.sub("\ufffd", text)
-    if "<" in text or "[" in text:
+    if "<" in text or "[" in text or "]~" in text:
         text = _TOKEN.sub(_broken, text)
+    if ":" in text or "\uff1a" in text:
+        text = _TURN.sub(_broken, text)
     return text
 
 
