@@ -7,6 +7,7 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import named
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
@@ -74,7 +75,7 @@ def _print_outcome(outcome) -> None:
         console.warn(f"note: {warning}")
     for became, shown in outcome.inbox.as_object().items():
         if shown:
-            console.say(f"inbox: {became} {', '.join(shown)}")
+            console.say(f"inbox: {became} {', '.join(map(named, shown))}")
     if outcome.counts:
         what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in outcome.counts.items())
         console.say(f"{outcome.collection}: wrote {what} in {console.duration(outcome.seconds)}")

@@ -15,6 +15,7 @@ from gradelake.sql.build import changes, parsed, seeds
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.interrupts import held, is_interruption, n_interrupted
+from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
@@ -214,7 +215,12 @@ def run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared) -> N
     result = invoke_dbt([*command, *dbt_arguments], on_event, shared)
     if not result.success:
         _refuse_wrong_seeds(lake, result.result)
-        words = "\n  ".join(failures) or str(result.exception or "no reason given")
+        # what comes after the first fault of a transaction says no more than that there was one
+        told = [each for each in failures if "Current transaction is aborted" not in each]
+        words = "\n  ".join(told or failures) or str(result.exception or "no reason given")
+        if known := in_plain_words(Exception((told or failures or [words])[0])):
+            message = f"{known.message}; readers keep the last release"
+            raise WorkFailed(message, known.hint)
         raise WorkFailed(
             f"dbt could not build the lake; readers keep the last release\n  {words}",
             "Run again with --verbose to see dbt at work.",

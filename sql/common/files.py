@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.problems import Problems, named, reject
 from gradelake.sql.common.project import Project
 
 if TYPE_CHECKING:  # commands that read one small file need not wait for it
@@ -65,12 +65,14 @@ def sha256_of(path: Path) -> str:
 
 
 def check_file_name(shown: str) -> None:
-    """Raise `Rejected` for a file whose name is not UTF-8: the lake could not say where rows came
-    from."""
+    """Raise `Rejected` for a file whose name is not UTF-8 or more than a line: the lake could not
+    say where rows came from."""
     try:
         shown.encode()
     except UnicodeEncodeError:
         raise reject(shown, None, "the file's name is not UTF-8", "Rename it.") from None
+    if named(shown) != shown:
+        raise reject(shown, None, "the file's name holds a line break or the like", "Rename it.")
 
 
 def read(path: Path, shown: str, max_line: int = MAX_TEXT_LINE) -> bytes:

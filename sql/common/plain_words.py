@@ -1,6 +1,7 @@
 """A full disk, a locked catalog, a server, bucket or file that is gone: what to do about it."""
 
 import errno
+import os
 import re
 
 import duckdb
@@ -18,7 +19,16 @@ _DAMAGED = re.compile(
 # what is left of a session whose PostgreSQL server went away, at its first query and at later ones
 _SERVER_GONE = re.compile(
     r"server closed the connection|terminating connection|no connection to the server"
-    r"|from DuckLake: Current transaction is aborted"
+    r"|from DuckLake: Current transaction is aborted|the database system is (shutting|starting)"
+    r'|Unable to connect to Postgres|Failed to execute query "ROLLBACK"'
+)
+_NO_RIGHT = re.compile(
+    r"cannot execute [A-Z ]+ in a read-only transaction|permission denied for [a-z]+ \"?\w+\"?"
+)
+_KEPT_FROM_US = (errno.EROFS, errno.EACCES, errno.EPERM)
+_CLOSED = re.compile(
+    r'(?:Cannot open file|Failed to create directory) "([^"]+)": '
+    r"(Read-only file system|Permission denied)"
 )
 
 
@@ -37,10 +47,20 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
             f"{_NOTHING_LOST} Close what has it open (an SQLite shell, a backup tool), and run it "
             "again.",
         )
+    if refused := _NO_RIGHT.search(text):
+        return WorkFailed(
+            f"this PostgreSQL login may not do that: {refused[0]}",
+            f"{_NOTHING_LOST} Name a login that may in [lake] of gradelake.toml; SECURITY.md says "
+            "which there are.",
+        )
+    if isinstance(error, OSError) and error.filename and error.errno in _KEPT_FROM_US:
+        return cannot_be_used(str(error.filename), os.strerror(error.errno))
+    if closed := _CLOSED.search(text):
+        return cannot_be_used(closed[1], closed[2])
     if _SERVER_GONE.search(text):
         return WorkFailed(
             "the connection to the lake's catalog was lost: was its PostgreSQL server restarted?",
-            f"{_NOTHING_LOST} Run it again.",
+            f"{_NOTHING_LOST} Run it again once it answers.",
         )
     if lost := _LOST.search(text):
         return WorkFailed(
@@ -53,6 +73,14 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
             "If it is the lake's, `gradelake lake verify` says who is hit, and what to do.",
         )
     return None
+
+
+def cannot_be_used(place: str, reason: str) -> WorkFailed:
+    """A place that the system keeps from us."""
+    return WorkFailed(
+        f"{place} cannot be used: {reason}",
+        f"{_NOTHING_LOST} Run it as a user, and on a file system, that may write there.",
+    )
 
 
 def bucket_error(error: BaseException) -> WorkFailed | None:

@@ -1,5 +1,6 @@
 """What is wrong with an input, where, and what to do: the reports of all that read files."""
 
+import re
 from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +15,12 @@ if TYPE_CHECKING:  # together a second to import, and most problems need neither
 SHOWN = 10  # problems printed for one file; the rest are counted
 REPAIR = "Fix or remove these lines and ingest again."
 MAX_MESSAGE = 300  # characters; what is quoted from a file may have no end
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def named(file: str) -> str:
+    """A file's name on one line: control characters as escapes."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], file)
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Problem:
             object.__setattr__(self, "message", shorter)
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line else self.file
+        where = named(self.file) + (f":{self.line}" if self.line else "")
         return f"{where}: {self.message}"
 
 
@@ -58,7 +65,7 @@ class Rejected(BadInput):
         more = self.total - len(self.problems)
         return [
             *(str(problem) for problem in self.problems),
-            *([f"{self.file}: and {more:,} more like these"] if more else []),
+            *([f"{named(self.file)}: and {more:,} more like these"] if more else []),
             f"  what to do: {self.hint}",
         ]
 

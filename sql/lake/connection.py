@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.common.plain_words import bucket_error
+from gradelake.sql.common.plain_words import bucket_error, cannot_be_used
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.identity import ID, LostCatalog, first_id
@@ -126,6 +126,8 @@ def attach(
     reader. Only with `create` is a lake made where there is none. Raises `LostCatalog` where there
     was one, and `WorkFailed` without showing connection strings, which may hold a password.
     """
+    if not read_only:
+        _require_writable(project)
     _bound_memory(connection, project)
     options = [f"DATA_PATH {quote(data_path(project))}", "OVERRIDE_DATA_PATH true"]
     if read_only:
@@ -167,6 +169,14 @@ def attach(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
             f"{full}Run `gradelake doctor` for details.",
         ) from None
+
+
+def _require_writable(project: Project) -> None:
+    """Raise `WorkFailed` where the system lets nothing be written to the lake."""
+    local = [] if project.on_postgres else [str(project.lake_path)]
+    for folder in (*local, data_path(project).rstrip("/")):
+        if os.path.exists(folder) and not os.access(folder, os.W_OK):
+            raise cannot_be_used(folder, "it is read-only for this user")
 
 
 def _attached(connection: duckdb.DuckDBPyConnection, project: Project, begun: str) -> bool:
@@ -308,7 +318,7 @@ def _reason(error: Exception, project: Project) -> str:
     if project.on_postgres:
         from gradelake.sql.lake.postgres import without_secrets
 
-        return without_secrets(first, project)
+        return without_secrets(first, project).rpartition('Postgres at "***": ')[2]
     return first
 
 

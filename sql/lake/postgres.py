@@ -26,7 +26,10 @@ def connect(project: Project) -> "psycopg.Connection":
         return psycopg.connect(project.dsn, autocommit=True)
     except psycopg.Error as error:
         reason = without_secrets(str(error).splitlines()[0], project)
-        raise WorkFailed(f"the PostgreSQL catalog cannot be reached: {reason}") from None
+        raise WorkFailed(
+            f"the PostgreSQL catalog cannot be reached: {reason}",
+            "Is its server running, and may this login use it?",
+        ) from None
 
 
 @contextmanager

@@ -184,6 +184,24 @@ def test_a_name_that_is_not_utf_8_is_quarantined_and_stops_nothing(boxed):
     assert "cannot be used as a system's name" in reason.read_text(encoding="utf-8")
 
 
+def test_a_name_of_two_lines_is_quarantined_and_told_in_one(boxed):
+    answer = '{"system": "writer", "query_id": "q1", "text": "Scattering."}'
+    arrive(boxed, "two\nlines.run", GOOD)
+    arrive(boxed, "more\tof\x1b[31mthem.jsonl", [answer])
+    done = boxed.gradelake("ingest", "tiny")
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[:4] == [
+        "in [1]/two\\nlines.run: 'two\\nlines' cannot be used as a system's name",
+        "  what to do: Rename the file: letters, digits and . _ + = @ - only, a letter or digit "
+        "first.",
+        "in [1]/more\\tof\\x1b[31mthem.jsonl: the file's name holds a line break or the like",
+        "  what to do: Rename it.",
+    ]
+    told = "quarantined in [1]/more\\tof\\x1b[31mthem.jsonl, in [1]/two\\nlines.run\n"
+    assert told in done.stdout
+    assert boxed.systems() == {"good"}
+
+
 def test_a_name_as_long_as_can_be_is_put_away_all_the_same(boxed):
     arrive_as(boxed, b"x" * 251 + b".run")
     arrive_as(boxed, b"-" + b"y" * 250 + b".run")

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.postgres import advisory_lock
 from tests import command_line
 from tests.conftest import gradelake
-from tests.postgres_server import new_database, postgres_server
+from tests.postgres_server import new_database, postgres_server, restart_server
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +27,35 @@ def catalog():
 def grader_id(folder: Path) -> str:
     planned = gradelake(folder, "plan", "demo", "--grader", "lexical_direct", "--json")
     return json.loads(planned.stdout)["plans"][0]["grader_id"]
+
+
+def test_a_server_that_crashes_under_a_build_is_named_in_one_sentence(demo, catalog, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
+    place = new_database(catalog, "crashing")
+    config = folder / "gradelake.toml"
+    config.write_text(config.read_text().replace("[lake]\n", f'[lake]\ncatalog = "{place}"\n'))
+    gradelake(folder, "ingest", "demo")
+    build = subprocess.Popen(
+        [sys.executable, "-m", "gradelake", "build"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (folder / "lake" / "data" / "intermediate").exists():
+        assert build.poll() is None, build.communicate()
+        time.sleep(0.05)
+    restart_server(place.removeprefix("postgres:"))
+    _, errors = build.communicate(timeout=300)
+    assert build.returncode == 1
+    assert errors[errors.index("error: ") :].splitlines() == [
+        "error: the connection to the lake's catalog was lost: was its PostgreSQL server "
+        "restarted?; readers keep the last release",
+        "  What was committed before stays, and nothing half-done is in the lake. "
+        "Run it again once it answers.",
+    ]
+    gradelake(folder, "build")
 
 
 def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):

@@ -17,6 +17,7 @@ from gradelake.sql.common.errors import GradelakeError, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.verify import verify
+from tests import command_line
 from tests.places import REPOSITORY
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
@@ -68,6 +69,24 @@ def test_a_reader_sees_tables_that_a_writer_makes_later(lake):
         transaction.run("create table {lake}.marts.later as select 7 as seven")
     with Lake.live(lake["analyst"]) as opened:
         assert opened.value("select seven from lake.marts.later") == 7
+
+
+@pytest.mark.parametrize("command", ["release keep r1", "lake tidy", "nightly"])
+def test_a_reader_that_writes_is_told_so_in_one_sentence(lake, command):
+    folder = lake["analyst"].folder
+    settings = folder / "gradelake.toml"
+    if "[collections" not in settings.read_text():
+        with settings.open("a") as file:
+            file.write('[collections.c]\nqueries = "topics.tsv"\n')
+    done = command_line.run(folder, *command.split())
+    assert done.returncode == 1
+    what, hint = done.stderr[done.stderr.index("error: ") :].splitlines()
+    assert re.fullmatch(
+        "error: this PostgreSQL login may not do that: "
+        "cannot execute [A-Z ]+ in a read-only transaction",
+        what,
+    )
+    assert "SECURITY.md says which there are" in hint
 
 
 def test_a_reader_writes_nothing_whatever_it_attaches(lake):

@@ -4,6 +4,7 @@ from typing import Any
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import named
 
 
 def show(summary: dict[str, Any], seconds: float) -> None:
@@ -51,7 +52,7 @@ def _show_came_in(came_in: list[dict[str, Any]]) -> None:
         console.say(f"  {each['collection']}: {said}{f' ({files})' if files else ''}")
         for what in ("accepted", "waiting"):
             if each[what]:
-                console.say(f"    {what} {', '.join(each[what])}{_more(each, what)}")
+                console.say(f"    {what} {', '.join(map(named, each[what]))}{_more(each, what)}")
         for what in ("quarantined", "rejected"):
             for refusal in each[what]:
                 n = refusal["n_problems"] - 1

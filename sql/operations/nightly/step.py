@@ -21,6 +21,7 @@ from typing import IO, Any
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError, masked
 from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.problems import Problem
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.transaction import NIGHT
 from gradelake.sql.operations.nightly import WEBHOOK
@@ -175,8 +176,7 @@ def _pass_on(stream: IO[bytes], tail: deque[str], tell: Callable[[str], None]) -
 def refusal(rejected: dict[str, Any]) -> str:
     """The first problem of an input that an ingest refused."""
     first = rejected["problems"][0]
-    where = f"{first['file']}:{first['line']}" if first["line"] else first["file"]
-    return f"{where}: {first['message']}"
+    return str(Problem(**first))
 
 
 def _last_object(out: IO[bytes]) -> dict[str, Any] | None:
