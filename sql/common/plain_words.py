@@ -47,9 +47,9 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
             f"{_NOTHING_LOST} Close what has it open (an SQLite shell, a backup tool), and run it "
             "again.",
         )
-    if refused := _NO_RIGHT.search(text):
+    if no_right := _NO_RIGHT.search(text):
         return WorkFailed(
-            f"this PostgreSQL login may not do that: {refused[0]}",
+            f"this PostgreSQL login may not do that: {no_right[0]}",
             f"{_NOTHING_LOST} Name a login that may in [lake] of gradelake.toml; SECURITY.md says "
             "which there are.",
         )
