@@ -10,6 +10,8 @@ from typing import Any
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.lake import Lake
 
+AT_ONCE = 50  # queries: a collection's grids together may be more than memory holds
+
 
 @dataclass(frozen=True)
 class Grids:
@@ -35,7 +37,14 @@ def read_grids(
     packs: dict[str, str] = {}
     shown: dict[str, set[str]] = {}  # query -> passages that some grid shows
     of = {"collection": collection, "rubric_version": rubric_version, "assessor": assessor}
-    for number, row in enumerate(progress(ask(lake, "grids", most=most, **of))):
+    query_ids = [row["query_id"] for row in ask(lake, "query_ids", collection=collection)]
+    batches = [query_ids[at : at + AT_ONCE] for at in range(0, len(query_ids), AT_ONCE)]
+    grids = (
+        row
+        for batch in progress(batches)
+        for row in ask(lake, "grids", most=most, first_query=batch[0], last_query=batch[-1], **of)
+    )
+    for number, row in enumerate(grids):
         items, passages = row.pop("items"), row.pop("passages")
         name = f"grid-{number}"
         packs[name] = pack({"items": items, "passages": passages})

@@ -1,9 +1,13 @@
--- The grids of a version of the rubric: a row per grader and query, the best passages first
+-- The grids of a version of the rubric, from one query to another: a row per grader and query, the
+-- best passages first
 with
 
 grid as (
     select * from lake.marts.grade_grid
-    where collection = $collection and rubric_version = $rubric_version
+    where
+        collection = $collection
+        and rubric_version = $rubric_version
+        and query_id between $first_query and $last_query
 ),
 
 -- every passage of a grid has the same items
