@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from tests.benchmarks.leaderboards import console
-from tests.end_to_end.faults.whole import LAKES, campaign
+from tests.end_to_end.faults.whole import IN_NIGHTS, LAKES, campaign
 
 
 def main() -> None:
@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lock-seconds", type=float, default=30.0)
     parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--in-nights", type=float, default=IN_NIGHTS, help="share of the faults")
     parser.add_argument("--lake", choices=LAKES, default=LAKES[0])
     options = parser.parse_args()
     started = time.monotonic()
@@ -35,10 +36,12 @@ def main() -> None:
             options.lock_seconds,
             options.lake,
             options.minutes,
+            options.in_nights,
         )
-    console.print(tally.table())
+    console.print(tally.table("kind"))
+    console.print(tally.table("command"))
     console.print(
-        f"{tally.nights} nights with {tally.total} faults in "
+        f"{tally.total} faults in {tally.runs} commands and nights in "
         f"{(time.monotonic() - started) / 60:.0f} minutes; readers read {tally.reads} times; "
         f"{len(tally.problems)} problems"
     )

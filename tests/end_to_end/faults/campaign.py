@@ -4,66 +4,17 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from rich.table import Table
-
-from tests.end_to_end.faults.kills import AGAIN, BUILD, GRADING, INGEST, PLAN, TOLD, Fault
-from tests.end_to_end.faults.night import Night, Readers, Told
+from tests.end_to_end.faults.kills import BUILD, GRADING, INGEST, PLAN, Fault
+from tests.end_to_end.faults.night import Night, Told
+from tests.end_to_end.faults.readers import Readers
 from tests.end_to_end.faults.room import STAGES, Room
+from tests.end_to_end.faults.tally import Tally
 
+NIGHTLY = "nightly"
 A_NIGHT = 7  # faults of a night, at most
 BROKEN = 3  # nights that break, one after the other
 TRIES = 2  # nights in which all must be good again
-
-
-@dataclass
-class Tally:
-    """What became of the faults of each kind."""
-
-    ended: dict[str, dict[str, int]] = field(default_factory=dict)
-    lost: dict[str, int] = field(default_factory=dict)
-    doubled: dict[str, int] = field(default_factory=dict)
-    unsound: dict[str, int] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
-    rounds: int = 0
-    nights: int = 0
-    reads: int = 0
-
-    def count(self, kind: str) -> int:
-        """Faults of a kind that met a night at work."""
-        return sum(self.ended.get(kind, {}).values())
-
-    @property
-    def total(self) -> int:
-        return sum(map(self.count, self.ended))
-
-    def table(self) -> Table:
-        """For people, a row for each kind."""
-        titles = ("fault", "injected", AGAIN, TOLD, "grades lost", "doubled", "verify")
-        table = Table(*titles, box=None, pad_edge=False)
-        for column in table.columns[1:-1]:
-            column.justify = "right"
-        for kind in sorted(self.ended):
-            ended = self.ended[kind]
-            unsound = self.unsound.get(kind, 0)
-            table.add_row(
-                kind,
-                str(self.count(kind)),
-                str(ended.get(AGAIN, 0)),
-                str(ended.get(TOLD, 0)),
-                str(self.lost.get(kind, 0)),
-                str(self.doubled.get(kind, 0)),
-                f"{unsound} faults" if unsound else "sound",
-            )
-        sums = [sum(each.get(how, 0) for each in self.ended.values()) for how in (AGAIN, TOLD)]
-        harm = [sum(each.values()) for each in (self.lost, self.doubled)]
-        unsound = f"{sum(self.unsound.values())} faults" if self.unsound else "sound"
-        table.add_row("all", *map(str, (self.total, *sums, *harm)), unsound)
-        for kind, why in self.left_out.items():
-            table.add_row(kind, f"not tried: {why}")
-        return table
 
 
 class Campaign:
@@ -90,16 +41,21 @@ class Campaign:
         aim = self.tally.total + n_faults
         if not self.room.usual:
             self._good_night("the first night")
-        for _ in range(n_faults + 10):
-            if self.tally.total >= aim or time.monotonic() > until:
-                return
-            self._round(aim)
-        self.tally.problems.append("too many faults met nothing")
+        with Readers(self.room.folder) as self.readers:
+            for _ in range(n_faults + 10):
+                if self.tally.total >= aim or time.monotonic() > until:
+                    break
+                self._round(aim)
+            else:
+                self.tally.problems.append("too many faults met nothing")
+        self.tally.reads += self.readers.n_reads
 
     def planned(self) -> list[Fault]:
         """Faults for one night that do not exclude each other; kinds that came least come first,
         and some come twice."""
-        rank = {kind: (self.tally.count(kind.kind), self.rng.random()) for kind in self.kinds}
+        rank = {
+            kind: (self.tally.count(kind.kind, NIGHTLY), self.rng.random()) for kind in self.kinds
+        }
         chosen: list[Fault] = []
         kinds = sorted(self.kinds, key=rank.get)
         for kind in kinds + [kind for kind in kinds if kind.several]:
@@ -127,7 +83,10 @@ class Campaign:
         self.room.drop()
         faults = self.planned()
         what = f"round {self.tally.rounds} ({'; '.join(map(str, faults))})"
-        told = self._night(faults, what)
+        with self.readers.hidden(any(fault.hides_data for fault in faults)):
+            told = self._night(faults, what)
+        for trouble in self.readers.take():
+            self._problem(what, trouble)
         met = [fault for fault in faults if fault.met]
         self.met += met
         self._look(what, met, before)
@@ -140,9 +99,8 @@ class Campaign:
         environment: dict[str, str] = {}
         for fault in faults:
             fault.prepare(self.room, environment)
-        self.tally.nights += 1
-        is_first = not self.room.usual
-        with Readers(self.room) as readers, Night(self.room, environment) as night:
+        self.tally.runs += 1
+        with Night(self.room, environment) as night:
             threads = [threading.Thread(target=fault.strike, args=(night,)) for fault in faults]
             for thread in threads:
                 thread.start()
@@ -157,15 +115,10 @@ class Campaign:
                     self._problem(what, str(error))
                     continue
                 if fault.met:
-                    row = self.tally.ended.setdefault(fault.kind, {})
-                    row[ended] = row.get(ended, 0) + 1
+                    self.tally.ended[NIGHTLY, fault.kind, ended] += 1
         finally:
             for fault in faults:
                 fault.undo()
-        self.tally.reads += readers.n_reads
-        if not is_first and not any(fault.hides_data for fault in faults):
-            for trouble in readers.troubles:
-                self._problem(what, trouble)
         may_fail = set().union(*(fault.stops(night) for fault in faults if fault.met))
         for step in set(told.failed) - may_fail:
             self._problem(what, f"{step} failed of nothing: {told.failed[step]}")
@@ -191,8 +144,7 @@ class Campaign:
         unsound = self.room.faults()
         for each, n in (("lost", lost), ("doubled", doubled), ("unsound", len(unsound))):
             for fault in met if n else ():
-                row = getattr(self.tally, each)
-                row[fault.kind] = row.get(fault.kind, 0) + n
+                self.tally.harm[NIGHTLY, fault.kind, each] += n
         if lost or doubled:
             self._problem(what, f"{lost} grades lost, {doubled} doubled")
         for fault in unsound:

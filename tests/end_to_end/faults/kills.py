@@ -6,9 +6,9 @@ import time
 
 from tests.end_to_end.faults.night import Night, Told
 from tests.end_to_end.faults.room import STAGES, Room
+from tests.end_to_end.faults.tally import AGAIN, TOLD
 
 KILLED = re.compile("killed by SIGKILL")
-AGAIN, TOLD = "retried", "clear error"
 INGEST, PLAN, DIRECT, ASKED, BUILD, DIFF, REPORT, TIDY = STAGES
 # what fails between and after the steps
 BETWEEN = {"plan", "grade", "the night itself", "closing the night's row"}

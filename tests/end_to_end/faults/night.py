@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import psutil
@@ -133,33 +133,3 @@ class Night:
                 usual = self.room.usual
                 usual[each["step"]] = min(each["seconds"], usual.get(each["step"], each["seconds"]))
         return told
-
-
-@dataclass
-class Readers:
-    """Somebody who reads the release again and again while a night is at work."""
-
-    room: Room
-    n_reads: int = 0
-    troubles: list[str] = field(default_factory=list)
-    _over: threading.Event = field(default_factory=threading.Event)
-
-    def __enter__(self) -> "Readers":
-        self._thread = threading.Thread(target=self._read)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _read(self) -> None:
-        while not self._over.wait(3):
-            try:
-                in_runs, ranked = self.room.release()
-            except Exception as error:
-                self.troubles.append(f"a reader got {type(error).__name__}: {error}")
-                continue
-            self.n_reads += 1
-            if in_runs != ranked:
-                self.troubles.append(f"readers saw half a night: {in_runs} and {ranked}")

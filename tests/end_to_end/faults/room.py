@@ -10,6 +10,7 @@ import time
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar, Self
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -17,7 +18,8 @@ from gradelake.sql.operations.upkeep.verify import line, verify
 from tests.conftest import gradelake
 
 QUERIES, ITEMS = ("q001", "q002"), ("i001", "i002")
-PASSAGES, A_RUN = 1000, 10  # passages of the collection; those of a run, new to the pool
+UNANSWERED = "q003"  # a query of the rubric that no system answers
+PASSAGES = 1000  # of the collection
 STAGES = (
     "ingest tiny",
     "plan tiny",
@@ -96,8 +98,10 @@ def grade_of(*marks: str) -> int:
 class Room:
     """The project's folder and what was put into its inbox.
 
-    `usual` is how many seconds a step takes, the shortest that was seen.
+    `usual` is how many seconds a step or a command takes, the shortest that was seen.
     """
+
+    per_run: ClassVar[int] = 10  # passages of a run, new to the pool
 
     folder: Path
     runs: dict[str, set[tuple]] = field(default_factory=dict)  # system: (query, passage, score)
@@ -105,19 +109,20 @@ class Room:
     usual: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, folder: Path, lake: str = "") -> "Room":
+    def made(cls, folder: Path, lake: str = "") -> Self:
         """A new project with its rubric; `lake` are lines for `[lake]`."""
         room = cls(folder)
+        topics = (*QUERIES, UNANSWERED)
         settings = f"[lake]\nkeep_releases = 3\nkeep_days = 0.001\n{lake}\n{SETTINGS}"
         room.write("gradelake.toml", settings)
         room.write("engines/slow.py", ENGINE)
         room.write("reader.py", READER)
-        room.write("topics.tsv", *(f"{query}\twhat is {query} about" for query in QUERIES))
+        room.write("topics.tsv", *(f"{query}\twhat is {query} about" for query in topics))
         passages = (f"p{n:03d}\tthe text of p{n:03d}" for n in range(PASSAGES))
         room.write("passages.tsv", *passages)
         banks = []
         room.write("nist.qrels", "q001 0 p000 2", "q001 0 p001 0", "q002 0 p000 1")
-        for query in QUERIES:
+        for query in topics:
             items = [{"question_text": f"What does {query} say of {item}?"} for item in ITEMS]
             banks.append(json.dumps({"query_id": query, "items": items}))
         room.write("bank.jsonl", *banks)
@@ -141,13 +146,13 @@ class Room:
     def drop(self) -> str:
         """Put a run with passages that nobody graded yet into the inbox; returns its system."""
         number = len(self.runs)
-        first = number * A_RUN
-        assert first + A_RUN <= PASSAGES, "there are no new passages any more"
+        first = number * self.per_run
+        assert first + self.per_run <= PASSAGES, "there are no new passages any more"
         system = f"system{number:03d}"
         rows = {
-            (query, f"p{first + n:03d}", float(A_RUN - n))
+            (query, f"p{first + n:03d}", float(self.per_run - n))
             for query in QUERIES
-            for n in range(A_RUN)
+            for n in range(self.per_run)
         }
         lines = (f"{query} Q0 {passage} 1 {score} {system}" for query, passage, score in rows)
         self.write(f"inbox/{system}.run", *lines)

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 from tests.end_to_end.faults.clock import ClockBack
-from tests.end_to_end.faults.kills import BETWEEN, BUILD, DIFF, INGEST, PLAN, REPORT, TOLD, Fault
+from tests.end_to_end.faults.kills import BETWEEN, BUILD, DIFF, INGEST, PLAN, REPORT, Fault
 from tests.end_to_end.faults.night import Night, Told
 from tests.end_to_end.faults.room import QUERIES, STAGES, Room
+from tests.end_to_end.faults.tally import TOLD
 from tests.postgres_server import restart_server
 
 DISK_BYTES = 160 << 20  # of the small file system
@@ -22,7 +23,6 @@ class DiskFull(Fault):
 
     kind = "disk full"
     lasting = True
-    hides_data = True
     says = r"disk|no space"
 
     def strike(self, night: Night) -> None:
@@ -53,7 +53,7 @@ class CatalogLocked(Fault):
 
     kind = "catalog locked"
     lasting = True
-    seconds = 30.0
+    seconds: tuple[float, ...] = (30.0,)
     says = "locked"
     HOLD = """
 import sqlite3, sys, time
@@ -67,9 +67,13 @@ time.sleep(float(sys.argv[2]))
         if not night.wait_until(self.stage, self.share / 3):
             return
         catalog = night.room.folder / "lake" / "catalog.sqlite"
-        command = [sys.executable, "-c", self.HOLD, str(catalog), str(self.seconds)]
+        seconds = self.rng.choice(self.seconds)
+        command = [sys.executable, "-c", self.HOLD, str(catalog), str(seconds)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
             self.met = holder.stdout.readline() == "held\n"
+            while night.running and holder.poll() is None:
+                time.sleep(0.02)
+            holder.kill()
 
 
 class _BadFile(Fault):

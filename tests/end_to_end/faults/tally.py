@@ -1,0 +1,48 @@
+"""What became of the faults."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from rich.table import Table
+
+AGAIN, TOLD = "retried", "clear error"
+HARM = ("lost", "doubled", "unsound")
+
+
+@dataclass
+class Tally:
+    """How often a fault of each kind met each command at work, and how that ended."""
+
+    ended: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # command, kind, how
+    harm: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    rounds: int = 0
+    runs: int = 0  # of commands and nights
+    reads: int = 0
+
+    def count(self, kind: str = "", command: str = "", how: str = "") -> int:
+        """Faults that met a command at work: of a kind, of a command, that ended so, or all."""
+        wanted = (command, kind, how)
+        return sum(
+            n
+            for key, n in (self.harm if how in HARM else self.ended).items()
+            if all(not want or want == have for want, have in zip(wanted, key, strict=True))
+        )
+
+    @property
+    def total(self) -> int:
+        return self.count()
+
+    def table(self, by: str = "kind") -> Table:
+        """For people, a row for each `kind` or `command`."""
+        titles = ("injected", AGAIN, TOLD, "rows lost", "doubled", "unsound")
+        table = Table("fault" if by == "kind" else by, *titles, box=None, pad_edge=False)
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for name in [*sorted({key[by == "kind"] for key in self.ended}), ""]:
+            counts = (self.count(how=how, **{by: name}) for how in ("", AGAIN, TOLD, *HARM))
+            table.add_row(name or "all", *map(str, counts))
+        for kind, why in self.left_out.items() if by == "kind" else ():
+            table.add_row(kind, f"not tried: {why}")
+        return table
