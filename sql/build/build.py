@@ -100,18 +100,20 @@ def build(
         if nothing and not of_nothing:
             raise nothing
         listed = {release.name: release for release in releases.listed(lake.connection)}
-        if name in releases.names(project, lake.connection):
-            raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         partial = not _WHOLE.issuperset(dbt_arguments)
         gathered = seeds.gather(project)
         made_from = changes.made_from(gathered)
         last = changes.last_build(lake)
         changed = changes.since(lake, last, made_from)
-        if last and changed == [] and not dbt_arguments:
+        same = last and changed == [] and not dbt_arguments
+        died = same and not releases.is_published(project, listed[last.release])  # before it could
+        if name in releases.names(project, lake.connection) and not (died and name == last.release):
+            raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
+        if same:
             built.changed, built.release = False, last.release
-            if name is None:
-                if not releases.is_published(project, listed[last.release]):
-                    releases.publish(project, last.release)  # that build died before it could
+            if name in (None, last.release):
+                if died:
+                    releases.publish(project, last.release)
                 return built
         with lake.transaction("build") as transaction:
             if built.changed:

@@ -175,6 +175,11 @@ def test_releases_can_be_named_and_older_ones_read(folder):
     assert "Did you mean 'with-another'?" in wrong.stderr
     taken = gradelake(folder, "build", "--name", "r1", code=2)
     assert "there is already a release 'r1'" in taken.stderr
+    # a build that is killed after its commit, before it gives readers its release
+    (folder / "lake" / "releases" / "with-another.sqlite").unlink()
+    (folder / "lake" / "published.sqlite").unlink()
+    gradelake(folder, "build", "--name", "with-another")
+    assert gradelake(folder, "sql", count, "--format", "csv").stdout != before
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tests.end_to_end.faults.kills import Fault
 from tests.end_to_end.faults.readers import Readers
 from tests.end_to_end.faults.starter import Job
-from tests.end_to_end.faults.strikes import FileHit
+from tests.end_to_end.faults.strikes import FileHit, Killed
 from tests.end_to_end.faults.tally import AGAIN, TOLD, Tally
 from tests.end_to_end.faults.works import TIMEOUT, Desk, Row, Rows, Work
 
@@ -129,6 +129,7 @@ class Rounds:
         if code == 0:
             desk.usual[work.kind] = min(job.seconds, desk.usual.get(work.kind, job.seconds))
             self._come[work.kind] = job.come()
+            fault.met &= not isinstance(fault, Killed)  # it had ended before
         troubles = self._look(work, before, code == 0, fault)
         troubles += work.wrong(said)
         if fault.met:

@@ -275,7 +275,7 @@ class Desk(Room):
             return [] if self.is_published() else ["the release is not what was built"]
 
         row = ("release", name, "", "", "")
-        # one that was killed after its commit has its name, and is not made again
+        # it is there, and is not made again
         return Work(
             "build",
             ["build", "--name", name],
