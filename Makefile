@@ -79,7 +79,7 @@ browser:
 # the tests that make their cases at random, with many more of them: hours
 campaigns: $(VENV)/.dev
 	@GRADELAKE_KILLS=20 GRADELAKE_READS=200 GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
-	  GRADELAKE_FAULTS=100 GRADELAKE_PREVIEWS=200 GRADELAKE_VLLM_QUERIES=3 GRADELAKE_VLLM_ACTORS=2 \
+	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 GRADELAKE_VLLM_QUERIES=3 GRADELAKE_VLLM_ACTORS=2 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 \
 	  $(BIN)/python -m pytest \
 	  tests/ingest/test_malformed*.py tests/end_to_end tests/grading/test_vllm.py \

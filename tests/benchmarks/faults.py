@@ -1,8 +1,8 @@
-"""Faults in nights: what a lake survives, and how each fault ends.
+"""Faults in commands and nights: what a lake survives, and how each fault ends.
 
-Runs arrive in the inbox of a small lake, and its nights break at several places each: processes
-are killed, the disk fills up, the catalog is locked, files are bad or gone, the clock goes back, a
-server restarts. After each night all grades are counted, and the lake is verified.
+Each command that writes is broken on a small lake, as are its nights: processes are killed, the
+disk fills up, the catalog is locked, files change or are gone, the clock goes back, a server
+restarts. After each fault all that was acknowledged is looked for, and the lake is verified.
 
     python -m tests.benchmarks.faults [--faults 100] [--seed 1] [--lake postgres]
 """
