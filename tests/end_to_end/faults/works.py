@@ -22,6 +22,7 @@ from gradelake.sql.operations.upkeep.manifest import read_manifest, require_whol
 from gradelake.sql.releases import releases
 from tests.end_to_end.faults.room import QUERIES, UNANSWERED, Room
 from tests.end_to_end.faults.starter import Job, Starter
+from tests.grading.workbench_files import direct, lines, paragraph
 from tests.postgres_server import new_database
 
 TIMEOUT = 240.0  # seconds of a command
@@ -65,7 +66,7 @@ class Work:
 
 
 class Desk(Room):
-    """A room in which commands are given by hand. `seed` chooses among them."""
+    """A room in which commands are given by hand."""
 
     per_run = 2
     starter: Starter
@@ -136,7 +137,7 @@ class Desk(Room):
             ("run entry", system, query, passage, str(int(score)))
             for query, passage, score in self.runs[system]
         )
-        judged = ("judgment", "nist", "q001", f"p{self.number + 3:03d}", "1")
+        judged = ("judgment", "nist", "q001", min(rows)[3], "1")  # what is judged is in the pool
         with (self.folder / "nist.qrels").open("a") as file:
             file.write(f"q001 0 {judged[3]} 1\n")
         file = self.folder / "inbox" / f"{system}.run"
@@ -176,8 +177,8 @@ class Desk(Room):
     def _judgments(name: str, edition: int) -> tuple[str, Rows, list[str]]:
         pairs = [(query, f"p{n:03d}") for query in QUERIES for n in range(3)]
         rows = frozenset(("judgment", name, q, p, str(edition)) for q, p in pairs)
-        lines = (f"{query},{passage},{edition}\n" for query, passage in pairs)
-        return f"query_id,passage_id,judgment\n{''.join(lines)}", rows, ["--assessor", name]
+        text = "".join(f"{query},{passage},{edition}\n" for query, passage in pairs)
+        return f"query_id,passage_id,judgment\n{text}", rows, ["--assessor", name]
 
     @staticmethod
     def _bank(name: str, edition: int) -> tuple[str, Rows, list[str]]:
@@ -189,29 +190,10 @@ class Desk(Room):
     @staticmethod
     def _grades(name: str, edition: int) -> tuple[str, Rows, list[str]]:
         passages = [f"p{n:03d}" for n in range(3)]
-        entry = {
-            "correctAnswered": True,
-            "answer": "",
-            "llm": "theirs",
-            "llm_options": {},
-            "prompt_info": {"prompt_class": "Sun", "is_self_rated": True},
-            "self_ratings": edition + 1,
-            "prompt_type": "direct_grading",
-        }
-        found = [
-            {
-                "paragraph_id": passage,
-                "text": f"the text of {passage}",
-                "paragraph": "",
-                "paragraph_data": {"judgments": [], "rankings": []},
-                "exam_grades": [],
-                "grades": [entry],
-            }
-            for passage in passages
-        ]
-        grader = f"{name}.Sun"
-        rows = frozenset(("grade", grader, "q001", p, f":{edition + 1}") for p in passages)
-        return json.dumps(["q001", found]), rows, ["--name", name]
+        rated = [direct(edition + 1)]
+        found = [paragraph(p, grades=rated, text=f"the text of {p}") for p in passages]
+        rows = frozenset(("grade", f"{name}.Sun", "q001", p, f":{edition + 1}") for p in passages)
+        return lines(q001=found)[0], rows, ["--name", name]
 
     # --- people, and models -------------------------------------------------------------------
 
