@@ -12,6 +12,7 @@ from gradelake.analyses.report.commands import report
 from gradelake.analyses.stats.commands import stats
 from gradelake.analyses.stats.sample_commands import estimate, export_sample
 from gradelake.analyses.tables.commands import export_latex
+from gradelake.doctor import doctor
 from gradelake.grading.commands import grade, plan
 from gradelake.grading.distil.distil_command import distil
 from gradelake.grading.exchange.commands import export, import_grades
@@ -29,7 +30,7 @@ from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError, masked
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project
-from gradelake.sql.operations.commands import doctor, log
+from gradelake.sql.operations.commands import log
 from gradelake.sql.operations.nightly.commands import nightly, schedule
 from gradelake.sql.operations.upkeep.commands import lake
 from gradelake.sql.releases.commands import release

@@ -90,6 +90,8 @@ class Engine:
     )
     #: the decoding parameters it knows; None: all of them
     decoding: ClassVar[frozenset[str] | None] = None
+    #: whether it asks a server, which `reach` tries
+    has_endpoint: ClassVar[bool] = False
     #: pairs per chunk: what is graded, stored and, after a crash, repeated together
     chunk_pairs: ClassVar[int] = 320
 
@@ -111,6 +113,9 @@ class Engine:
         What an engine derives from the grader's prompt it has to derive again.
         """
         self.grader = replace(self.grader, prompt=prompt)
+
+    def reach(self) -> None:
+        """Raise `EngineUnusable` where its server cannot be reached. Asks no model."""
 
     def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
         """One response per prompt, in order.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _SHORTEST = 200  # characters: a passage is not halved further than this
+_REACHED_WITHIN = 10.0  # seconds
 _NAMES = 10  # of models that answer, told of
 _TELLING = 8  # characters of a key; a shorter one may be a word of the scale
 _TOO_LONG = (
@@ -63,6 +64,7 @@ class Engine(Base):
 
     needs = ("openai",)
     targets = Base.targets | {"generate"}
+    has_endpoint = True
     install = how_to_install("openai")
     chunk_pairs = 160
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -138,6 +140,26 @@ class Engine(Base):
         self.options, self.reading = chat_options(self.grader)
         if not self.takes_schema:
             self.options.pop("response_format", None)
+
+    def reach(self) -> None:
+        self.loop.run_until_complete(self._reach())
+
+    async def _reach(self) -> None:
+        openai = self.openai
+        seconds = min(self.grader.settings["timeout"], _REACHED_WITHIN)
+        try:
+            async with asyncio.timeout(seconds), self.client:
+                await self.client.models.with_raw_response.list()
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            raise self._unusable(self._told(error), self._key_hint) from None
+        except TimeoutError:
+            raise self._unusable(f"no reply within {seconds:g} seconds", "Is it busy?") from None
+        except openai.APIStatusError as error:
+            self._refuse_redirect(error)
+            if error.status_code >= 500:
+                raise self._unusable(self._told(error), "Is it running?") from None
+        except (openai.OpenAIError, ValueError) as error:
+            raise self._unusable(self._told(error), "Is it running? Check base_url.") from None
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -228,14 +250,8 @@ class Engine(Base):
                 told = f"no reply within {settings['timeout']:g} seconds"
                 raise _Unanswered(told, f"Is it busy? Raise timeout. {_CONTINUES}") from None
             except openai.APIStatusError as error:
-                if not error.response.has_redirect_location:
-                    raise self._unanswered(error) from None
-                target = short(error.response.headers["location"], self.key)
-                raise self._unusable(
-                    f"redirects to {target!r}",
-                    "Prompts go to the address in gradelake.toml only. If that is right, name it "
-                    "in base_url.",
-                ) from None
+                self._refuse_redirect(error)
+                raise self._unanswered(error) from None
             except (openai.OpenAIError, ValueError) as error:  # no, half or another reply
                 raise self._unanswered(error) from None
 
@@ -294,6 +310,15 @@ class Engine(Base):
     def _key_hint(self) -> str:
         name = self.grader.settings["api_key_env"]
         return f"Is the key in {name} right?" if self.key else f"{name} holds no key."
+
+    def _refuse_redirect(self, error: Any) -> None:
+        if error.response.has_redirect_location:
+            target = short(error.response.headers["location"], self.key)
+            raise self._unusable(
+                f"redirects to {target!r}",
+                "Prompts go to the address in gradelake.toml only. If that is right, name it in "
+                "base_url.",
+            ) from None
 
     def _unanswered(self, error: Exception) -> _Unanswered:
         return _Unanswered(self._told(error), f"Is it running? {_CONTINUES}")

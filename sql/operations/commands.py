@@ -1,6 +1,4 @@
-"""Commands that look into a lake: log and doctor."""
-
-import sys
+"""`gradelake log`: what was committed to a lake."""
 
 import click
 
@@ -62,31 +60,3 @@ def log(project, limit, as_json):
         commit["committed_at"] = f"{commit['committed_at']:%Y-%m-%d %H:%M:%S}"
     columns = ["version", "committed_at", "author", "message", "release"]
     console.print_table(columns, [list(commit.values()) for commit in commits])
-
-
-@click.command(short_help="Check the installation, the configuration and the lake.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def doctor(project, as_json):
-    """Check the installation, the configuration and the lake; say what to do about each finding.
-
-    \b
-    Examples:
-      gradelake doctor
-      gradelake --config team.toml doctor --json
-    """
-    with console.working("looking"):
-        from gradelake.sql.operations.doctor import examine
-
-        findings = examine(project)
-    failed = any(finding.state == "bad" for finding in findings)
-    if as_json:
-        console.print_json({"ok": not failed, "findings": [vars(finding) for finding in findings]})
-    else:
-        for finding in findings:
-            mark = {"good": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
-            console.say(f"{mark} {finding.what}")
-            if finding.hint:
-                console.say(f"       {finding.hint}")
-    if failed:
-        sys.exit(1)

@@ -34,8 +34,11 @@ class Finding:
     hint: str | None = None
 
 
-def examine(project: Callable[[], Project]) -> list[Finding]:
-    """Everything worth knowing, in the order in which it would stop a person."""
+def examine(
+    project: Callable[[], Project], *more: Callable[[Project], list[Finding]]
+) -> list[Finding]:
+    """Everything worth knowing, in the order in which it would stop a person; `more` is what other
+    rooms look at."""
     findings = _installation()
     try:
         found = project()
@@ -44,6 +47,8 @@ def examine(project: Callable[[], Project]) -> list[Finding]:
     findings.append(Finding("good", f"configuration {found.file}"))
     findings += _collections(found)
     findings += _lake(found)
+    for look in more:
+        findings += look(found)
     return findings
 
 

@@ -1,0 +1,42 @@
+"""What `gradelake doctor` finds out about graders, without asking a model anything."""
+
+from gradelake.grading.graders.configured import configured, judges
+from gradelake.grading.graders.engine_finder import engine_of, started
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader_reader import read_grader
+from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.operations.doctor import Finding
+
+
+def graders(project: Project) -> list[Finding]:
+    """Whether each grader of gradelake.toml could begin: its settings, engine, prompt, endpoint."""
+    return [_look_at(project, name) for name in project.graders]
+
+
+def _look_at(project: Project, name: str) -> Finding:
+    try:
+        grader = _read(project, name)
+        what = f"grader {name}: {grader.engine} {grader.model}".rstrip()
+        what += f", prompt {grader.prompt.name}"
+        if not engine_of(grader).has_endpoint:
+            return Finding("good", what)
+        if address := project.grading.get("ray_address"):
+            hint = "Its machines need the key, and have to reach the endpoint."
+            return Finding("note", f"{what}: works on the cluster at {address}", hint)
+        started(grader).reach()
+        return Finding("good", f"{what}: its endpoint answers")
+    except GradelakeError as error:
+        message = error.message
+        if f"[graders.{name}]" not in message:
+            message = f"[graders.{name}]: {message}"
+        return Finding("bad", message, error.hint)
+
+
+def _read(project: Project, name: str) -> Grader:
+    stated = project.graders[name]
+    if name not in judges(project) or not {"answers_from", "label_rubrics"} & stated.keys():
+        return read_grader(project, name)
+    with Lake.readable(project) as lake:
+        return configured(project, lake, name)
