@@ -56,7 +56,7 @@ def read_grades(
         return read_graded(
             path, shown, queries, RATERS[choices.rater], choices.name, into, progress
         )
-    return read_criteria(files.read(path, shown), shown, queries, _graders(shown, choices), into)
+    return read_criteria(path, shown, queries, _graders(shown, choices), into, progress)
 
 
 def _refuse_choices_of_criteria(shown: str, choices: Choices) -> None:

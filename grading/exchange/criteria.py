@@ -1,18 +1,21 @@
 """Reads per-criterion grades: a JSON object from pairs to the grades of several criteria."""
 
 import ast
-import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
+from gradelake.grading.exchange.json_pieces import Pieces
 from gradelake.grading.exchange.workbench import Found, Rows, as_grades, reject_other_collection
 from gradelake.grading.exchange.workbench_values import Fault, short, text_of, whole
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.problems import Problems
 
+_NULL = "the file has no grade (null)"
+_ROWS = 50_000  # read between two frames
 JUDGED_TO = 3  # top of the scale where nobody says which it is
 HINT = (
     'Such a file is one JSON object, {"(QUERY, PASSAGE)": {"CRITERION": GRADE, ...}, ...}; the '
@@ -25,27 +28,28 @@ class _Pairs(list):
 
 
 def read_criteria(
-    data: bytes,
+    path: Path,
     shown: str,
     queries: Collection[str],
     graders: JudgePerCriterion | OneGrader,
     into: Rows,
+    progress: Callable[..., Any],
 ) -> Found:
     """Every grade of the pairs whose query is in `queries`, as the grades of `graders`, into
-    `into`.
+    `into`, what is there twice, too.
 
-    A null grade is a failed one. Of a pair that is there twice the first is kept. Raises
-    `Rejected` naming what is no pair or no grade, or off the grader's scale, and when none of its
-    queries is known.
+    A null grade is a failed one. Raises `Rejected` naming what is no pair or no grade, or off the
+    grader's scale, and when none of its queries is known.
     """
-    content = _parse(data.decode(), shown)
     problems = Problems(shown, HINT)
     counts: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     known = set(queries)
     query_ids: dict[str, None] = {}
-    rows: dict[tuple[str, str, str, str], tuple] = {}
-    for key, criteria in content:
+    rows: list[tuple] = []
+    now = utc_now()
+    content = Pieces(files.pieces(path, shown, progress), _Pairs)
+    for line, key, criteria in _content(content, problems):
         try:
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
@@ -55,7 +59,7 @@ def read_criteria(
                 for name, value in criteria
             ]
         except Fault as fault:
-            problems.add(_line_of(key, data), str(fault))
+            problems.add(line, str(fault))
             continue
         if query_id not in known:
             unknown[query_id] = None
@@ -65,17 +69,17 @@ def read_criteria(
         counts["pairs_without_criterion"] += not given
         for name, grade in given:
             grader_id, item_id = graders.place(name, query_id)
-            row = (grader_id, query_id, passage_id, item_id)
-            if row in rows:
-                counts["repeated_grades"] += 1
-            elif grade is None:
-                rows[row] = (None, "failed", None, None, "the file has no grade (null)", None)
-            else:
-                rows[row] = (grade, "ok", None, None, None, None)
+            status, error = ("failed", _NULL) if grade is None else ("ok", None)
+            rows.append(
+                (grader_id, query_id, passage_id, item_id, grade, status, None, None, error, None)
+            )
+        if len(rows) >= _ROWS:
+            into.add("grades", as_grades(rows, now))
+            rows = []
     problems.raise_if_any()
     if unknown and not counts["pairs"]:
         raise reject_other_collection(shown, [*unknown])
-    into.add("grades", as_grades([(*key, *row) for key, row in rows.items()], utc_now()))
+    into.add("grades", as_grades(rows, now))
     return Found(
         graders.rows,
         {} if graders.scale else dict.fromkeys(graders.rows, JUDGED_TO),
@@ -85,18 +89,25 @@ def read_criteria(
     )
 
 
-def _parse(text: str, shown: str) -> _Pairs:
+def _content(content: Pieces, problems: Problems) -> Iterator[tuple[int, str, Any]]:
+    """(line, key, value) of a JSON object. Where it is none, that is added to the problems."""
     try:
-        content = files.parse_json(text, object_pairs_hook=_Pairs)
-    except json.JSONDecodeError as error:
-        raise reject(
-            shown, error.lineno, f"not JSON: {error.msg} at column {error.colno}", HINT
-        ) from error
+        if not content.takes("{") or content.takes("}"):
+            problems.add(1, "not a JSON object with pairs")
+            return
+        while True:
+            if content.next() != '"':
+                raise content.fault("Expecting property name enclosed in double quotes")
+            line, key = content.line, content.value()
+            content.require(":")
+            yield line, key, content.value()
+            if not content.takes(","):
+                break
+        content.require("}")
+        if content.next():
+            raise content.fault("Extra data")
     except ValueError as error:
-        raise reject(shown, None, f"not JSON: {error}", HINT) from error
-    if not isinstance(content, _Pairs) or not content:
-        raise reject(shown, 1, "not a JSON object with pairs", HINT)
-    return content
+        problems.add(content.line, f"not JSON: {error}")
 
 
 def _pair(key: str) -> tuple[str, str]:
@@ -121,9 +132,3 @@ def _grade(value: Any, name: str, key: str, scale: tuple[int, int] | None) -> in
     if scale and not scale[0] <= grade <= scale[1]:
         raise Fault(f"{what} is {grade}, off the scale {scale[0]}-{scale[1]}")
     return grade
-
-
-def _line_of(key: str, data: bytes) -> int | None:
-    """The line that a key stands on."""
-    at = data.find(json.dumps(key, ensure_ascii=False).encode())
-    return data.count(b"\n", 0, at) + 1 if at >= 0 else None

@@ -124,13 +124,12 @@ def _words(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[i
 
 def read_responses(path: Path, shown: str) -> list[Response]:
     """Every response of a file. Raises `Rejected` with all faulty lines."""
-    data = files.read(path, shown)
     problems = Problems(
         shown, 'Each line: {"system": ..., "query_id": ..., "text": ...}, or a TREC RAG report.'
     )
     found: list[Response] = []
     lines: dict[tuple[str, str], int] = {}
-    for line, row in files.json_lines(data, shown):
+    for line, row in files.json_objects(files.lines_of(path, shown), problems):
         try:
             is_report = "metadata" in row and "system" not in row
             response = _report(row, line) if is_report else _plain(row, line)

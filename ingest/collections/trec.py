@@ -64,16 +64,17 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
     A pair judged twice with the same relevance is kept once; with different ones the file is
     `Rejected`, as it is for a relevance that is no integer.
     """
-    data = files.read(path, shown, files.MAX_TREC_LINE)
     problems = Problems(shown, "The last of the 4 columns must be a whole number.")
-    frame = files.columns(data, QRELS_COLUMNS, "qrels", problems)
     whole = pl.col("relevance").str.contains(_WHOLE_NUMBER)
-    for line, text in frame.filter(~whole).select("line", "relevance").iter_rows():
-        problems.add(line, f"relevance {text!r} is not a whole number")
+    number = pl.col("relevance").cast(pl.Int64, strict=False)
+    frames = []
+    for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
+        frame = files.columns(block, QRELS_COLUMNS, "qrels", problems, first)
+        for line, text in frame.filter(~whole).select("line", "relevance").iter_rows():
+            problems.add(line, f"relevance {text!r} is not a whole number")
+        frames.append(frame.select("query_id", "passage_id", number, "line"))
     problems.raise_if_any()
-    return once_per_pair(
-        frame.select("query_id", "passage_id", pl.col("relevance").cast(pl.Int64), "line"), shown
-    )
+    return once_per_pair(pl.concat(frames), shown)
 
 
 def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:

@@ -178,6 +178,12 @@ def blocks(
         yield line, b"".join(held)
 
 
+def pieces(path: Path, shown: str, progress: Callable[..., Any] = unseen) -> Iterator[str]:
+    """The file's text in pieces; its lines may have any length. Raises as `chunks` does."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    return map(decoder.decode, chunks(path, shown, sys.maxsize, progress))
+
+
 def lines_in_pieces(
     path: Path, shown: str, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, Iterator[str]]]:
@@ -186,16 +192,16 @@ def lines_in_pieces(
     A line's pieces are gone once the next line is asked for. Raises as `chunks` does.
     """
 
-    def pieces() -> Iterator[tuple[int, str]]:
-        number, decoder = 1, codecs.getincrementaldecoder("utf-8")()
-        for chunk in chunks(path, shown, sys.maxsize, progress):
-            first, *others = decoder.decode(chunk).split("\n")
+    def numbered() -> Iterator[tuple[int, str]]:
+        number = 1
+        for piece in pieces(path, shown, progress):
+            first, *others = piece.split("\n")
             yield number, first
             for text in others:
                 number += 1
                 yield number, text
 
-    for number, group in groupby(pieces(), key=itemgetter(0)):
+    for number, group in groupby(numbered(), key=itemgetter(0)):
         yield number, (text for _, text in group)
 
 

@@ -86,6 +86,34 @@ def test_a_faulty_file_is_rejected_whole(ingested, text, wrong):
     assert ingested.snapshot() == before
 
 
+@pytest.mark.parametrize("indent", [None, 4])
+def test_a_file_need_not_fit_into_memory_and_its_line_may_have_any_length(
+    ingested, monkeypatch, indent
+):
+    monkeypatch.setattr("gradelake.sql.common.files._CHUNK", 7)
+    monkeypatch.setattr("gradelake.sql.common.files.MAX_TEXT_LINE", 100)
+    monkeypatch.setattr("gradelake.grading.exchange.criteria._ROWS", 3)
+    pairs = {f"('q1', 'p{n}')": {"A": n % 4, "B": None} for n in range(40)}
+    text = json.dumps(pairs, indent=indent)
+    twice = f"{text.rstrip()[:-1]}, \"('q1', 'p7')\": {{\"A\": 0}}}}"
+    done = brought(ingested, twice, "scores.json", name="m")
+    assert "1 grade is there twice; the first was kept" in done.notes()
+    found = grades(ingested, "passage_id, name, grade")
+    assert found == sorted(
+        [(f"p{n}", "m.A", n % 4) for n in range(40)] + [(f"p{n}", "m.B", None) for n in range(40)]
+    )
+    wrong = json.dumps(pairs | {"p1": {}, "('q1', 'p')": {"A": "x"}}, indent=indent)
+    with pytest.raises(Rejected) as caught:
+        brought(ingested, f"{wrong} 1", "scores.json", name="m")
+    lines = [1, 1, 1] if indent is None else [162, 163, 166]
+    column = len(wrong.splitlines()[-1]) + 2
+    assert [str(problem).partition("scores.json")[2] for problem in caught.value.problems] == [
+        f":{lines[0]}: 'p1' is no pair (QUERY, PASSAGE)",
+        f":{lines[1]}: A of ('q1', 'p') is \"x\", not a whole number",
+        f":{lines[2]}: not JSON: Extra data at column {column}",
+    ]
+
+
 @pytest.mark.parametrize(
     ("choices", "wrong"),
     [
