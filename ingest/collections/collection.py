@@ -59,7 +59,7 @@ class Settings(Checked):
     )
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
-    min_relevant: _Int32 = 1
+    min_relevant: Annotated[_Int32, Field(ge=1)] = 1  # levels of boards begin there, too
     max_relevance: _Int32 | None = None
     default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_LARGEST)
     inbox: Text | None = None

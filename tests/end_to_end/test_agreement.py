@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from itertools import groupby
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests import agreement_oracle, oracle
-from tests.conftest import DL19_JUDGES
+from tests.conftest import DL19_JUDGES, gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
 from tests.places import DL19
 
@@ -191,6 +192,20 @@ def test_every_correlation_of_two_boards_equals_the_libraries(strange, mart):
         assert row["reference_level"] == (row["level"] if row["assessor"] is None else 2)
         defined += row["kendall"] is not None
     assert 0 < defined < len(found)
+
+
+def test_where_no_board_has_min_relevant_the_assessors_nearest_is_compared(demo, tmp_path):
+    """min_relevant is 9; people's highest judgment is 3, and so is the nearest board of theirs."""
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    config = folder / "gradelake.toml"
+    config.write_text(config.read_text().replace("min_relevant = 2", "min_relevant = 9"))
+    gradelake(folder, "ingest", "demo")
+    gradelake(folder, "build")
+    for mart in ("leaderboard_agreement", "topic_agreement"):
+        query = f"select * from lake.marts.{mart} where assessor is not null"
+        assert {row["reference_level"] for row in rows(folder, query)} == {3}, mart
+    assert rows(folder, "select * from lake.marts.system_bias where assessor is not null")
 
 
 def test_the_oracle_overlaps_as_the_rbo_package_does():

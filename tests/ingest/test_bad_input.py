@@ -465,6 +465,7 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
             "Write min_relevant = 1, without quotes.",
         ),
         ({"min_relevant": True}, "min_relevant must be a whole number", ""),
+        ({"min_relevant": 0}, ":6: [collections.tiny]: min_relevant must be at least 1", ""),
         ({"default_pool_depth": 0}, "default_pool_depth must be at least 1", ""),
         ({"passages_for": "some"}, "passages_for: unknown value 'some'", "Known: all, pool."),
         ({"leave_out_near_duplicates": 1}, "leave_out_near_duplicates must be true or false", ""),

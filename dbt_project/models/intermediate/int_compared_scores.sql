@@ -1,7 +1,6 @@
 {{ config(materialized='view') }}
 
--- Each value of a label set beside the one that an assessor's judgments give, at the level from
--- which passages count as relevant.
+-- Each value of a label set beside the one that an assessor's judgments give, at their usual level.
 with
 
 topic_scores as (
@@ -12,8 +11,8 @@ label_pairs as (
     select * from {{ ref('int_label_pairs') }}
 ),
 
-collections as (
-    select * from {{ ref('stg_collections') }}
+usual_levels as (
+    select * from {{ ref('usual_levels') }}
 )
 
 select
@@ -29,8 +28,11 @@ select
     one.value,
     other.value as human_value
 from label_pairs
-inner join collections using (collection)
 inner join topic_scores as one using (collection, label_set)
+inner join usual_levels
+    on
+        label_pairs.collection = usual_levels.collection
+        and label_pairs.reference = usual_levels.label_set
 inner join topic_scores as other
     on
         label_pairs.collection = other.collection
@@ -38,5 +40,5 @@ inner join topic_scores as other
         and one.system = other.system
         and one.query_id = other.query_id
         and one.measure = other.measure
-        and collections.min_relevant = other.level
+        and usual_levels.level = other.level
 where label_pairs.assessor is not null

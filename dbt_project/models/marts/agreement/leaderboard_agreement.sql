@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
 
 -- Scores are rounded to 4 decimals first, as for leaderboard_correlation. An assessor's board is
--- the one at the level from which passages count as relevant, any other the one at the same level.
+-- the one at its usual level, any other the one at the same level.
 with
 
 leaderboard as (
@@ -12,8 +12,8 @@ label_pairs as (
     select * from {{ ref('int_label_pairs') }}
 ),
 
-collections as (
-    select * from {{ ref('stg_collections') }}
+usual_levels as (
+    select * from {{ ref('usual_levels') }}
 ),
 
 paired as (
@@ -29,8 +29,11 @@ paired as (
         one.score_4dp as score,
         other.score_4dp as reference_score
     from label_pairs
-    inner join collections using (collection)
     inner join leaderboard as one using (collection, label_set)
+    inner join usual_levels
+        on
+            label_pairs.collection = usual_levels.collection
+            and label_pairs.reference = usual_levels.label_set
     inner join leaderboard as other
         on
             label_pairs.collection = other.collection
@@ -38,7 +41,7 @@ paired as (
             and one.system = other.system
             and one.measure = other.measure
             and other.level = case
-                when label_pairs.assessor is null then one.level else collections.min_relevant
+                when label_pairs.assessor is null then one.level else usual_levels.level
             end
 ),
 
