@@ -254,17 +254,8 @@ def ensure_views(
     except duckdb.Error:
         reason, current = "making the lake's views (dbt)", False
     if not current:
-        from gradelake.sql.build.build import build
+        from gradelake.sql.build.build import build, only
 
         tell(reason)
-        # with the tests of the seeds, whose wrong rows must reach no plan
-        names = (view.partition(".")[2] for view in views)
-        select = [
-            "--select",
-            *(f"+{name}" for name in names),
-            "--exclude",
-            "test_type:generic",
-            "--indirect-selection",
-            "cautious",
-        ]
+        select = only(*(view.partition(".")[2] for view in views))
         build(project, select, ["(views for grading)"])

@@ -163,6 +163,18 @@ def _require_share(project: Project, lake: Lake, at_least: float) -> None:
         )
 
 
+def only(*models: str) -> list[str]:
+    """dbt's arguments for some models and what they are made of, with the checks of the seeds."""
+    return [
+        "--select",
+        *(f"+{model}" for model in models),
+        "--exclude",
+        "test_type:generic",
+        "--indirect-selection",
+        "cautious",
+    ]
+
+
 def _selection(changed: list[str] | None, dbt_arguments: list[str]) -> list[str]:
     """dbt's arguments for what is downstream of what changed, and the data tests of that."""
     # `empty`: a test of what is left out runs all the same, because its rows may have changed

@@ -19,6 +19,7 @@ from gradelake.sql.common.whole_file import whole_file
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
+EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
@@ -32,14 +33,17 @@ def gather(project: Project, folder: Path | None = None, instead: Iterable[Path]
     """Put the seeds that hold for a project into one folder, and return it.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` that of both. `folder`: another one than the lake's. Raises `BadInput` for a file
-    that no seed is called, and `Rejected` for rows that do not fit the header.
+    of `instead` (or `EDITS_INSTEAD`) that of both. `folder`: another one than the lake's.
+
+    Raises `BadInput` for a file that no seed is called, and `Rejected` for rows that do not fit the
+    header.
     """
     gathered = folder or project.lake_path.resolve() / "dbt" / "seeds"
     gathered.mkdir(parents=True, exist_ok=True)
     packaged = {file.name: file.read_bytes() for file in PACKAGED.glob("*.csv")}
     own = {}
-    files = [*sorted(seeds_folder(project).glob("*.csv")), *instead]
+    of_the_night = [Path(os.environ[EDITS_INSTEAD])] if EDITS_INSTEAD in os.environ else []
+    files = [*sorted(seeds_folder(project).glob("*.csv")), *of_the_night, *instead]
     for name, file in {file.name: file for file in files}.items():
         if name not in packaged:
             raise BadInput(f"{file}: no seed has this name", did_you_mean(name, packaged))
@@ -87,6 +91,16 @@ def edits_are_in(lake: "Lake", gathered: Path) -> bool:
         )
     except duckdb.CatalogException:
         return False  # no build yet
+
+
+def edits_of(lake: "Lake") -> bytes:
+    """The rubric edits that the lake has, as `gather` writes them; none before the first build."""
+    header = _header((PACKAGED / "rubric_edits.csv").read_bytes())
+    try:
+        rows = lake.rows("from lake.intermediate.rubric_edits")
+    except duckdb.CatalogException:
+        rows = []
+    return _as_text([header, *([cell or "" for cell in row] for row in rows)])
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -143,6 +157,10 @@ def _checked(file: Path, header: list[str]) -> bytes:
     except csv.Error as error:
         problems.add(reader.line_num, f"quotes that do not match ({error})")
     problems.raise_if_any()
+    return _as_text(rows)
+
+
+def _as_text(rows: Iterable[list[str]]) -> bytes:
     return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
 
 

@@ -27,6 +27,7 @@ from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.upkeep.verify import verify
 from tests.command_line import run_apart
 from tests.conftest import gradelake, made_once, start_lake
+from tests.edits import write_edits
 from tests.postgres_server import postgres_server
 
 SETTINGS = """
@@ -209,6 +210,42 @@ def test_a_night_that_would_publish_far_less_than_the_last_stops_and_tells_it(fi
     write(folder, "gradelake.toml", f"{SETTINGS}\n[lake]\nleast_share = 0.8\n")
     done = finished(nightly(folder, "--json"))
     assert done["release"] == done["night"]
+
+
+@pytest.mark.slow
+def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
+    asks = '\n[graders.asks]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+    write(folder, "gradelake.toml", SETTINGS + asks)
+    write(folder, "bank.csv", "query_id,kind,text", "q1,question,Is it blue?")
+    gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "ours")
+    of_ours = {"collection": "tiny", "bank": "ours", "action": "add", "kind": "question"}
+    good = of_ours | {"rubric_version": 1, "query_id": "q1", "text": "What scatters?"}
+    write_edits(folder, good)
+    gradelake(folder, "build")
+    wrong = of_ours | {"rubric_version": 2, "query_id": "q9", "text": "Who?"}
+    write_edits(folder, good, wrong)
+    write(folder, "inbox/new.run", "q1 Q0 p3 1 9 new")
+    told = finished(nightly(folder, "--json", "--on-failure", "cat > mailed.json"), 3)
+    (refused,) = told["refused"]
+    assert refused["step"] == "rubric"
+    assert "rubric_edits.csv: row 2 (add" in refused["reason"]
+    assert told["text"].endswith("refused: rubric")
+    assert told["failed"] == []
+    assert json.loads((folder / "mailed.json").read_text())["refused"] == [refused]
+    assert rows(folder, NIGHTS)[-1][1:3] == ("done", f"rubric: {refused['reason']}")
+    with Lake.published(Project.find(folder)) as lake:
+        assert lake.release == told["night"]
+        assert lake.rows("select max(rubric_version) from lake.marts.rubric_versions") == [(1,)]
+        graded = "select distinct item_text from lake.marts.grade_grid where grade is not null"
+        assert set(lake.rows(graded)) == {("Is it blue?",), ("What scatters?",)}
+    again = finished(nightly(folder, "--json"), 3)
+    assert again["nothing_changed_since"] == told["night"]
+
+    write_edits(folder, good, wrong | {"query_id": "q2"})
+    mended = finished(nightly(folder, "--json"))
+    assert mended["refused"] == []
+    with Lake.published(Project.find(folder)) as lake:
+        assert lake.rows("select max(rubric_version) from lake.marts.rubric_versions") == [(2,)]
 
 
 def kill_the_reader(night: subprocess.Popen, note: Path, times: int) -> None:

@@ -1,18 +1,22 @@
 """What a night does, in which order, and what goes on when a step fails."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
-from gradelake.sql.build import changes
+from gradelake.sql.build import build, changes, seeds
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
+from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.nightly import record, step
 from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.nightly.record import Night
@@ -91,7 +95,10 @@ def work(
         except Busy as error:
             raise NightBusy(error.message, "It goes on; this one did nothing.") from None
         night = record.begin(project, arguments)
-        doing = _Doing(project, limits, night, stack.enter_context(step.stop_signals()), tell)
+        stop = stack.enter_context(step.stop_signals())
+        room = stack.enter_context(TemporaryDirectory(prefix="gradelake-night-"))
+        stack.callback(os.environ.pop, seeds.EDITS_INSTEAD, None)
+        doing = _Doing(project, limits, night, stop, tell, Path(room))
         try:
             doing.all_steps()
         except Exception as error:  # the night's row is closed whatever happens
@@ -104,16 +111,20 @@ def work(
 class _Doing:
     """The steps in order. A step is left out only when one that it needs has failed."""
 
-    def __init__(self, project: Project, limits: Limits, night: Night, stop: Stop, tell):
+    def __init__(
+        self, project: Project, limits: Limits, night: Night, stop: Stop, tell, room: Path
+    ):
         self.project = project
         self.limits = limits
         self.work = Work(night)
         self.stop = stop
         self.tell = tell
+        self.room = room  # a folder for files that no later night needs
 
     def all_steps(self) -> None:
         for collection in self.project.collections:
             self.work.ingested[collection] = self._run("ingest", collection)
+        self._go_through("rubric", self._check_edits)
         if self.project.graders:
             self._go_through("plan", self._plan)
             self._go_through("grade", self._grade)
@@ -158,6 +169,24 @@ class _Doing:
 
     def _leave_out(self, name: str, reason: str) -> None:
         self.work.steps.append(Step(name, step.SKIPPED, reason=reason))
+
+    def _check_edits(self) -> None:
+        """Bring in what people edited in the rubric; where rows of theirs are wrong, the edits that
+        the lake has are those of the night."""
+        written = seeds.seeds_folder(self.project) / "rubric_edits.csv"
+        if self.stop.times or not written.is_file() or not record.collections_in(self.project):
+            return
+        with Lake.live(self.project) as lake:
+            with suppress(BadInput):  # the step says what is wrong
+                if seeds.edits_are_in(lake, seeds.gather(self.project)):
+                    return
+            last = seeds.edits_of(lake)
+        brought = self._run("build", *build.only("wanted_items", "wanted_grades"), name="rubric")
+        if brought.state == step.FAILED and brought.exit_code == BadInput.exit_code:
+            brought.state = step.PARTLY
+            instead = self.room / written.name
+            instead.write_bytes(last)
+            os.environ[seeds.EDITS_INSTEAD] = str(instead)
 
     def _plan(self) -> None:
         """Fill `work.jobs` with what is missing; what is in the lake is graded even though its

@@ -18,9 +18,10 @@ def show(summary: dict[str, Any], seconds: float) -> None:
     _show_graded(summary["graded"], summary["left_out"])
     if summary["moved"]:
         _show_moved(summary["moved"])
-    if summary["failed"]:
-        console.say("\nwhat failed")
-        for each in summary["failed"]:
+    for what, title in (("failed", "what failed"), ("refused", "what was refused")):
+        if summary[what]:
+            console.say(f"\n{title}")
+        for each in summary[what]:
             reason = (each["reason"] or each["state"]).replace("\n", "\n    ")
             console.say(f"  {each['step']} ({each['state']}): {reason}")
     console.say(f"\nhow long it took: {console.duration(seconds)}")

@@ -19,11 +19,13 @@ SYSTEMS = 5  # systems that it lists of a leaderboard
 
 def summarize(work: Work) -> dict[str, Any]:
     """A night as an object. Its exit code says the worst that happened."""
-    failed = [
-        {"step": each.name, "state": each.state, "reason": each.reason}
+    told = [
+        ({"step": each.name, "state": each.state, "reason": each.reason}, each.landed)
         for each in work.steps
-        if not each.landed
+        if each.reason or not each.landed
     ]
+    failed = [each for each, landed in told if not landed]
+    refused = [each for each, landed in told if landed]
     came_in = [_came_in(name, each) for name, each in work.ingested.items()]
     graded = [_graded(job) for job in work.jobs]
     moved = _moved(work.moved) if work.moved else None
@@ -46,6 +48,7 @@ def summarize(work: Work) -> dict[str, Any]:
         "moved": moved,
         "tidied": work.tidied,
         "failed": failed,
+        "refused": refused,
         "steps": [
             {
                 "step": one.name,
@@ -62,7 +65,8 @@ def summarize(work: Work) -> dict[str, Any]:
 def error_of(summary: dict[str, Any]) -> str | None:
     """What went wrong, for the night's row."""
     said = ["it was stopped"] if summary["exit_code"] == 130 else []
-    said += [f"{each['step']}: {each['reason']}" for each in summary["failed"]]
+    wrong = summary["failed"] + summary["refused"]
+    said += [f"{each['step']}: {each['reason']}" for each in wrong]
     text = "\n".join(said).encode(errors="backslashreplace").decode()
     return text[: step.MAX_REASON] or None
 
@@ -80,6 +84,8 @@ def line(summary: dict[str, Any]) -> str:
     ]
     if summary["failed"]:
         parts.append("failed: " + ", ".join(each["step"] for each in summary["failed"]))
+    if summary["refused"]:
+        parts.append("refused: " + ", ".join(each["step"] for each in summary["refused"]))
     return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join(parts)}"
 
 
