@@ -36,6 +36,17 @@ def open_catalog(file: Path) -> AbstractContextManager[sqlite3.Connection]:
     return closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=30))
 
 
+def vacuum_into(file: Path, copy: Path) -> None:
+    """A compact copy of a SQLite catalog as of its last commit. Raises `WorkFailed`."""
+    try:
+        with open_catalog(file) as source:
+            source.execute("vacuum into ?", [str(copy)])
+    except sqlite3.Error as error:
+        raise WorkFailed(
+            f"{file}: the catalog cannot be copied: {error}", "Run `gradelake lake verify`."
+        ) from None
+
+
 def lake_id_of(file: Path) -> str:
     """The id of the lake that a SQLite catalog is of. Raises `sqlite3.Error` where it has none."""
     with open_catalog(file) as catalog:

@@ -1,7 +1,7 @@
 """Releases: what readers see. A finished build is published; a build in progress is not.
 
 On a SQLite catalog a release is a compact copy of the catalog over the same Parquet files
-(`VACUUM INTO`, then an atomic rename), readable without a lock or write permission. On PostgreSQL
+(`vacuum_into`, then an atomic rename), readable without a lock or write permission. On PostgreSQL
 it is a snapshot id. Either way the release is the commit that ends the build: its extra_info
 carries the release's name, so the list of releases is in every catalog that holds them.
 """
@@ -27,7 +27,7 @@ from gradelake.sql.lake.connection import (
     release_file,
     release_files,
 )
-from gradelake.sql.lake.identity import ID, lake_id_of, open_catalog
+from gradelake.sql.lake.identity import ID, lake_id_of, open_catalog, vacuum_into
 from gradelake.sql.lake.storage import sync
 
 
@@ -83,8 +83,7 @@ def publish(project: Project, name: str) -> None:
         target.parent.mkdir(exist_ok=True)
         fresh = target.with_suffix(".writing")
         fresh.unlink(missing_ok=True)
-        with open_catalog(catalog_file(project)) as source:
-            source.execute("VACUUM INTO ?", [str(fresh)])
+        vacuum_into(catalog_file(project), fresh)
         sync(fresh)
         os.link(fresh, target)  # refused where there is a file by now
         fresh.unlink()

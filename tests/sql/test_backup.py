@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -21,19 +20,8 @@ from gradelake.sql.operations.upkeep.manifest import FolderWriter, read_manifest
 from gradelake.sql.operations.upkeep.people_files import people_files
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.conftest import gradelake, made_once
-from tests.sql.small_lake import file_of, graders, overwritten, passages, small_lake
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
-    return made_once(tmp_path_factory, "small", small_lake)
-
-
-@pytest.fixture
-def project(whole, tmp_path) -> Project:
-    shutil.copytree(whole, tmp_path / "work")
-    return Project.read(tmp_path / "work" / "gradelake.toml")
+from tests.conftest import gradelake
+from tests.sql.small_lake import file_of, graders, overwritten, passages
 
 
 def content(lake: Lake) -> list[tuple]:

@@ -17,17 +17,9 @@ from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.lake_copy import copy, fingerprint
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.conftest import gradelake, made_once
+from tests.conftest import gradelake
 from tests.postgres_server import new_database, postgres_server
-from tests.sql.small_lake import (
-    N_PASSAGES,
-    file_of,
-    graders,
-    mark,
-    overwritten,
-    passages,
-    small_lake,
-)
+from tests.sql.small_lake import N_PASSAGES, file_of, graders, mark, overwritten, passages
 
 pytestmark = pytest.mark.slow
 
@@ -39,11 +31,6 @@ _OWN = {"schema_migrations", "pipeline_runs", "kept_releases"}
 def server():
     with postgres_server() as setting:
         yield setting
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
-    return made_once(tmp_path_factory, "small", small_lake)
 
 
 @pytest.fixture

@@ -17,20 +17,9 @@ from gradelake.sql.operations.upkeep.recover import recover
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.releases import releases
-from tests.conftest import gradelake, made_once
+from tests.conftest import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import file_of, grades, passages, publish, small_lake
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
-    return made_once(tmp_path_factory, "small", small_lake)
-
-
-@pytest.fixture
-def project(whole, tmp_path) -> Project:
-    shutil.copytree(whole, tmp_path / "lake")
-    return Project.read(tmp_path / "lake" / "gradelake.toml")
 
 
 def lose(project: Project, how: str) -> None:

@@ -21,21 +21,10 @@ from gradelake.sql.operations.upkeep.lake_copy import copy
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.operations.upkeep.verify_rows import Verified
-from tests.conftest import gradelake, made_once
+from tests.conftest import gradelake
 from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
-    return made_once(tmp_path_factory, "small", small_lake)
-
-
-@pytest.fixture
-def project(whole, tmp_path) -> Project:
-    shutil.copytree(whole, tmp_path / "lake")
-    return Project.read(tmp_path / "lake" / "gradelake.toml")
 
 
 def said(done: Verified) -> list[tuple[str, str | None, list[str]]]:

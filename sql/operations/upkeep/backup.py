@@ -15,6 +15,7 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grading_folder, require_lake, write_lock
+from gradelake.sql.lake.identity import vacuum_into
 from gradelake.sql.lake.lock import file_lock
 from gradelake.sql.lake.storage import Storage, copied
 from gradelake.sql.operations.upkeep.lake_files import (
@@ -23,7 +24,6 @@ from gradelake.sql.operations.upkeep.lake_files import (
     catalog_files,
     lake_id,
     read_sqlite,
-    vacuum_into,
 )
 from gradelake.sql.operations.upkeep.manifest import (
     MANIFEST,

@@ -108,17 +108,6 @@ def require_sound(file: Path) -> None:
         raise WorkFailed(f"{file}: is not a sound SQLite file: {said}")
 
 
-def vacuum_into(file: Path, copy: Path) -> None:
-    """A compact copy of a SQLite catalog as of its last commit. Raises `WorkFailed`."""
-    try:
-        with open_catalog(file) as source:
-            source.execute("vacuum into ?", [str(copy)])
-    except sqlite3.Error as error:
-        raise WorkFailed(
-            f"{file}: the catalog cannot be copied: {error}", "Run `gradelake lake verify`."
-        ) from None
-
-
 def lake_id(project: Project) -> str:
     """What identifies a lake and its copies: see `identity`.
 

@@ -20,11 +20,11 @@ from gradelake.sql.lake.connection import (
     require_lake,
     write_lock,
 )
-from gradelake.sql.lake.identity import lake_id_of, open_catalog
+from gradelake.sql.lake.identity import lake_id_of, open_catalog, vacuum_into
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.storage import Storage, sync
-from gradelake.sql.operations.upkeep.lake_files import require_sound, vacuum_into
+from gradelake.sql.operations.upkeep.lake_files import require_sound
 from gradelake.sql.releases import data_files, releases
 from gradelake.sql.releases.releases import Release
 
