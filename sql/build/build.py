@@ -96,9 +96,6 @@ def build(
         )
     built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
-        nothing = lake.nothing_ingested()
-        if nothing and not of_nothing:
-            raise nothing
         listed = {release.name: release for release in releases.listed(lake.connection)}
         partial = not _WHOLE.issuperset(dbt_arguments)
         gathered = seeds.gather(project)
@@ -109,6 +106,9 @@ def build(
         died = same and not releases.is_published(project, listed[last.release])  # before it could
         if name in releases.names(project, lake.connection) and not (died and name == last.release):
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
+        nothing = lake.nothing_ingested()
+        if nothing and not of_nothing:
+            raise nothing
         if same:
             built.changed, built.release = False, last.release
             if name in (None, last.release):
