@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.connection import execute
 from gradelake.sql.lake.lake import Lake
 
 # DuckDB compares strings bytewise
@@ -122,7 +123,7 @@ def write_lines(lake: Lake, output: Path | BinaryIO, query: str, *parameters: An
     """Write the rows of a query as lines; returns how many."""
     n_lines = 0
     with whole_file(output) if isinstance(output, Path) else nullcontext(output) as stream:
-        result = lake.connection.execute(query, parameters)
+        result = execute(lake.connection, query, parameters)
         while rows := result.fetchmany(LINES_AT_ONCE):
             stream.write("".join(f"{' '.join(map(str, row))}\n" for row in rows).encode())
             n_lines += len(rows)

@@ -12,7 +12,7 @@ from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.connection import little_memory
+from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Plan:
         self.prompt = request.grader.prompt
         self.rubric_version = _checked_version(lake, request)
         for name, (kind, value) in self._variables().items():
-            lake.connection.execute(f"set variable {name} = $value::{kind}", {"value": value})
+            execute(lake.connection, f"set variable {name} = $value::{kind}", {"value": value})
         with little_memory(lake.connection):
             lake.connection.execute(PLAN.read_text(encoding="utf-8"))
             self.totals = self._totals()

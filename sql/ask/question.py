@@ -17,6 +17,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from gradelake.sql.common.interrupts import is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.lake.connection import without_pandas
 from gradelake.sql.lake.lake import Lake
 
 T = TypeVar("T")
@@ -76,7 +77,8 @@ def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDB
     try:
         if not lake.allows_files:
             in_words(lambda: confined.check(lake.connection, statement))
-        return in_words(lambda: lake.connection.sql(statement, params=values))
+        with without_pandas():
+            return in_words(lambda: lake.connection.sql(statement, params=values))
     except BadInput as error:
         if (word := statement.strip()) and _WORD.fullmatch(word):
             error.hint = _for_one_word(lake, word) or error.hint

@@ -3,10 +3,12 @@
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -257,6 +259,28 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection, project: Project) -> No
         if not _is_alive(int(left.name.removeprefix(_SPILL))):
             shutil.rmtree(left, ignore_errors=True)
     connection.execute(f"set temp_directory = {quote(f'{folder}/{_SPILL}{os.getpid()}')}")
+
+
+@contextmanager
+def without_pandas() -> Iterator[None]:
+    """DuckDB imports pandas to see whether a parameter is one of its values: half a second. Inside,
+    it seems not to be installed, unless it was imported before."""
+    if "pandas" in sys.modules:
+        yield
+        return
+    sys.modules["pandas"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.modules.pop("pandas", None)
+
+
+def execute(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Any
+) -> duckdb.DuckDBPyConnection:
+    """`connection.execute` of a query with parameters, in half of the time."""
+    with without_pandas():
+        return connection.execute(query, parameters or None)
 
 
 @contextmanager

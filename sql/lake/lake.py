@@ -10,7 +10,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake import hashes
-from gradelake.sql.lake.connection import NAME, attach, connect, require_lake, write_lock
+from gradelake.sql.lake.connection import NAME, attach, connect, execute, require_lake, write_lock
 from gradelake.sql.lake.identity import LostCatalog
 from gradelake.sql.lake.migrate import migrate
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
@@ -132,11 +132,11 @@ class Lake:
 
     def rows(self, query: str, *parameters: Any, **named: Any) -> list[tuple]:
         """All rows of a query."""
-        return self.connection.execute(query, named or list(parameters) or None).fetchall()
+        return execute(self.connection, query, named or list(parameters)).fetchall()
 
     def objects(self, query: str, *parameters: Any, **named: Any) -> list[dict[str, Any]]:
         """All rows of a query, a dictionary each."""
-        found = self.connection.execute(query, named or list(parameters) or None)
+        found = execute(self.connection, query, named or list(parameters))
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
@@ -146,12 +146,12 @@ class Lake:
 
     def value(self, query: str, *parameters: Any, **named: Any) -> Any:
         """First column of the first row, or None."""
-        row = self.connection.execute(query, named or list(parameters) or None).fetchone()
+        row = execute(self.connection, query, named or list(parameters)).fetchone()
         return row[0] if row else None
 
     def frame(self, query: str, *parameters: Any, **named: Any) -> "pl.DataFrame":
         """A query's result as a Polars frame."""
-        return self.connection.execute(query, named or list(parameters) or None).pl()
+        return execute(self.connection, query, named or list(parameters)).pl()
 
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""

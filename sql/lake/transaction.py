@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.connection import NAME, little_memory, quote
+from gradelake.sql.lake.connection import NAME, execute, little_memory, quote
 from gradelake.sql.lake.rows import contract
 
 if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
@@ -179,7 +179,7 @@ class Transaction:
         """Append what a query finds to a raw table, by column name. Returns how many rows."""
         self.dirty = True
         statement = f"insert into {NAME}.raw.{table} by name {query}"
-        return self.lake.connection.execute(statement, list(parameters) or None).fetchone()[0]
+        return execute(self.lake.connection, statement, list(parameters)).fetchone()[0]
 
     def clean_up(self) -> None:
         """Remove what was staged."""
