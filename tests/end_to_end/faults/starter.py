@@ -98,7 +98,7 @@ class Starter:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.end_to_end.faults.starter", self._folder.name],
             cwd=Path(__file__).parents[3],
-            env=os.environ | environment,
+            env=os.environ | {"PYTHONWARNINGS": "ignore"} | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
