@@ -20,7 +20,8 @@ class Fault:
 
     It strikes once its `stage` has begun (None: it is there before the night), after `share` of
     the time that the step takes. `met` says whether there was anything left to break. `lasting`
-    ones may hit every later step, too; those that are not `fatal` leave their own step alive.
+    ones may hit every later step, too; those that are not `fatal` leave their own step alive. A
+    single command that is broken (`rounds.Errand`) has what a fault asks of a night.
     """
 
     kind = ""

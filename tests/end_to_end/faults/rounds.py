@@ -56,7 +56,7 @@ class Rounds:
         self.rng = random.Random(seed)
         self.tally = tally
         self.tell = tell
-        self.known: Counter[Row] = Counter()
+        self.known: Counter[Row] = Counter()  # what was there when somebody looked last
         self._come: dict[str, Counter[str]] = {}  # how often a command came to each point
 
     def run(self, n_faults: int, until: float = float("inf")) -> None:
@@ -151,12 +151,13 @@ class Rounds:
         """What is wrong with the lake. `done`: the command's rows must be there."""
         if work.before and not work.is_done():  # there is no catalog
             return []
-        now = self.known = self.desk.content()
-        lost = before - now - Counter(work.goes)
-        doubled = {row for row, n in now.items() if n > 1}
-        extra = set(now - before)
+        now = self.desk.content()
         editions = [work.units]
         self._hit |= isinstance(fault, FileHit)
+        seen = before if self._hit else self.known | before  # another file takes rows away again
+        lost = seen - now - Counter(work.goes)
+        doubled = {row for row, n in now.items() if n > 1}
+        extra, self.known = set(now - before), now
         if fault and self._hit and work.edition:
             editions.append([work.edition(1)[1], *work.units[1:]])
         troubles = [] if any(fits(extra, units) for units in editions) else [f"half: {extra}"]
