@@ -30,6 +30,7 @@ class Readers:
     """They read while it is open. What they say while it is `hidden` from them does not count."""
 
     def __init__(self, folder: Path):
+        """Each release must have a name that no other has had, for they are told apart by it."""
         self.n_reads = 0
         self.troubles: list[str] = []
         self._hidden: list[tuple[float, float]] = []

@@ -303,7 +303,8 @@ class Desk(Room):
         place.mkdir()
         lake = ""
         if self.project.on_postgres and self.number % 2:
-            lake = f'catalog = "{new_database(self.project.catalog, place.name)}"\n'
+            server = self.project.catalog.replace("dbname=desk", "dbname=postgres")
+            lake = f'catalog = "{new_database(server, place.name)}"\n'
         kept = "\n".join(line for line in settings.splitlines() if not line.startswith("catalog"))
         file = place / "gradelake.toml"
         file.write_text(kept.replace("[lake]\n", f"[lake]\n{lake}"))
@@ -361,7 +362,7 @@ class Desk(Room):
 
     def _recover(self) -> Work:
         if not self.is_published():
-            self.must("build")
+            self.must("build", "--name", f"u{self.number}")
         catalog = catalog_file(self.project)
         for file in catalog.parent.glob("catalog-before-*"):
             file.unlink()
