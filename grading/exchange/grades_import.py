@@ -44,6 +44,7 @@ def import_grades(
         if transaction.recorded(writer.target) == writer.sha256:
             return done
         found = read_grades(path, shown, writer.queries, choices, writer.rows, progress)
+        files.require_same(path, shown, writer.file_sha256)
         writer.write(found)
         transaction.say(**done.counts)
         transaction.finish_run(arguments)

@@ -87,10 +87,12 @@ def import_bank(
             raise BadInput(f"{shown}: no such file", "Name a file that holds a rubric bank.")
         _refuse_if_not_imported(lake, collection, bank)
         queries = lake.query_ids(collection)
-        target, sha256 = f"{collection}/bank/{bank}", _hash(path, queries)
+        of_file = files.sha256_of(path)
+        target, sha256 = f"{collection}/bank/{bank}", _hash(of_file, queries)
         if transaction.recorded(target) == sha256:
             return Imported(0, 0, None, findings)
         found = read_bank(path, shown, format_, findings)
+        files.require_same(path, shown, of_file)
         items = bank_checks.of_known_queries(found, queries, findings)
         if not items:
             raise _nothing_left(findings, collection)
@@ -140,9 +142,9 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
     return drafts
 
 
-def _hash(path: Path, queries: set[str]) -> str:
+def _hash(of_file: str, queries: set[str]) -> str:
     """Of the file and the queries: items that were left out come in when their query does."""
-    return hashlib.sha256(json.dumps([files.sha256_of(path), sorted(queries)]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([of_file, sorted(queries)]).encode()).hexdigest()
 
 
 def _refuse_if_not_imported(lake: Lake, collection: str, bank: str) -> None:

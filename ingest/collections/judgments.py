@@ -81,13 +81,12 @@ def import_judgments(
         if not path.is_file():
             raise BadInput(f"{path}: no such file", "Name a CSV with a judgment column.")
         _refuse_if_from_elsewhere(transaction, collection, assessor)
+        sha256 = files.sha256_of(path)
         rows = read_judgments(path, str(path))
+        files.require_same(path, str(path), sha256)
         done = Imported(rows["sample"][0])
         # an exported sample is known by its name, another file by its own
-        target, sha256 = (
-            imported_mark(collection, assessor, done.sample or path.name),
-            files.sha256_of(path),
-        )
+        target = imported_mark(collection, assessor, done.sample or path.name)
         if transaction.recorded(target) == sha256:
             return done
         require_known_queries(rows, lake.query_ids(collection), str(path))

@@ -41,6 +41,7 @@ def import_labels(
         if transaction.recorded(target) == sha256:
             return 0, None, warnings
         frame, repeated = trec.read_qrels(path, shown)
+        files.require_same(path, shown, sha256)
         if repeated:
             warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
         trec.require_known_queries(frame, lake.query_ids(collection), shown)

@@ -64,6 +64,18 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def require_same(path: Path, shown: str, sha256: str) -> None:
+    """Raise `Rejected` where a file that was read is not the one any more that was hashed: the hash
+    would stand for rows that it does not hold."""
+    try:
+        if sha256_of(path) == sha256:
+            return
+    except OSError:  # it is gone
+        pass
+    fix = "Run the command again once nobody writes to it."
+    raise reject(shown, None, "was changed while it was read", fix)
+
+
 def check_file_name(shown: str) -> None:
     """Raise `Rejected` for a file whose name is not UTF-8 or more than a line: the lake could not
     say where rows came from."""

@@ -6,7 +6,9 @@ from contextlib import closing
 import pytest
 
 from gradelake.ingest.collections.labels import import_labels, judge_id
+from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import new_tiny, said
 
@@ -93,6 +95,20 @@ def test_a_changed_file_replaces_the_judges_labels_in_one_commit(judged):
     assert grades(judged) == [("q2", "p1", "", 2, "ok")]
     assert len(graders(judged)) == 1
     assert judged.rows(f"select count(*) from lake.raw.grades at (version => {old})") == [(3,)]
+
+
+def test_a_file_that_changes_between_its_hash_and_its_reading_is_refused(judged, monkeypatch):
+    def hashed(path):
+        sha256 = sha256_of(path)
+        judged.write("Sun.qrels", ["q1 0 p1 2"])  # once it was hashed
+        return sha256
+
+    monkeypatch.setattr(files, "sha256_of", hashed)
+    with pytest.raises(Rejected, match="was changed while it was read"):
+        bring(judged)
+    monkeypatch.undo()
+    judged.write("Sun.qrels", LABELS)
+    assert bring(judged)[0] == len(LABELS)
 
 
 def test_two_judges_stand_side_by_side(judged):

@@ -66,8 +66,9 @@ class Readers:
                 *_, systems, with_entries, ranked = answer
                 if not systems == with_entries == ranked:
                     self.troubles.append(f"{release} is half a release: {answer}")
-                if self._seen.setdefault(release, answer) != answer:
-                    self.troubles.append(f"{release} was {self._seen[release]}, and is {answer}")
+                if (seen := self._seen.setdefault(release, answer)) != answer:
+                    self.troubles.append(f"{release} was {seen}, and is {answer}")
+                    self._seen[release] = answer  # said once
 
     @contextlib.contextmanager
     def hidden(self, really: bool = True) -> Iterator[None]:
