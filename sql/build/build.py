@@ -102,18 +102,19 @@ def build(
         made_from = changes.made_from(gathered)
         last = changes.last_build(lake)
         changed = changes.since(lake, last, made_from)
-        same = last and changed == [] and not dbt_arguments
-        died = same and not releases.is_published(project, listed[last.release])  # before it could
-        if name in releases.names(project, lake.connection) and not (died and name == last.release):
+        same = last if changed == [] and not dbt_arguments else None
+        # the build that died before it could publish
+        died = same and not releases.is_published(project, listed[same.release]) and same.release
+        if name in releases.names(project, lake.connection) and name != died:
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         nothing = lake.nothing_ingested()
         if nothing and not of_nothing:
             raise nothing
         if same:
-            built.changed, built.release = False, last.release
-            if name in (None, last.release):
+            built.changed, built.release = False, same.release
+            if name in (None, same.release):
                 if died:
-                    releases.publish(project, last.release)
+                    releases.publish(project, same.release)
                 return built
         with lake.transaction("build") as transaction:
             if built.changed:
