@@ -242,8 +242,8 @@ def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
     assert again["nothing_changed_since"] == told["night"]
 
     write_edits(folder, good, wrong | {"query_id": "q2"})
-    mended = finished(nightly(folder, "--json"))
-    assert mended["refused"] == []
+    fixed = finished(nightly(folder, "--json"))
+    assert fixed["refused"] == []
     with Lake.published(Project.find(folder)) as lake:
         assert lake.rows("select max(rubric_version) from lake.marts.rubric_versions") == [(2,)]
 
