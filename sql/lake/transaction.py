@@ -179,7 +179,8 @@ class Transaction:
         """Append what a query finds to a raw table, by column name. Returns how many rows."""
         self.dirty = True
         statement = f"insert into {NAME}.raw.{table} by name {query}"
-        return execute(self.lake.connection, statement, list(parameters)).fetchone()[0]
+        (row,) = execute(self.lake.connection, statement, list(parameters)).fetchall()
+        return row[0]
 
     def clean_up(self) -> None:
         """Remove what was staged."""
