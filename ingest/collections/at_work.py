@@ -22,7 +22,8 @@ class AtWork:
     def __init__(self, project: Project, collection: Collection):
         self._note = project.lake_path / f".reading-{collection.name}.json"
         self._collection = collection
-        self._files: dict[str, list[int]] = {}  # shown -> size, time of change in ns, times
+        self._hashed: dict[str, list[int]] = {}  # shown -> what `_state` was before its hash
+        self._files: dict[str, list[int]] = {}  # shown -> its `_state`, times
         with suppress(OSError, ValueError):
             self._files = json.loads(self._note.read_text())
         for shown, (*state, _) in [*self._files.items()]:
@@ -49,15 +50,23 @@ class AtWork:
 
     @contextmanager
     def reading(self, shown: str) -> Iterator[None]:
-        """Notes that a file is read, until it was. Raises `Rejected` where memory does not do."""
+        """Notes that a file is read, until it was. Raises `Rejected` where memory does not do, or
+        the file is not the one any more that was hashed."""
         self.begin(shown)
         try:
             yield
+            if shown in self._hashed and self._hashed[shown] != self._state(shown):
+                hint = "Run the command again once nobody writes to it."
+                raise reject(shown, None, "was changed while it was read", hint)
         except MemoryError as error:
             error.__traceback__ = None  # it holds what was too much
             raise _too_large(shown, "does not fit into memory") from None
         finally:
             self.end(shown)
+
+    def hashing(self, shown: str) -> None:
+        """Remember which file the hash is of that is about to be made."""
+        self._hashed[shown] = self._state(shown)
 
     def begin(self, shown: str) -> None:
         self._put(shown, self._killed.get(shown, 0) + 1)
@@ -74,11 +83,12 @@ class AtWork:
             self._write()
 
     def _state(self, shown: str) -> list[int]:
+        """Which file this is: size in bytes, time of change in ns, inode."""
         try:
             found = self._collection.path(shown).stat()
         except OSError:
             return []
-        return [found.st_size, found.st_mtime_ns]
+        return [found.st_size, found.st_mtime_ns, found.st_ino]
 
     def _write(self) -> None:
         if self._files:

@@ -207,7 +207,8 @@ def _near_duplicates(into: Targets) -> None:
     target, sha256 = into.target("near_duplicates"), into.file_hash(shown)
     if not into.changed(target, sha256):
         return
-    pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
+    with into.at_work.reading(shown):
+        pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
     frame = pl.DataFrame(pairs, schema=["passage_id", "canonical_passage_id"], orient="row")
     into.replace("near_duplicates", frame, shown, target, sha256)
 
@@ -278,7 +279,8 @@ def _official_ranks(into: Targets, leaderboard: str, shown: str) -> None:
     sha256 = into.file_hash(shown)
     if not into.changed(target, sha256):
         return
-    ranks = texts.read_official_ranks(into.collection.path(shown), shown)
+    with into.at_work.reading(shown):
+        ranks = texts.read_official_ranks(into.collection.path(shown), shown)
     types = types_of("official_ranks", "system", "rank", "score")
     frame = pl.DataFrame(ranks, schema=types, orient="row")
     into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)

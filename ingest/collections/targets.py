@@ -128,6 +128,7 @@ class Targets:
 
     def file_hash(self, shown: str) -> str:
         """Hash of one of the collection's files. Raises `Rejected` when it cannot be read."""
+        self.at_work.hashing(shown)
         try:
             return files.sha256_of(self.collection.path(shown))
         except OSError as error:

@@ -139,3 +139,17 @@ def test_an_ingest_that_is_stopped_leaves_no_suspects(ingested, error):
     with pytest.raises(error):
         ingested.ingest(stopped)
     assert not note_of(ingested).exists()
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(ingested):
+    def changing(what, items, total):
+        for item in items:
+            ingested.write("runs/new.run", "q1 Q0 p2 1 1.0 new\n")
+            yield item
+
+    ingested.write("runs/new.run", RUN)
+    refused = ingested.ingest(changing)
+    assert "runs/new.run: was changed while it was read" in said(refused)
+    assert "new" not in ingested.systems()
+    assert said(ingested.ingest()) == ""
+    assert "new" in ingested.systems()
