@@ -26,7 +26,7 @@ from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import Sections, whatever_the_locale
-from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError, masked
+from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project
@@ -83,7 +83,7 @@ def main() -> None:
     except (GradelakeError, click.ClickException) as error:
         _trace()
         shown = str(error) if isinstance(error, GradelakeError) else _usage(error)
-        console.warn(f"error: {masked(shown)}")
+        console.warn(f"error: {shown}")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _interrupted()
@@ -97,10 +97,9 @@ def main() -> None:
             console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
             sys.exit(1)
         if refused := in_plain_words(error):
-            console.warn(f"error: {masked(str(refused))}")
+            console.warn(f"error: {refused}")
             sys.exit(refused.exit_code)
-        shown = masked(f"{type(error).__name__}: {error}")
-        console.warn(f"error: {shown}\n  Run again with --debug for more.")
+        console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")
         sys.exit(1)
 
 
@@ -110,9 +109,9 @@ def _interrupted() -> NoReturn:
 
 
 def _trace() -> None:
-    """With --debug, where it happened; a driver's words may hold a password."""
+    """With --debug, where it happened."""
     if console.wishes.debug:
-        console.warn(masked(traceback.format_exc()))
+        console.warn(traceback.format_exc())
 
 
 def _usage(error: click.ClickException) -> str:

@@ -29,8 +29,7 @@ _SOURCES = {
 # Functions elsewhere that look at more than their arguments: the environment, settings, the log;
 # the last one plans the query in its text.
 _FUNCTIONS = {"getenv", "current_setting", "write_log", "json_serialize_plan"}
-# Names of tables and catalogs: DuckDB's own tables of settings, and of connection strings, which
-# may hold a password.
+# Names of tables and catalogs: DuckDB's own tables of settings, and of connection strings.
 _TABLES = {
     *("duckdb_databases", "pragma_database_list", "pg_settings", "duckdb_logs"),
     METADATA.rstrip("."),  # as a catalog; so are the tables of a PostgreSQL database

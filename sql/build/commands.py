@@ -10,7 +10,7 @@ import click
 from gradelake.sql.build.node_progress import NodeProgress
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput, GradelakeError, masked
+from gradelake.sql.common.errors import BadInput, GradelakeError
 
 if TYPE_CHECKING:
     from gradelake.sql.build.build import Built
@@ -63,7 +63,7 @@ def build(project, name, at_least, watch, as_json, dbt_arguments):
         try:
             _build(project, [], None, as_json, only_if_changed=True)
         except GradelakeError as error:
-            console.warn(f"error: {masked(str(error))}")
+            console.warn(f"error: {error}")
 
 
 def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0) -> None:

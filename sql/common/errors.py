@@ -1,17 +1,5 @@
 """Errors meant for people: what is wrong, where, and what to do. The exit code is part of each."""
 
-import re
-
-_PASSWORD = re.compile(
-    r"(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s'\"]+)|(://[^:/@\s]+:)[^@/\s]+(?=@)", re.IGNORECASE
-)
-
-
-def masked(text: str) -> str:
-    """A text without the passwords of connection strings, which drivers repeat in their errors."""
-    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}***", text)
-
-
 # what to do about a table that a release does not have
 NOT_BUILT_YET = (
     "What is read may have been built before there was such a table: run `gradelake build`, or "

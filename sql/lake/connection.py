@@ -126,7 +126,8 @@ def attach(
 
     `catalog` names another SQLite catalog over the same data (a release); `snapshot` pins a
     reader. Only with `create` is a lake made where there is none. Raises `LostCatalog` where there
-    was one, and `WorkFailed` without showing connection strings, which may hold a password.
+    was one, and `WorkFailed` where it cannot be opened. A password of PostgreSQL is a secret of the
+    connection: no error and no table of DuckDB's shows it.
     """
     if not read_only:
         _require_writable(project)
@@ -139,10 +140,17 @@ def attach(
     if data_path(project).startswith("s3://"):
         use_bucket(connection)
     if project.on_postgres and catalog is None:
+        from gradelake.sql.lake.postgres import without_password
+
         extensions.load(connection, "postgres_scanner")
         if not read_only:
             connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
-        place = f"postgres:{project.dsn}"
+        dsn, password = without_password(project)
+        place = f"postgres:{dsn}"
+        if password:
+            secret = f"gradelake_{name} (TYPE postgres, PASSWORD {quote(password)})"
+            connection.execute(f"CREATE OR REPLACE SECRET {secret}")
+            options.append(f"META_SECRET 'gradelake_{name}'")
     elif project.catalog and catalog is None:
         raise BadInput(
             f"{project.file}: [lake] catalog must start with postgres:",
@@ -165,7 +173,8 @@ def attach(
                 raise no_lake(_shown(project))
             connection.execute(f"{begun})")
     except duckdb.Error as error:
-        reason = _reason(error, project)
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        reason = re.sub(r'.*connect to Postgres at ".*?": ', "", first)
         full = "Is the disk full? " if "disk I/O error" in reason else ""  # SQLite's word for it
         raise WorkFailed(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
@@ -333,17 +342,6 @@ def use_bucket(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _shown(project: Project) -> str:
     return "the PostgreSQL catalog" if project.on_postgres else f"the lake at {project.lake_path}"
-
-
-def _reason(error: Exception, project: Project) -> str:
-    """The first line of an error. What PostgreSQL says may quote the connection string, and with
-    it a password: then only the kind of error is shown."""
-    first = str(error).splitlines()[0] if str(error) else type(error).__name__
-    if project.on_postgres:
-        from gradelake.sql.lake.postgres import without_secrets
-
-        return without_secrets(first, project).rpartition('Postgres at "***": ')[2]
-    return first
 
 
 # --- writing --------------------------------------------------------------------------------------

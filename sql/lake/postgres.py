@@ -1,11 +1,13 @@
-"""What only a PostgreSQL catalog needs: the writer's lock, and errors without secrets."""
+"""What only a PostgreSQL catalog needs: the writer's lock, and its password kept apart."""
 
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from gradelake.sql.common.errors import Busy, WorkFailed, how_to_install
+from gradelake.sql.common.errors import BadInput, Busy, WorkFailed, how_to_install
 from gradelake.sql.common.project import Project
 
 if TYPE_CHECKING:
@@ -14,20 +16,41 @@ if TYPE_CHECKING:
 _held: set[tuple[str, str]] = set()  # (connection string, lock) this process holds
 
 
-def connect(project: Project) -> "psycopg.Connection":
-    """A session of its own. Raises `WorkFailed`, without secrets, when there can be none."""
+def without_password(project: Project) -> tuple[str, str | None]:
+    """The connection string without its password, and the password: drivers repeat the string in
+    their errors. Raises `BadInput` when it cannot be read."""
+    if not re.search("password|://", project.dsn):  # spare the import
+        return project.dsn, None
+    conninfo = _psycopg().conninfo
+    try:
+        parts = conninfo.conninfo_to_dict(project.dsn)
+    except _psycopg().Error:  # it may quote the string
+        raise BadInput(
+            f"{project.file}: [lake] catalog: its connection string cannot be read",
+            "Write postgres:dbname=lake host=server user=me, and keep the password in PGPASSWORD.",
+        ) from None
+    password = parts.pop("password", None)
+    return conninfo.make_conninfo("", **parts), password
+
+
+def _psycopg() -> ModuleType:
     try:
         import psycopg
     except ImportError:
         raise WorkFailed(
             "psycopg is not installed", f"Install it: {how_to_install('postgres')}"
         ) from None
+    return psycopg
+
+
+def connect(project: Project) -> "psycopg.Connection":
+    """A session of its own. Raises `WorkFailed` when there can be none."""
+    dsn, password = without_password(project)
     try:
-        return psycopg.connect(project.dsn, autocommit=True)
-    except psycopg.Error as error:
-        reason = without_secrets(str(error).splitlines()[0], project)
+        return _psycopg().connect(dsn, password=password, autocommit=True)
+    except _psycopg().Error as error:
         raise WorkFailed(
-            f"the PostgreSQL catalog cannot be reached: {reason}",
+            f"the PostgreSQL catalog cannot be reached: {str(error).splitlines()[0]}",
             "Is its server running, and may this login use it?",
         ) from None
 
@@ -59,21 +82,3 @@ def advisory_lock(
             yield
         finally:
             _held.discard(held)
-
-
-def without_secrets(text: str, project: Project) -> str:
-    """An error's text without the connection string or its password.
-
-    When the string cannot be read, nothing of the text is repeated: it may be quoted there.
-    """
-    try:
-        from psycopg import ProgrammingError, conninfo
-    except ImportError:
-        return f"no details without psycopg; {how_to_install('postgres')}"
-    try:
-        password = conninfo.conninfo_to_dict(project.dsn).get("password")
-    except ProgrammingError:
-        return "its connection string cannot be read"
-    for secret in filter(None, (project.catalog, project.dsn, password)):
-        text = text.replace(str(secret), "***")
-    return text

@@ -3,25 +3,11 @@
 import duckdb
 import pytest
 
-from gradelake.sql.common.errors import how_to_install, masked
+from gradelake.sql.common.errors import how_to_install
 from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.postgres_server import postgres_server
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ('at "dbname=x password=hunter2 host=h": no', 'at "dbname=x password=*** host=h": no'),
-        ("password = 'two words \\' quoted' host=h", "password = *** host=h"),
-        ("postgresql://me:hunter2@host/db", "postgresql://me:***@host/db"),
-        ("PASSWORD=hunter2", "PASSWORD=***"),
-        ("no secret: 12:30, a@b, https://host/a:b", "no secret: 12:30, a@b, https://host/a:b"),
-    ],
-)
-def test_passwords_of_connection_strings_are_masked(text, shown):
-    assert masked(text) == shown
 
 
 def test_optional_parts_are_installed_from_the_package_or_in_a_clone():
@@ -30,15 +16,15 @@ def test_optional_parts_are_installed_from_the_package_or_in_a_clone():
 
 
 def test_a_catalog_that_goes_away_shows_no_password(tmp_path):
-    """The driver's error repeats the connection string."""
+    """DuckDB's error repeats the connection string."""
     with postgres_server() as catalog:
         (tmp_path / "gradelake.toml").write_text(
             f'[lake]\ncatalog = "{catalog} password=hunter2"\n'
         )
         lake = Lake.create(Project.find(tmp_path))
-    with pytest.raises(duckdb.Error, match="hunter2") as caught:
+    with pytest.raises(duckdb.Error, match='"user=grade ') as caught:
         lake.rows("select count(*) from lake.raw.queries")
-    assert "hunter2" not in masked(str(caught.value))
+    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

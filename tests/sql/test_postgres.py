@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from gradelake.sql.common.project import Project
@@ -132,6 +133,45 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
         assert done.returncode in (1, 2), command
         assert "hunter2" not in done.stdout + done.stderr, command
         assert "Traceback" not in done.stderr, command
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        r"dbname={0} host={1} port={2} user={0} password='hunter2 it\'s'",
+        "postgresql://{0}:hunter2%20it%27s@{1}:{2}/{0}",
+    ],
+    ids=["words", "URL"],
+)
+def test_a_password_opens_the_lake_and_is_shown_nowhere(catalog, tmp_path, settings):
+    """The server asks for it: at the first session, and again after a crash."""
+    database = f"locked{len(settings)}"
+    place = new_database(catalog, database).removeprefix("postgres:")
+    with psycopg.connect(place, autocommit=True) as session:
+        session.execute(f"create role {database} superuser login password 'hunter2 it''s'")
+        ((file,),) = session.execute("show hba_file").fetchall()
+        rules = Path(file).read_text()
+        Path(file).write_text(f"host {database} {database} 127.0.0.1/32 scram-sha-256\n{rules}")
+        session.execute("select pg_reload_conf()")
+        settings = settings.format(database, session.info.host, session.info.port)
+    config = tmp_path / "gradelake.toml"
+    config.write_text(f"[lake]\ncatalog = {json.dumps(f'postgres:{settings}')}\n")
+    project = Project.read(config)
+    Lake.create(project).close()
+    with advisory_lock(project), Lake.live(project) as lake:
+        for table in (
+            *("duckdb_databases()", "duckdb_secrets()", "duckdb_settings()"),
+            *("ducklake_settings('lake')", "__ducklake_metadata_lake.ducklake_metadata"),
+        ):
+            shown = lake.rows(f"from {table}")
+            assert shown, table
+            assert "hunter2" not in str(shown), table
+        restart_server(place)
+        assert lake.rows("from lake.raw.queries") == []
+    config.write_text(config.read_text().replace("hunter2", "hunter22"))
+    wrong = command_line.run(tmp_path, "--debug", "sql", "--live", "select 1")
+    assert "password authentication failed" in wrong.stderr
+    assert "hunter2" not in wrong.stdout + wrong.stderr
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell import dot_commands, input_lines
 from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import BadInput, GradelakeError, masked
+from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.lake.lake import Lake
 
 PROMPT, CONTINUED = "lake> ", "...> "
@@ -96,4 +96,4 @@ def read(shell: Shell) -> None:
 def tell(error: Exception) -> None:
     """Print an error as the command line does; the session goes on."""
     text = str(error) if isinstance(error, GradelakeError) else f"{type(error).__name__}: {error}"
-    console.warn(f"error: {masked(text)}")
+    console.warn(f"error: {text}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import BadInput, GradelakeError, masked
+from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.operations.nightly import WEBHOOK
 
@@ -73,7 +73,7 @@ def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, 
         summary = work(project, limits, arguments, console.warn, close)
     except Exception as error:
         known = error if isinstance(error, GradelakeError) else in_plain_words(error)
-        reason = masked(str(known or f"{type(error).__name__}: {error}"))
+        reason = str(known or f"{type(error).__name__}: {error}")
         summary = {
             "text": f"nightly: {'failed part-way' if begun else 'nothing was done'}: {reason}",
             "night": None,
@@ -118,7 +118,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
         record.end(project, done.night, summary["state"], counts, error_of(summary))
     except Exception as error:
         # the next night finds the row as of a killed one
-        reason = reason_of(project, error)
+        reason = reason_of(error)
         done.steps.append(Step("closing the night's row", FAILED, reason=reason))
         summary = summarize(done)
     summary["seconds"] = round(seconds, 1)
@@ -126,7 +126,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
     try:
         write(project, summary)
     except (OSError, GradelakeError) as error:
-        console.warn(f"the summary could not be kept: {reason_of(project, error)}")
+        console.warn(f"the summary could not be kept: {reason_of(error)}")
     return summary
 
 

@@ -102,7 +102,7 @@ def work(
         try:
             doing.all_steps()
         except Exception as error:  # the night's row is closed whatever happens
-            reason = step.reason_of(project, error)
+            reason = step.reason_of(error)
             doing.work.steps.append(Step("the night itself", step.FAILED, reason=reason))
         doing.work.stopped = bool(doing.stop.times)
         return close(doing.work)
@@ -164,7 +164,7 @@ class _Doing:
         try:
             steps()
         except Exception as error:
-            reason = step.reason_of(self.project, error)
+            reason = step.reason_of(error)
             self.work.steps.append(Step(name, step.FAILED, reason=reason))
 
     def _leave_out(self, name: str, reason: str) -> None:

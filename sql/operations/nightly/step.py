@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import GradelakeError, masked
+from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.problems import Problem
 from gradelake.sql.common.project import Project
@@ -117,23 +117,13 @@ def run(
         result = _last_object(out)
     step = Step(name, DONE, seconds, process.returncode, result)
     _judge(step, list(tail), bool(stop.times))
-    step.reason = step.reason and _without_secrets(project, step.reason)
     return step
 
 
-def reason_of(project: Project, error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """What an error says, for a summary that goes out of the house."""
     known = error if isinstance(error, GradelakeError) else in_plain_words(error)
-    text = str(known or f"{type(error).__name__}: {error}")
-    return masked(_without_secrets(project, text))[:MAX_REASON]
-
-
-def _without_secrets(project: Project, text: str) -> str:
-    if not project.on_postgres:
-        return text
-    from gradelake.sql.lake.postgres import without_secrets
-
-    return without_secrets(text, project)
+    return str(known or f"{type(error).__name__}: {error}")[:MAX_REASON]
 
 
 def _dies_with_us() -> Callable[[], None]:
@@ -168,7 +158,7 @@ def _wait(process: subprocess.Popen, stop: Stop) -> None:
 
 def _pass_on(stream: IO[bytes], tail: deque[str], tell: Callable[[str], None]) -> None:
     for line in stream:
-        text = masked(line.decode(errors="replace").rstrip())
+        text = line.decode(errors="replace").rstrip()
         tail.append(text)
         tell(text)
 
