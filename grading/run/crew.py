@@ -1,7 +1,8 @@
 """Ray actors that each hold one engine, fed by the driver's own loop.
 
 A chunk is given to one actor at a time; when the actor dies, a new one gets the chunk. A chunk
-that keeps killing its actor is halved until the pair at fault is alone.
+that keeps killing its actor is halved until the pair at fault is alone. A machine that dies takes
+its actors along, and no pair is blamed.
 """
 
 import sys
@@ -202,7 +203,7 @@ class Crew:
                     f"{TRIES} workers died while loading the engine: {reason.splitlines()[0]}",
                     "Is there memory enough for the model? Try actors = 1.",
                 )
-        elif chunks:
+        elif chunks and machines.LOST not in reason:
             yield from self._suspect(chunks, reason)
         # what may have killed it comes last: the rest should not wait for it
         suspects = [chunk for chunk in chunks if chunk.id in self.deaths]

@@ -11,6 +11,8 @@ from gradelake.sql.common.errors import WorkFailed
 
 NO_ROOM_FOR = 60  # seconds without any machine for a worker, after which the run ends
 LOOK_FOR_ROOM = 3  # seconds between looks
+LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; Ray takes a dozen
+LOST = "its node has died"  # what Ray then says of an actor there
 _TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
@@ -22,6 +24,8 @@ def join(ray_address: str | None) -> bool:
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # Ray waits one second to learn why an actor died: too short to tell that its machine did
+    os.environ.setdefault("RAY_timeout_ms_task_wait_for_death_info", f"{LEARN_OF_LOSS * 1000}")
     if ray_address:
         _send_token()
     else:

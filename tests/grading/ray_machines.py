@@ -51,7 +51,7 @@ class Machine:
 
 
 class Cluster:
-    """One core a machine, with a token of its own. Use as a context manager."""
+    """Machines with a token of their own. Use as a context manager."""
 
     def __init__(self):
         # sockets are in there too, so the path has to be short
@@ -67,7 +67,9 @@ class Cluster:
     def __enter__(self) -> "Cluster":
         return self
 
-    def start(self, hide: Path | None = None, instead: Path | None = None) -> Machine:
+    def start(
+        self, hide: Path | None = None, instead: Path | None = None, cores: int = 1
+    ) -> Machine:
         """Start a machine, the first one as the head, and wait until it has joined.
 
         One after the other: two that start at once on one machine choose the same sockets.
@@ -87,7 +89,7 @@ class Cluster:
             str(RAY),
             "start",
             *place,
-            "--num-cpus=1",
+            f"--num-cpus={cores}",
             "--object-store-memory=100000000",
             f"--dashboard-agent-listen-port={_free_port()}",
             "--block",
