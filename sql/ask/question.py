@@ -27,6 +27,7 @@ Values = Mapping[str, str | None] | None
 _NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
 _WORD = re.compile(r"\w[\w.]*")
 _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table"}
+_BUILT = "from duckdb_tables() where database_name = 'lake' and schema_name = 'marts' limit 1"
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
 
 
@@ -80,6 +81,9 @@ def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDB
         with without_pandas():
             return in_words(lambda: lake.connection.sql(statement, params=values))
     except BadInput as error:
+        if error.hint == NOT_BUILT_YET and "raw." not in statement and not lake.rows(_BUILT):
+            error.message = error.message.partition("\n")[0]  # without what DuckDB finds similar
+            error.hint = "Nothing is built yet: run `gradelake build`."
         if (word := statement.strip()) and _WORD.fullmatch(word):
             error.hint = _for_one_word(lake, word) or error.hint
         raise

@@ -238,6 +238,13 @@ def test_a_lake_without_a_collection_is_not_built_and_says_what_to_do(tmp_path):
     assert "after `gradelake ingest`" in gradelake(tmp_path, "sql", "@kappa", code=2).stderr
     commits = json.loads(gradelake(tmp_path, "log", "--json").stdout)["commits"]
     assert not [commit for commit in commits if commit["release"]]
+    missing = gradelake(tmp_path, "sql", "from leaderboard", "--live", code=2).stderr
+    assert missing.splitlines() == [
+        "error: Catalog Error: Table with name leaderboard does not exist!",
+        "  Nothing is built yet: run `gradelake build`.",
+    ]
+    mistyped = gradelake(tmp_path, "sql", "from raw.querys", "--live", code=2).stderr
+    assert 'Did you mean "queries"?' in mistyped
     with Lake.writer(Project.find(tmp_path)) as lake:
         publish(lake, "r1")  # an older Gradelake did
     for words in (("select 1 as one where false",), ("select 1 as one where false", "--live")):
