@@ -58,8 +58,13 @@ def names(project: Project, connection: duckdb.DuckDBPyConnection) -> set[str]:
 
 
 def next_name(project: Project, connection: duckdb.DuckDBPyConnection) -> str:
-    """The name for the next release: r1, r2, ..."""
-    found = (re.fullmatch(r"r(\d+)", name) for name in names(project, connection))
+    """The name for the next release: r1, r2, ... None that a dropped release had."""
+    built = connection.execute(
+        f"select distinct json_extract_string(counts, '$.release') from {NAME}.raw.pipeline_runs "
+        "where command = 'build'"
+    ).fetchall()
+    had = names(project, connection) | {name for (name,) in built if name}
+    found = (re.fullmatch(r"r(\d+)", name) for name in had)
     return f"r{max((int(match[1]) for match in found if match), default=0) + 1}"
 
 

@@ -12,6 +12,7 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import published_file, release_file
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import releases
 from tests.sql.test_retention import add_queries, project_in, publish
 
 
@@ -149,3 +150,11 @@ def test_the_lake_is_tidied_from_the_command_line(project):
     assert done["bytes_freed"] > 0
     assert list(listed(project)) == ["r3"]
     assert "dropped 0 releases and 0 older versions" in run(project, "lake", "tidy")
+
+
+def test_the_number_of_a_dropped_release_is_not_given_again(project):
+    with Lake.writer(project) as lake:
+        publish(lake, "with-a-name")
+    run(project, "release", "drop", "r3")
+    with Lake.writer(project) as lake:
+        assert releases.next_name(project, lake.connection) == "r4"
