@@ -152,7 +152,7 @@ def test_render_prints_exactly_what_a_model_would_read(judged):
 def test_every_slot_of_every_prompt_can_be_filled(judged):
     from gradelake.grading.prompts.prompt_file import shipped_prompts
 
-    texts = {slot: f"<<{slot}>>" for p in shipped_prompts().values() for slot in p.slots}
+    texts = {slot: f"[{slot}]" for p in shipped_prompts().values() for slot in p.slots}
     options = [
         word for slot, text in texts.items() for word in (f"--{slot.replace('_', '-')}", text)
     ]
