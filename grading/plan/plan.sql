@@ -11,6 +11,18 @@
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
+-- what is in the pool: to find it out, all runs are ranked
+create or replace temp table plan_pool as
+select
+    query_id,
+    passage_id,
+    text_sha256,
+    is_gradable
+from lake.marts.wanted_grades
+where
+    collection = getvariable('collection')
+    and kind = 'passage';
+
 -- the passages that can be graded
 create or replace temp table plan_passages as
 with
@@ -31,19 +43,16 @@ queries as (
 select
     query_id,
     passage_id,
-    wanted.text_sha256,
+    plan_pool.text_sha256,
     queries.query_sha256,
     row_number() over (order by query_id, passage_id) as passage_no,
     row_number() over (partition by query_id order by passage_id) as passage_rank,
-    dense_rank() over (order by wanted.text_sha256) as text_no,
-    count(*) over (partition by wanted.text_sha256) > 1 as text_repeats,
+    dense_rank() over (order by plan_pool.text_sha256) as text_no,
+    count(*) over (partition by plan_pool.text_sha256) > 1 as text_repeats,
     dense_rank() over (order by query_id) as query_no
-from lake.marts.wanted_grades as wanted
+from plan_pool
 inner join queries using (query_id)
-where
-    wanted.collection = getvariable('collection')
-    and wanted.kind = 'passage'
-    and wanted.is_gradable;
+where plan_pool.is_gradable;
 
 -- what is asked about each passage of a query
 create or replace temp table plan_items as

@@ -74,13 +74,7 @@ class Plan:
                 (select count(*) from plan_graded where is_failed),
                 (select count(*) from plan_missing),
                 (select count(*) from plan_reusable),
-                (
-                    select count(distinct passage_id) from lake.marts.wanted_grades
-                    where
-                        collection = getvariable('collection')
-                        and kind = 'passage'
-                        and not is_gradable
-                ),
+                (select count(distinct passage_id) from plan_pool where not is_gradable),
                 (select count(*) from plan_work where work_no = leader_no)
             """
         )[0]
