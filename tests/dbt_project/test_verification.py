@@ -69,9 +69,14 @@ def test_the_query_book_asks_about_the_newest_version_of_the_rubric(edited):
 @pytest.mark.parametrize("entry", LISTS)
 def test_every_list_knows_the_versions_of_the_rubric(edited, entry):
     folder, query, _ = edited
-    assert ask(folder, entry, rubric_version=9, grader="lexical", query_id=query) == []
-    wrong = gradelake(folder, "sql", f"@{entry}", "--rubric_version", "newst", code=2)
-    assert "'newst'" in wrong.stderr
+    asked = {"grader": "lexical", "query_id": query}
+    newest, first, both = (
+        ask(folder, entry, rubric_version=version, **asked) for version in ("newest", "0", "any")
+    )
+    assert len(both) == len(newest) + len(first)
+    for name, why in (("9", "there is none"), ("newst", "a whole number is needed")):
+        wrong = gradelake(folder, "sql", f"@{entry}", "--rubric_version", name, code=2)
+        assert f"--rubric_version '{name}': {why}" in wrong.stderr
 
 
 def test_a_dropped_item_leaves_the_grid_and_no_other_grade_changes(edited):
