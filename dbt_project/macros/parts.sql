@@ -8,12 +8,12 @@
 
 {% materialization parts, adapter='duckdb' %}
     {%- set inputs = ref(config.require('inputs')) -%}
-    {%- set whole = (
-        load_cached_relation(this) is none
-        or should_full_refresh()
-        or dbt_commits()
-    ) -%}
+    {%- set existing = load_cached_relation(this) -%}
+    {%- set whole = existing is none or should_full_refresh() or dbt_commits() -%}
     {%- set kept = none if whole else this -%}
+    {% if kept and existing.type == 'view' %}
+        {% do make_a_table_of(existing) %}
+    {% endif %}
     {% do run_query(current_parts_table(inputs)) %}
     {% do run_query(waiting_parts_table(kept, config.get('in_order_of'))) %}
     {% if kept %}
@@ -36,6 +36,16 @@
     {% endfor %}
     {{ return({'relations': [this.incorporate(type='table')]}) }}
 {% endmaterialization %}
+
+{# A preview reads the lake through views, and changes nothing there (sql/build/preview.py). #}
+{% macro make_a_table_of(view) -%}
+    {% call statement('copy') -%}
+        create or replace temp table kept_parts as from {{ view }};
+        drop view {{ view }};
+        create table {{ view }} as from temp.kept_parts;
+        drop table temp.kept_parts
+    {%- endcall %}
+{%- endmacro %}
 
 {% macro current_parts_table(inputs) -%}
     create or replace temp table current_parts as

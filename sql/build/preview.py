@@ -80,26 +80,13 @@ def _lay_over(lake: Lake, snapshot: int, raw_only: bool) -> None:
     connection.execute("begin")  # DuckLake reads its catalog once in a transaction
     for schema in ("raw", *SCHEMAS):
         connection.execute(f"create schema {NAME}.{schema}")
-    copied = set()  # tables of which dbt replaces parts
-    if not raw_only:
-        copied = set(
-            lake.column(
-                f"""
-                select tables.table_name
-                from {_METADATA}.ducklake_table as tables
-                inner join {_METADATA}.ducklake_column as columns using (table_id)
-                where columns.column_name = 'part'
-                """
-            )
-        )
     made = []
     for schema, table in _listed(lake, snapshot, "table", "table_name"):
         if schema == "raw" or not raw_only:
-            kind = "table" if table in copied else "view"
             connection.execute(
-                f'create {kind} {NAME}.{schema}."{table}" as from {BEFORE}.{schema}."{table}"'
+                f'create view {NAME}.{schema}."{table}" as from {BEFORE}.{schema}."{table}"'
             )
-            made.append((kind, schema, table))
+            made.append((schema, table))
     if not raw_only:
         made += _make_views(lake, snapshot)
     connection.execute("commit")
@@ -107,23 +94,27 @@ def _lay_over(lake: Lake, snapshot: int, raw_only: bool) -> None:
     connection.execute("begin")  # dbt's run, and all that is read after it
 
 
-def _list_made(lake: Lake, made: list[tuple[str, str, str]]) -> None:
-    """Where dbt looks for what there is (macros/list_relations.sql), as DuckLake would list it."""
+def _list_made(lake: Lake, made: list[tuple[str, str]]) -> None:
+    """Where dbt looks for what there is (macros/list_relations.sql), as DuckLake would list it:
+    nothing but views."""
     lake.connection.execute(f"attach ':memory:' as {METADATA.rstrip('.')}")
-    for kind in ("table", "view"):
-        lake.connection.execute(
-            f"""
-            create table {METADATA}ducklake_{kind} as
-            select
-                unnest($names::varchar[]) as {kind}_name,
-                unnest($schemas::varchar[]) as schema_id,
-                null as end_snapshot
-            """,
-            {
-                "names": [name for its_kind, _, name in made if its_kind == kind],
-                "schemas": [schema for its_kind, schema, _ in made if its_kind == kind],
-            },
+    lake.connection.execute(
+        f"""
+        create table {METADATA}ducklake_view as
+        select
+            unnest($names::varchar[]) as view_name,
+            unnest($schemas::varchar[]) as schema_id,
+            null as end_snapshot
+        """,
+        {"names": [name for _, name in made], "schemas": [schema for schema, _ in made]},
+    )
+    lake.connection.execute(
+        f"""
+        create table {METADATA}ducklake_table (
+            table_name varchar, schema_id varchar, end_snapshot bigint
         )
+        """
+    )
     lake.connection.execute(
         f"""
         create table {METADATA}ducklake_schema as
@@ -133,7 +124,7 @@ def _list_made(lake: Lake, made: list[tuple[str, str, str]]) -> None:
     )
 
 
-def _make_views(lake: Lake, snapshot: int) -> list[tuple[str, str, str]]:
+def _make_views(lake: Lake, snapshot: int) -> list[tuple[str, str]]:
     """The lake's views, over what is in memory. Each can be made once those that it reads are."""
     made = []
     views = _listed(lake, snapshot, "view", "view_name, sql")
@@ -144,7 +135,7 @@ def _make_views(lake: Lake, snapshot: int) -> list[tuple[str, str, str]]:
             query = query.replace("{DUCKLAKE_CATALOG}", NAME)  # as DuckLake writes it
             try:
                 lake.connection.execute(f'create view {NAME}.{schema}."{view}" as {query}')
-                made.append(("view", schema, view))
+                made.append((schema, view))
             except duckdb.Error:
                 waiting.append((schema, view, query))
         views = waiting

@@ -140,7 +140,11 @@ def test_an_edit_computes_its_query_alone_and_a_new_run_its_system(graded_demo, 
                 )
             )
 
-    before = row_ids()
+    def ranked() -> set[tuple[int, str]]:
+        with Lake.live(Project.find(copy)) as lake:
+            return set(lake.rows("select rowid, system from lake.intermediate.int_ranked_entries"))
+
+    before, ranked_before = row_ids(), ranked()
     drop_an_item(copy)
     gradelake(copy, "build")
     edited = row_ids()
@@ -151,3 +155,5 @@ def test_an_edit_computes_its_query_alone_and_a_new_run_its_system(graded_demo, 
     gradelake(copy, "build")
     assert edited <= row_ids()
     assert {system for _, system, _ in row_ids() - edited} == {"again"}
+    assert ranked_before <= ranked()
+    assert {system for _, system in ranked() - ranked_before} == {"again"}

@@ -1,16 +1,30 @@
+-- Passages and scores say what a ranking is, without ranking it.
 with
 
-ranked_entries as (
-    select * from {{ ref('int_ranked_entries') }}
+queries as (
+    select * from {{ ref('stg_queries') }}
+),
+
+run_entries as (
+    select * from {{ ref('stg_run_entries') }}
+),
+
+left_out_passages as (
+    select * from {{ ref('int_left_out_passages') }}
 )
 
 select
-    collection,
-    system,
-    query_id,
-    max(rank) as n_retrieved,
+    run_entries.collection,
+    run_entries.system,
+    run_entries.query_id,
+    count(*) as n_retrieved,
     hash(
-        collection, system, query_id, {{ hash_of_rows('passage_id, rank') }}
+        run_entries.collection,
+        run_entries.system,
+        run_entries.query_id,
+        {{ hash_of_rows('run_entries.passage_id, run_entries.ranking_score') }}
     ) as ranking_hash
-from ranked_entries
-group by collection, system, query_id
+from run_entries
+semi join queries using (collection, query_id)
+anti join left_out_passages using (collection, passage_id)
+group by run_entries.collection, run_entries.system, run_entries.query_id

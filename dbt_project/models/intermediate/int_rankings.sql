@@ -1,8 +1,7 @@
 {{ config(materialized='view') }}
 
--- Ranks are those of trec_eval: by score as a 32-bit float, then passage id bytewise, both
--- descending. Reads staging views only: the grading planner reads the pool between builds, so that
--- it must follow raw.
+-- Reads staging views only: the grading planner reads the pool between builds, so that it must
+-- follow raw.
 with
 
 queries as (
@@ -13,55 +12,24 @@ systems as (
     select * from {{ ref('stg_systems') }}
 ),
 
-run_entries as (
-    select * from {{ ref('stg_run_entries') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-),
-
--- a whole number for each ranking: much faster to sort by than strings
-numbered_rankings as (
+rankings as (
     select
         systems.collection,
         systems.system,
-        queries.query_id,
-        row_number() over (
-            order by systems.collection, systems.system, queries.query_id
-        ) as ranking_id
+        queries.query_id
     from systems
     inner join queries using (collection)
 ),
 
-entries as (
-    select
-        numbered_rankings.ranking_id,
-        run_entries.passage_id,
-        run_entries.ranking_score
-    from run_entries
-    inner join numbered_rankings using (collection, system, query_id)
-    anti join left_out_passages using (collection, passage_id)
-),
-
-ranked_entries as (
-    select
-        ranking_id,
-        passage_id,
-        row_number() over (
-            partition by ranking_id
-            order by ranking_score desc, passage_id desc
-        ) as rank,
-        count(*) over (partition by ranking_id) as n_retrieved
-    from entries
+ranked as (
+    {{ ranked('rankings') }}
 )
 
 select
-    numbered_rankings.collection,
-    numbered_rankings.system,
-    numbered_rankings.query_id,
-    ranked_entries.passage_id,
-    cast(ranked_entries.rank as integer) as rank,
-    ranked_entries.n_retrieved
-from ranked_entries
-inner join numbered_rankings using (ranking_id)
+    collection,
+    system,
+    query_id,
+    passage_id,
+    rank,
+    n_retrieved
+from ranked
