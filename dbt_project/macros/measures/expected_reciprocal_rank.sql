@@ -6,6 +6,6 @@
         * coalesce(list_product([
             1 - (2 ** greatest(above.label, 0) - 1) / 2 ** top_label for above in hits[1:nth - 1]
         ]), 1)
-        for hit, nth in hits if hit.rank <= k and hit.label > 0
+        for hit, nth in hits[1:k] if hit.rank <= k and hit.label > 0
     ])
 {%- endmacro %}

@@ -2,7 +2,11 @@
    Kekäläinen 2002). A label below 0 gains nothing. #}
 {% macro ndcg() -%}
     list_sum([
-        hit.label / log2(hit.rank + 1) for hit in hits
+        hit.label / log2(hit.rank + 1) for hit in hits[1:k]
         if hit.rank <= k and hit.label > 0
-    ]) / list_sum([gain / log2(nth + 1) for gain, nth in ideal_gains if nth <= k])
+    ]) / ideal_gain
+{%- endmacro %}
+
+{% macro ideal_dcg() -%}
+    list_sum([gain / log2(nth + 1) for gain, nth in ideal_gains[1:k]])
 {%- endmacro %}

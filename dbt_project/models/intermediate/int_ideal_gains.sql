@@ -43,14 +43,16 @@ rubrics as (
     group by all
 ),
 
--- which items of a rubric a passage answers, by their place in it
+-- for each item of a rubric 1 where a passage answers it, else 0
 passages as (
     select
         rubrics.part,
         levels.level as tau,
         item_grades.passage_id,
-        list(list_position(rubrics.item_ids, item_grades.item_id) order by item_grades.item_id)
-            as intents
+        [
+            cast(list_contains(list(item_grades.item_id), item_id) as double)
+            for item_id in any_value(rubrics.item_ids)
+        ] as answers
     from rubrics
     inner join item_grades
         on
@@ -73,7 +75,7 @@ candidates as (
     from passages
     qualify
         row_number() over (
-            partition by part, tau, intents
+            partition by part, tau, answers
             order by passage_id desc
         ) <= (select deepest.k from deepest)
 ),
@@ -99,9 +101,7 @@ ideal_rankings as (
                 ideal_rankings.part,
                 ideal_rankings.tau,
                 max({
-                    'gain': list_sum(
-                        [ideal_rankings.worths[intent] for intent in candidates.intents]
-                    ),
+                    'gain': list_inner_product(ideal_rankings.worths, candidates.answers),
                     'place': -candidates.passage_no
                 }) as best
             from candidates
@@ -119,8 +119,8 @@ ideal_rankings as (
             best_passages.best.gain,
             list_append(ideal_rankings.taken, candidates.passage_no) as taken,
             [
-                case when list_contains(candidates.intents, intent) then worth / 2 else worth end
-                for worth, intent in ideal_rankings.worths
+                worth / (1 + candidates.answers[nth])
+                for worth, nth in ideal_rankings.worths
             ] as worths
         from candidates
         inner join best_passages

@@ -47,13 +47,22 @@ levels as (
     select * from {{ ref('evaluation_levels') }}
 ),
 
--- for graded measures: what an ideal ranking gains at each rank
-ideals as (
+-- for graded measures: what an ideal ranking gains
+ideal_rankings as (
     select
         variant,
         list_reverse_sort(list(label) filter (where label > 0)) as ideal_gains
     from labels
     group by variant
+),
+
+ideals as (
+    select
+        ideal_rankings.variant,
+        measures.measure,
+        {{ ideal_dcg() }} as ideal_gain
+    from ideal_rankings
+    inner join measures on measures.kind in ('graded', 'labelled')
 ),
 
 relevant_per_query as (
@@ -86,10 +95,8 @@ rankings as (
         stale_rankings.system,
         stale_rankings.n_retrieved,
         stale_rankings.top_label,
-        ideals.ideal_gains,
         coalesce(labelled_rankings.hits, []) as hits
     from stale_rankings
-    inner join ideals using (variant)
     left join labelled_rankings using (variant, system)
 ),
 
@@ -104,7 +111,12 @@ relevant_ranks as (
         relevant_per_query.n_relevant,
         relevant_per_query.n_nonrelevant,
         [hit.rank for hit in rankings.hits if hit.label >= relevant_per_query.level] as ranks,
-        [nth for hit, nth in rankings.hits if hit.label >= relevant_per_query.level] as places
+        -- no other measure asks for them
+        if(
+            (select bool_or(measures.family = 'bpref') from measures),
+            [nth for hit, nth in rankings.hits if hit.label >= relevant_per_query.level],
+            []
+        ) as places
     from rankings
     inner join relevant_per_query using (variant)
 ),
@@ -130,7 +142,8 @@ graded_scores as (
         measure,
         {{ measure_value(['graded', 'labelled']) }} as value
     from rankings
-    inner join measures on measures.kind in ('graded', 'labelled')
+    inner join ideals using (variant)
+    inner join measures using (measure)
 ),
 
 -- as trec_eval prints them: the graded measures repeat at every level
