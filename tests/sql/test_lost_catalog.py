@@ -228,3 +228,13 @@ def test_an_empty_database_over_a_lakes_files_is_refused(tmp_path):
                 opening(emptied)
         with pytest.raises(BadInput, match="releases are in the catalog itself"):
             recover(emptied, "r1")
+        theirs = tmp_path / "theirs"
+        theirs.mkdir()
+        lake = f'[lake]\ncatalog = "{new_database(catalog, "theirs")}"\n'
+        (theirs / "gradelake.toml").write_text(lake)
+        small_lake(theirs)
+        (theirs / "gradelake.toml").write_text(f'{lake}data = "{tmp_path / "lake" / "data"}"\n')
+        before = files(project)
+        with pytest.raises(WorkFailed, match=r"that the catalog reads are not in .* nothing was"):
+            maintain(Project.find(theirs))
+        assert files(project) == before

@@ -19,6 +19,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, catalog_file, data_path, release_file, release_files
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep import compaction
 from gradelake.sql.releases import data_files, keeping, releases
 
@@ -80,6 +81,12 @@ def _require_fitting(lake: Lake) -> None:
         name, why = wrong[-1]
         raise WorkFailed(
             f"release {name} {why}: nothing was deleted", "`gradelake lake verify` says what to do."
+        )
+    if missing := data_files.known(lake.connection) - Storage(lake.project).sizes().keys():
+        raise WorkFailed(
+            f"{counted(len(missing), 'files')} that the catalog reads are not in "
+            f"{data_path(lake.project)}, {min(missing)} first: nothing was deleted",
+            "`gradelake lake verify` says more. Is it the catalog of another lake?",
         )
 
 
