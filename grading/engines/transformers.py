@@ -20,8 +20,8 @@ class Engine(Base):
     """Real models: `google/flan-t5-large` for grades, `deepset/roberta-base-squad2` for answers.
 
     A text-to-text model's probability of each word of the scale is read from its output, the
-    grade is the most probable word. A question-answering model extracts the passage's best span,
-    or nothing when "no answer" is more probable.
+    grade is the most probable word; for text it generates freely. A question-answering model
+    extracts the passage's best span, or nothing when "no answer" is more probable.
     """
 
     needs = ("transformers", "torch")
@@ -115,7 +115,8 @@ class Engine(Base):
             if not tokens or unknown in tokens or found.count(tokens) > 1:
                 raise EngineUnusable(
                     f"this model's tokenizer cannot write {word!r}",
-                    "Use a prompt with another scale, or `output: text`.",
+                    "Use a prompt with another scale, or let the model write freely: "
+                    "`constrained = false`, or a prompt with `output: text`.",
                 )
 
         def begins_another(tokens: list[int]) -> bool:

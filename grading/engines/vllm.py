@@ -82,7 +82,8 @@ class Engine(Base):
             if not single:
                 raise EngineUnusable(
                     f"this model's tokenizer has no single token for {word!r}",
-                    "Use a prompt with `output: text` and the lenient parser.",
+                    "Let it write freely: `constrained = false`, or a prompt with `output: text`, "
+                    "and the lenient parser.",
                 )
             tokens.append(single[0])
         return tokens

@@ -36,6 +36,7 @@ class GraderSettings(Checked):
     revision: str | None = None
     prompt: Text
     parser: Annotated[str, one_of(PARSERS)] | None = None
+    constrained: bool | None = None
     decoding: Decoding = Field(
         Decoding(), description="For example: decoding = { temperature = 0 }."
     )
@@ -80,6 +81,8 @@ def read_grader(
             f"It answers: {', '.join(sorted(engine.targets))}."
             + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
         )
+    if table.constrained is not None:
+        prompt = _with_constraint(prompt, table.constrained, engine, where)
     parser = _parser(table, prompt, where)
     if engine.needs_model and not table.model:
         raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
@@ -113,7 +116,8 @@ def read_grader(
         prompt=prompt,
         parser=parser,
         decoding=_decoding(engine, prompt, table.decoding.stated, where),
-        settings=settings,
+        # stated only where it is not so, which keeps the ids of all other graders
+        settings=settings | ({"constrained": False} if table.constrained is False else {}),
         settings_for_speed=frozenset(
             key for key in settings if not engine.settings[key].changes_grades
         ),
@@ -220,6 +224,26 @@ def _with_rubric(prompt: Prompt, rubric: LabelRubric, where: str) -> Prompt:
         )
     scale = Scale({str(label): label for label in sorted(rubric.texts)})
     return replace(prompt, scale=scale, label_rubrics=rubric.as_text())
+
+
+def _with_constraint(prompt: Prompt, constrained: bool, engine: type[Engine], where: str) -> Prompt:
+    """A prompt for a word of its scale; without the constraint its reply is free text.
+
+    Raises `BadInput` for a prompt whose replies are free as it is, and for an engine that cannot
+    write.
+    """
+    if prompt.output != "scale":
+        raise BadInput(
+            f"{where}: constrained: the prompt {prompt.name!r} asks for text, not for a word of a "
+            "scale",
+            "Leave the setting out.",
+        )
+    if not constrained and "generate" not in engine.targets:
+        raise BadInput(
+            f"{where}: constrained: this engine writes no text, it gives words of the scale",
+            "Leave the setting out, or use vllm, openai or transformers.",
+        )
+    return prompt if constrained else replace(prompt, output="text")
 
 
 def _parser(table: GraderSettings, prompt: Prompt, where: str) -> str:

@@ -120,13 +120,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 25
+    assert len(by_name) == len(rows) == 27
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = gradelake(judged, "prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
-    assert len(table.strip().split("\n")) == 26
+    assert len(table.strip().split("\n")) == 28
 
 
 def test_show_prints_the_file_itself(judged):

@@ -66,6 +66,18 @@ def test_what_can_change_a_grade_makes_another_grader(judged, changes):
 LEXICAL = {"engine": "lexical", "prompt": "question_self_rating", "parser": "strict"}
 
 
+def test_a_grader_that_writes_freely_is_another_one_and_says_so(judged):
+    settings = {"engine": "openai", "model": "m", "prompt": "question_self_rating"}
+    held = judged.grader("held", **settings)
+    assert judged.grader("stated", **settings, constrained=True).grader_id == held.grader_id
+    assert "constrained" not in json.loads(held.row()["settings"])["settings"]
+    free = judged.grader("free", **settings, constrained=False)
+    assert free.grader_id != held.grader_id
+    assert json.loads(free.row()["settings"])["settings"]["constrained"] is False
+    assert (free.parser, free.prompt.text) == ("paper", held.prompt.text)
+    assert (held.decoding["max_tokens"], free.decoding["max_tokens"]) == (1, 512)
+
+
 def test_its_name_and_what_only_changes_its_speed_do_not(judged):
     plain = judged.grader("one", **LEXICAL).grader_id
     assert judged.grader("two", **LEXICAL, actors=7, chunk_pairs=11).grader_id == plain
@@ -169,6 +181,9 @@ def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
         ({"engine": "openai", "model": "m", "base_url": "ftp://x"}, "base_url is not an address"),
         ({"engine": "openai", "model": "m", "constrain": "no"}, "Did you mean 'none'?"),
         ({"engine": "openai", "model": "m", "concurrency": 0}, "at least 1"),
+        ({"constrained": False}, "constrained: this engine writes no text"),
+        ({"constrained": "no"}, "constrained must be true or false"),
+        ({"prompt": "umbrela", "constrained": False}, "'umbrela' asks for text"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(judged, changes, words):
@@ -193,8 +208,8 @@ def test_all_that_is_wrong_is_told_at_once_with_its_lines(judged):
         "  Did you mean 'seed'?",
         f"{file}{line['model']}: [graders.lexical]: model must be a string",
         f"{file}{line['sped']}: [graders.lexical]: unknown setting 'sped'",
-        "  Known: actors, answers_from, chunk_pairs, decoding, engine, examples, label_rubrics, "
-        "model, parser, prompt, revision.",
+        "  Known: actors, answers_from, chunk_pairs, constrained, decoding, engine, examples, "
+        "label_rubrics, model, parser, prompt, revision.",
     ]
 
 

@@ -487,7 +487,9 @@ def test_a_reply_that_does_not_keep_to_the_schema_is_left_to_the_parser(server, 
     assert ask(engine(constrain="json_schema"), "steel").text == content
 
 
-@pytest.mark.parametrize("arguments", [{"constrain": "none"}, {"prompt": "question_answer"}])
+@pytest.mark.parametrize(
+    "arguments", [{"constrain": "none"}, {"constrained": False}, {"prompt": "question_answer"}]
+)
 def test_free_replies_are_not_constrained(server, engine, arguments):
     body = body_of(server, engine, **arguments)
     assert not {"structured_outputs", "response_format", "logprobs", "top_logprobs"} & set(body)
@@ -636,6 +638,25 @@ def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server
     assert len(server.about("steel")) == 3 * 3  # three questions, three tries
     # three questions about p3, one of them twice because of the 429
     assert len(server.about("Context: Bees find")) == 3 + 1
+
+
+def test_a_free_reply_is_graded_by_the_papers_rule(gpt, server):
+    """RUBRIC, section 4.2.1: its code is the grade; unanswerable is 0, anything else 1."""
+    gpt.grader("gpt", parser="paper", constrained=False)
+    server.on("scatters blue", answer("4"))
+    server.on("landmarks", answer("It does not say."))
+    server.on("home by", answer("The sun, and landmarks that they remember."))
+    server.on("steel", answer("4: mostly relevant"))
+    run = gpt.grade("gpt")
+    assert (run.counts["ok"], run.counts["unanswerable"], run.counts["defaulted"]) == (4, 2, 6)
+    found = gpt.grades("gpt", "grade, status, response, expected_grade")
+    assert {passage: row for (_, passage, _), row in found.items()} == {
+        "p1": (4, "ok", "4", None),
+        "p2": (0, "unanswerable", "It does not say.", None),
+        "p3": (1, "defaulted", "The sun, and landmarks that they remember.", None),
+        "p4": (1, "defaulted", "4: mostly relevant", None),
+        "p5": (4, "ok", "4", None),  # p1's text
+    }
 
 
 @pytest.mark.slow

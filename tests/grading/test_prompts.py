@@ -1,5 +1,6 @@
 """The shipped prompts say what was published; own prompt files are checked line by line."""
 
+import hashlib
 import time
 from pathlib import Path
 
@@ -82,46 +83,46 @@ TEXTS |= {
 }
 # of a paper that published no prompts
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
-SENTENCES = {
-    "thomas": [
-        "Instruction: You are a search quality rater evaluating the relevance of passages. Given a "
-        "query and a passages, you must provide a score on an integer scale of 0 to 2 with the "
-        "following meanings:\n",
-        "\n2 = highly relevant, very helpful for this query\n",
-        "\n1 = relevant, may be partly helpful but might contain other irrelevant content\n",
-        "\n0 = not relevant, should never be shown for this query\n"
-        "Question: {query} Passage: {passage} Answer:",
-    ],
-    "generate_questions_dl": [
-        "Break the query '{query}' into concise questions that must be answered. Generate 10 "
-        "concise insightful questions that reveal whether information relevant for '{query}' was "
-        "provided, showcasing a deep understanding of the subject matter. Avoid basic or "
-        "introductory-level inquiries. Keep the questions short.\n",
-        '{"questions": [',
-    ],
-    "generate_nuggets_dl": [
-        "Break the query '{query}' into concise nuggets that must be mentioned. Generate 10",
-        "Avoid basic or introductory-level nuggets. Keep nuggets to a maximum of 4 words.\n",
-        '{"nuggets": [',
-    ],
-    "generate_questions_car": [
-        "Explore the connection between '{query}' with a specific focus on the subtopic "
-        "'{subtopic}'. Generate insightful questions that delve into advanced aspects of "
-        "'{subtopic}', showcasing a deep understanding of the subject matter. Avoid basic or "
-        "introductory-level inquiries.\n",
-        '{"questions": [',
-    ],
-    "generate_nuggets_car": [
-        "Generate insightful nuggets (key facts) that delve into advanced aspects of '{subtopic}'",
-        "Keep nuggets to a maximum of 4 words.\n",
-        '{"nuggets": [',
-    ],
-    "faggioli_b_few": [
-        TEXTS["faggioli_b"].split("\n")[0] + "\n\n{examples}\n\n",
-        TEXTS["faggioli_b"].split("\n")[1],
-    ],
-    "sun_few": [TEXTS["sun"].split("\n")[0] + "\n\n{examples}\n\n", TEXTS["sun"].split("\n")[1]],
+DL = (
+    "Break the query '{query}' into concise %s that must be %s. Generate 10 concise insightful %s "
+    "that reveal whether information relevant for '{query}' was provided, showcasing a deep "
+    "understanding of the subject matter. Avoid basic or introductory-level %s. "
+)
+CAR = (
+    "Explore the connection between '{query}' with a specific focus on the subtopic '{subtopic}'. "
+    "Generate insightful %s that delve into advanced aspects of '{subtopic}', showcasing a deep "
+    "understanding of the subject matter. Avoid basic or introductory-level %s."
+)
+AS_JSON = (
+    "\nGive the %s set in the following JSON format:\n"
+    '```json\n{"%s":[%s_text_1, %s_text_2,...]}\n```'
+)
+FOUR_WORDS = "Keep nuggets to a maximum of 4 words."
+QUESTIONS = AS_JSON % ("question", "questions", "question", "question")
+NUGGETS = AS_JSON % ("nugget", "nuggets", "nugget", "nugget")
+TEXTS |= {
+    "thomas": "Instruction: You are a search quality rater evaluating the relevance of passages. "
+    "Given a query and a passages, you must provide a score on an integer scale of 0 to 2 with the "
+    "following meanings:\n"
+    "2 = highly relevant, very helpful for this query\n"
+    "1 = relevant, may be partly helpful but might contain other irrelevant content\n"
+    "0 = not relevant, should never be shown for this query\n"
+    "Question: {query} Passage: {passage} Answer:",
+    "generate_questions_dl": DL % ("questions", "answered", "questions", "inquiries")
+    + f"Keep the questions short.{QUESTIONS}",
+    "generate_nuggets_dl": DL % ("nuggets", "mentioned", "nuggets", "nuggets")
+    + f"{FOUR_WORDS}{NUGGETS}",
+    "generate_questions_car": CAR % ("questions", "inquiries") + QUESTIONS,
+    "generate_nuggets_car": CAR % ("nuggets (key facts)", "nuggets") + f" {FOUR_WORDS}{NUGGETS}",
 }
+for judge in ("sun", "faggioli_b"):
+    instruction, asked = TEXTS[judge].split("\n")
+    TEXTS[f"{judge}_few"] = (
+        f"{instruction}\n\n{{examples}}\n\nQuestion: {{query}}\nPassage: {{passage}}\n\nAnswer:"
+    )
+    TEXTS[f"{judge}_few_invented"] = f"{instruction}\n\n{{examples}}\n\n{asked}"
+# SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
+EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
 # name -> (target, kind of item, scale, output, parser)
 FACTS = {
     "question_self_rating": ("question", "question", "0-5", "scale", "paper"),
@@ -136,9 +137,11 @@ FACTS = {
     "thomas": ("direct", None, "0-2", "scale", "paper"),
     "faggioli_b": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "faggioli_b_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
+    "faggioli_b_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "helm": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
+    "sun_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "umbrela": ("direct", None, "0-3", "text", "final_score"),
     "umbrela_few": ("direct", None, "0-3", "text", "final_score"),
     "true_explain": ("explain", None, "None", "text", None),
@@ -212,14 +215,8 @@ def test_a_published_prompt_is_worded_as_printed(shipped, name):
     assert shipped[name].template == TEXTS[name]
 
 
-@pytest.mark.parametrize("name", SENTENCES)
-def test_the_sentences_of_a_longer_published_prompt_are_as_printed(shipped, name):
-    for sentence in SENTENCES[name]:
-        assert sentence in shipped[name].template
-
-
 def test_every_shipped_prompt_is_compared_with_its_paper():
-    assert set(TEXTS) | set(SENTENCES) | OURS == set(FACTS)
+    assert set(TEXTS) | OURS == set(FACTS)
 
 
 def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_shipped(shipped):
@@ -265,8 +262,28 @@ def test_umbrela_with_examples_shows_one_of_each_label_in_the_form_of_its_answer
     assert "\n\nQuery: QUERY\nPassage: PASSAGE\n\nSplit this problem" in text
 
 
-def test_the_few_shot_prompts_show_two_relevant_and_two_other_passages_of_two_queries(shipped):
-    prompt = shipped["sun_few"]
+@pytest.mark.parametrize("name", ["sun_few", "faggioli_b_few"])
+def test_the_few_shot_prompts_show_the_four_examples_of_the_paper(shipped, name):
+    prompt = shipped[name]
+    assert hashlib.sha256(prompt.examples_text.encode()).hexdigest() == EXAM_EXAMPLES
+    assert [(example.query, example.label) for example in prompt.examples] == [
+        ("how many eye drops per ml", "Yes"),
+        ("how many eye drops per ml", "No"),
+        ("can you open a wells fargo account online", "No"),
+        ("can you open a wells fargo account online", "Yes"),
+    ]
+    rendered = prompt.render({"query": "QUERY", "passage": "PASSAGE"})
+    assert "\n\nPassage: Its 25 drops per ml, you guys are all wrong." in rendered.text
+    assert rendered.text.endswith(
+        "They offer free checking accounts with free online banking.\n"
+        "Question: can you open a wells fargo account online\nAnswer: Yes\n\n"
+        "Question: QUERY\nPassage: PASSAGE\n\nAnswer:"
+    )
+
+
+@pytest.mark.parametrize("name", ["sun_few_invented", "faggioli_b_few_invented"])
+def test_their_variants_show_two_relevant_and_two_other_passages_that_we_invented(shipped, name):
+    prompt = shipped[name]
     assert sorted(example.label for example in prompt.examples) == ["No", "No", "Yes", "Yes"]
     assert len({example.query for example in prompt.examples}) == 2
     assert prompt.example_collections == {"invented"}
@@ -307,7 +324,7 @@ def test_a_slot_in_a_text_is_not_filled(shipped):
 def test_a_slot_may_stand_twice_and_other_braces_are_ordinary(shipped):
     text = shipped["generate_questions_car"].render({"query": "bees", "subtopic": "dance"}).text
     assert text.count("'dance'") == 2
-    assert text.endswith('\n{"questions": [question_text_1, question_text_2, ...]}')
+    assert text.endswith('\n{"questions":[question_text_1, question_text_2,...]}\n```')
 
 
 def test_a_passage_cannot_speak_for_the_template(shipped):
@@ -332,7 +349,7 @@ def test_the_slots_and_the_text_are_told(shipped):
     assert shipped["question_self_rating"].slots == ("item", "passage")
     assert shipped["generate_questions_car"].slots == ("query", "subtopic")
     assert shipped["sun_few"].slots == ("query", "passage")
-    assert "swifts" in shipped["sun_few"].text or "kettle" in shipped["sun_few"].text
+    assert "eye drops" in shipped["sun_few"].text
     assert "{examples}" not in shipped["sun_few"].text
     assert shipped["helm"].text == TEXTS["helm"]
 

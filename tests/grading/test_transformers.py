@@ -217,9 +217,12 @@ def test_a_prompt_too_long_without_its_passage_fails_alone_with_the_reason(proje
 # --- text to text: text ---------------------------------------------------------------------------
 
 
-def test_text_is_what_the_model_generates(project, models):
+@pytest.mark.parametrize(
+    "prompt", [{"prompt": "question_answer"}, {"prompt": "sun", "constrained": False}]
+)
+def test_text_is_what_the_model_generates(project, models, prompt):
     engine, responses = score(
-        project, models["t5"], prompt="question_answer", decoding={"max_tokens": 8}, batch_size=3
+        project, models["t5"], **prompt, decoding={"max_tokens": 8}, batch_size=3
     )
     tokenizer, model = loaded(models["t5"])
     for values, response in zip(PAIRS, responses, strict=True):
@@ -409,6 +412,18 @@ def test_a_collection_is_graded_by_a_text_to_text_model(judged, models, two_work
         assert row[1:3] == pytest.approx((mean, mass), rel=1e-3, abs=0)
         assert expectation(response.probabilities, range(6)) == pytest.approx((mean, mass))
         assert row[3] == (0 if passage_id == "p5" else response.prompt_tokens)  # p1's text
+
+
+def test_what_it_writes_freely_is_graded_by_the_papers_rule(judged, models, two_workers):
+    """RUBRIC, section 4.2.1. The model's words are noise: nothing, or marks and letters."""
+    grader(judged, models["t5"], constrained=False, decoding={"max_tokens": 8})
+    run = judged.grade("flan")
+    grades = judged.grades("flan", "grade, status, response, expected_grade").values()
+    for grade, status, response, expected_grade in grades:
+        assert (grade, status) == ((1, "defaulted") if response else (0, "unanswerable"))
+        assert expected_grade is None
+    assert (len(grades), run.counts["failed"]) == (12, 0)
+    assert min(run.counts["defaulted"], run.counts["unanswerable"]) > 0
 
 
 def test_no_answer_is_recorded_as_unanswerable(judged, models, two_workers):
