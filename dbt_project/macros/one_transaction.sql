@@ -6,6 +6,7 @@
     {%- if execute and dbt_commits() -%}
         {%- if failed -%}
             {% do run_query('rollback') %}
+            {% do log('Nothing of this run is kept: the lake is as it was before.', info=true) %}
         {%- else -%}
             {% do run_query(commit_message()) %}
             {% do run_query('commit') %}

@@ -10,7 +10,7 @@
 {% materialization seed_file, adapter='duckdb' %}
     {%- set wrong = run_query(sql) -%}
     {% if wrong.rows %}
-        {%- set lines = ['its rows do not land:'] -%}
+        {%- set lines = [this.name ~ '.csv: nothing of it lands (row 1 is the one below the names)'] -%}
         {%- for row in wrong.rows -%}
             {%- do lines.append(row['bad_row'] ~ ': ' ~ row['problem']) -%}
         {%- endfor -%}

@@ -7,14 +7,18 @@ than most models do, and leaves half a build to who looks in between.
 
 import atexit
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import duckdb
 from dbt.adapters.duckdb.environments.local import DuckDBCursorWrapper, LocalEnvironment
 from dbt.adapters.duckdb.plugins import BasePlugin
+from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
 
 from gradelake.sql.build import seeds
+from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import connection, extensions
 from gradelake.sql.releases import releases
@@ -25,11 +29,41 @@ _open = ExitStack()  # the writer's lock, held until dbt's process ends
 atexit.register(_open.close)
 
 
+@contextmanager
+def _errors_are_dbts() -> Iterator[None]:
+    """dbt prints its own errors as a sentence, and any other with a stack trace."""
+    try:
+        yield
+    except GradelakeError as error:
+        raise DbtRuntimeError(str(error)) from None
+
+
+def _refuse_what_would_harm() -> None:
+    flags = get_flags()
+    if getattr(flags, "EMPTY", False):
+        raise BadInput(
+            "--empty would write tables without rows, and end every edit in the rubric's history",
+            "Leave it out; `dbt compile` checks models without building them.",
+        )
+    if (getattr(flags, "THREADS", None) or 1) > 1:
+        raise BadInput(
+            "dbt has one connection to the lake, and so one thread", "Leave --threads out."
+        )
+    if lent is None and "retry" in flags.INVOCATION_COMMAND.split():
+        raise BadInput(
+            "dbt retry runs what failed, and takes the rest of the failed run for built; nothing "
+            "of it was kept",
+            "Give the command that failed again, whole.",
+        )
+
+
 class Plugin(BasePlugin):
     """Attaches the project's lake for writing, under the writer's lock, and gathers its seeds; or
     attaches a release of it. What `gradelake build` lends is attached already."""
 
+    @_errors_are_dbts()
     def initialize(self, plugin_config: dict) -> None:
+        _refuse_what_would_harm()
         self.project = Project.find(plugin_config.get("config"))
         assert self.creds is not None  # dbt-duckdb gives every plug-in the profile's
         self.creds.attach = None  # declared in the profile for dbt's eyes; opened below
@@ -37,6 +71,7 @@ class Plugin(BasePlugin):
     def update_connection_config(self, creds, config: dict) -> None:
         config.update(connection.CONNECTION_SETTINGS)
 
+    @_errors_are_dbts()
     def configure_connection(self, conn) -> None:
         connection.draw_no_bars(conn)
         connection.require_lake(self.project)

@@ -86,7 +86,7 @@ class Project:
                 return project
         raise BadInput(
             f"no {CONFIG_NAME} in {here} or any folder above it",
-            "Run `gradelake init` here, or name one: gradelake --config FILE ...",
+            "Run `gradelake init` here, or name one: --config FILE, or $GRADELAKE_CONFIG.",
         )
 
     @classmethod

@@ -1,10 +1,7 @@
 """dbt's own tests of the models: every formula on rows that can be checked by hand."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,32 +9,9 @@ import pytest
 from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests.dbt_project.plain_dbt import dbt
 
 OF_THE_WHOLE_LAKE = {"columns", "nights", "tables"}
-DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
-
-
-def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """The dbt command as a developer of models runs it, on a lake of their own."""
-    target = folder / "dbt"
-    return subprocess.run(
-        [
-            *DBT,
-            *arguments,
-            "--project-dir",
-            str(DBT_PROJECT),
-            "--profiles-dir",
-            str(DBT_PROJECT),
-            "--target-path",
-            str(target),
-        ],
-        env=os.environ
-        | {"GRADELAKE_CONFIG": str(folder / "gradelake.toml"), "DBT_LOG_PATH": str(target)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

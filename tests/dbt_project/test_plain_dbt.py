@@ -1,0 +1,120 @@
+"""What dbt's own commands do to a rubric that was edited and not built since."""
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+from tests.dbt_project.plain_dbt import dbt
+from tests.edits import write_edits
+from tests.end_to_end.edited_demo import ADDED, BIRDS, DROPPED, HASHES, edit
+
+pytestmark = pytest.mark.slow
+
+DROP = edit(1, "drop", DROPPED)
+ADD = edit(2, "add", query_id=HASHES, kind="question", text=ADDED)
+WRONG = edit(3, "drop", "no such item", query_id=BIRDS)
+
+
+class Held(NamedTuple):
+    """What the working catalog has of the rubric."""
+
+    versions: list[int]
+    edits_in_force: list[tuple]  # as the history has it
+    n_ended: int
+    snapshot: int
+
+
+def held(folder: Path) -> Held:
+    history = "lake.intermediate.rubric_history"
+    versions = "select distinct rubric_version from lake.marts.rubric_items_effective order by 1"
+    in_force = "where dbt_valid_to is null and dbt_is_deleted = 'False'"
+    with Lake.live(Project.find(folder)) as lake:
+        return Held(
+            [version for (version,) in lake.rows(versions)],
+            lake.rows(f"select rubric_version, action from {history} {in_force} order by all"),
+            lake.value(f"select count(*) from {history} where dbt_valid_to is not null"),
+            lake.newest_snapshot(),
+        )
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path) -> Path:
+    """Version 1 of the rubric is built and published, version 2 waits in seeds/."""
+    folder = tmp_path / "lake"
+    shutil.copytree(graded_demo, folder)
+    write_edits(folder, DROP)
+    gradelake(folder, "build")
+    write_edits(folder, DROP, ADD)
+    return folder
+
+
+def test_every_command_of_dbt_leaves_all_versions_and_the_history_whole(folder):
+    before = held(folder)
+    assert before[:3] == ([0, 1], [(1, "drop")], 0)
+    for looking in (
+        ("show", "--select", "kappa"),
+        ("compile", "--select", "+kappa"),
+        ("docs", "generate"),
+        ("test", "--select", "rubric_edits", "rubric_items_effective"),
+        ("snapshot",),
+    ):
+        done = dbt(folder, *looking)
+        assert done.returncode == 0, done.stdout
+        assert held(folder) == before, looking
+
+    write_edits(folder, DROP, ADD, WRONG)
+    done = dbt(folder, "build", "--select", "+kappa", "+rubric_history")
+    assert done.returncode == 1
+    assert "rubric_edits.csv: nothing of it lands" in done.stdout
+    assert "row 3 (drop no such item): bank questions has no item" in done.stdout
+    assert "Nothing of this run is kept: the lake is as it was before." in done.stdout
+    write_edits(folder, DROP, ADD)
+    done = dbt(folder, "retry")
+    assert done.returncode == 2
+    assert "Give the command that failed again, whole." in done.stdout
+    assert held(folder) == before
+
+    for building in (
+        ("run", "--select", "+rubric_items_effective"),
+        ("build", "--select", "+kappa"),
+    ):
+        done = dbt(folder, *building)
+        assert done.returncode == 0, done.stdout
+        assert held(folder)[:3] == ([0, 1, 2], [(1, "drop")], 0), building
+    whole = ([0, 1, 2], [(1, "drop"), (2, "add")], 0)
+    done = dbt(folder, "build", "--exclude-resource-type", "unit_test")
+    assert done.returncode == 0, done.stdout
+    assert held(folder)[:3] == whole
+    gradelake(folder, "build")
+    assert held(folder)[:3] == whole
+    gradelake(folder, "lake", "verify")
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        (["--empty"], "--empty would write tables without rows"),
+        (["--threads", "2"], "dbt has one connection to the lake"),
+    ],
+)
+def test_what_would_harm_the_lake_is_refused(folder, option, problem):
+    before = held(folder)
+    done = dbt(folder, "build", "--select", "rubric_history", *option)
+    assert done.returncode == 2
+    assert problem in done.stdout
+    assert problem in gradelake(folder, "build", *option, code=1).stderr
+    assert held(folder) == before
+
+
+def test_a_seed_that_cannot_be_read_is_told_in_a_sentence(folder):
+    edits = folder / "seeds" / "rubric_edits.csv"
+    edits.write_text(edits.read_text() + "3,demo\n")
+    done = dbt(folder, "build")
+    assert done.returncode == 2
+    assert "rubric_edits.csv:4: 2 cells instead of 12" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
