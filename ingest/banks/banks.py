@@ -20,8 +20,8 @@ from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
 
 _NO_BANK = (
-    "A bank is JSON (of the RUBRIC workbench, genq, nuggetizer, autojudge or TQA) or a CSV with the "
-    "columns query_id, kind and text."
+    "A bank is JSON (of the RUBRIC workbench, genq, nuggetizer, autojudge or TQA) or a CSV with "
+    "the columns query_id, kind and text."
 )
 
 
