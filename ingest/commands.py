@@ -145,13 +145,14 @@ def _tell(done: dict, as_json: bool, file: Path, written: list[str]) -> None:
     "format_",
     default="auto",
     show_default=True,
-    type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa"]),
+    type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa", "genq"]),
     help="Format of the file; auto detects it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def import_bank(project, collection, file, name, format_, as_json):
-    """Store FILE's questions or nuggets as a rubric bank: JSON or CSV, plain or .gz.
+    """Store FILE's questions or nuggets as a rubric bank: JSON or CSV, plain or .gz. FILE may be a
+    folder with a file per topic.
 
     A changed file replaces the bank. Ids that a file states are kept, because grades made
     elsewhere name them. Oddities are reported by line; an ambiguous item, or one whose query the

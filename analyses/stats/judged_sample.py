@@ -114,12 +114,7 @@ def read_judged_sample(
 
 
 def _samples(lake: Lake, collection: str, assessor: str) -> list[tuple]:
-    # a release from before samples were kept has no such table
-    there = lake.value(
-        "select count(*) from duckdb_tables() where database_name = 'lake' "
-        "and schema_name = 'raw' and table_name = 'review_samples'"
-    )
-    if not there:
+    if not lake.has_raw("review_samples"):
         return []
     return lake.rows(
         "select distinct sample, label_set, unit, depth from lake.raw.review_samples "

@@ -42,19 +42,27 @@ class Choices:
 def read_grades(
     path: Path,
     shown: str,
-    queries: list[str],
+    queries: dict[str, str],
     choices: Choices,
     into: Rows,
     progress: Callable[..., Any],
 ) -> Found:
-    """Read a file of grades; its rows go into `into`. Raises `BadInput` for choices that its
-    format does not have, and `Rejected` for a file that cannot be used."""
+    """Read a file of grades of `queries` (id -> text); its rows go into `into`. Raises `BadInput`
+    for choices that its format does not have, and `Rejected` for a file that cannot be used."""
     start = next(files.chunks(path, shown, sys.maxsize))
     looks = "criteria" if start.lstrip().startswith(b"{") else "workbench"
     if (choices.format or looks) == "workbench":
         _refuse_choices_of_criteria(shown, choices)
         return read_graded(
-            path, shown, queries, RATERS[choices.rater], choices.name, into, progress
+            path,
+            shown,
+            queries,
+            RATERS[choices.rater],
+            choices.name,
+            into,
+            progress,
+            choices.assessor,
+            choices.systems,
         )
     return read_criteria(path, shown, queries, _graders(shown, choices), into, progress)
 

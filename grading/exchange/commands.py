@@ -134,12 +134,19 @@ def export():
     metavar="NAME",
     help="A grader's name or id; may be repeated (default: all).",
 )
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Cut each ranking below its first K passages, and say how much that leaves out.",
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def export_grades(project, collection, output, graders, release, live, as_json):
-    """Write a COLLECTION's grades as the RUBRIC workbench's graded JSONL.
+def export_grades(project, collection, output, graders, depth, release, live, as_json):
+    """Write a COLLECTION's grades, judgments and whole rankings as the RUBRIC workbench's graded
+    JSONL.
 
     Reads the newest release. `gradelake import grades` takes the file back as it was.
 
@@ -151,9 +158,12 @@ def export_grades(project, collection, output, graders, release, live, as_json):
 
     project = project()
     with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
-        counts = run_export(lake, collection, output, graders, console.progress)
+        counts = run_export(lake, collection, output, graders, console.progress, depth)
     if as_json:
         console.print_json({"collection": collection, "file": str(output), "written": counts})
         return
+    n_cut = counts.pop("rankings_left_out", 0)
     what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in counts.items() if n)
     console.say(f"wrote {output}: {what}")
+    if n_cut:
+        console.warn(f"left out: {counted(n_cut, 'places')} in rankings below depth {depth}")

@@ -30,10 +30,11 @@ class FileImport:
         self.name = path.name
         self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
         self.file_sha256 = files.sha256_of(path)
-        self.rows = Rows(transaction, collection)
-        self.queries = sorted(self.lake.query_ids(collection))
-        # topics that came later let in what was left out before
-        content = [self.file_sha256, vars(choices), self.queries]
+        self.rows = Rows(transaction, collection, self.target)
+        texts = "select query_id, text from lake.raw.queries where collection = ? order by query_id"
+        self.queries = dict(self.lake.rows(texts, collection))
+        # topics that came later let in what was left out before; what is brought along was, once
+        content = [self.file_sha256, vars(choices), list(self.queries), "brought along"]
         self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def count(self, what: str, n: int) -> None:

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from gradelake.grading.exchange.beside_rows import judgments_of, rankings_of, together
 from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
@@ -14,8 +15,8 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.lake import Lake
 
-# a run's passages down to the pool's depth, ranked as trec_eval does; rankings that came from a
-# graded file have gaps, and keep the ranks they had
+# ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
+# had
 RANKINGS = """
     with ranked as (
         select
@@ -31,12 +32,13 @@ RANKINGS = """
         passage_id as "paragraphId",
         query_id as "queryId",
         coalesce(if(ledger.target is null, null, ranked.rank), place) as rank,
-        score
+        score,
+        ledger.target is not null as is_of_file
     from ranked
     inner join lake.raw.systems using (collection, system)
     left join lake.raw.ledger
         on ledger.target = ranked.collection || '/grades/' || systems.source_file
-    where place <= $depth or ledger.target is not null
+    where $depth is null or coalesce(if(is_of_file, ranked.rank, null), place) <= $depth
     order by passage_id, system
 """
 JUDGMENTS = """
@@ -59,6 +61,11 @@ GRADES = """
         and grader_id in (select unnest($graders))
     order by passage_id, grader_id, item_id, graded_at
 """
+BROUGHT_ALONG = """
+    select part, content from lake.raw.brought_along
+    where collection = $collection and query_id = $query_id and starts_with(target, $source)
+    order by part, target
+"""
 TEXTS = """
     select passage_id, text from lake.raw.passages
     where collection = $collection and passage_id in (select unnest($passages))
@@ -71,19 +78,17 @@ def export_grades(
     output: Path,
     names: Collection[str] = (),
     progress: Callable[..., Any] = unseen,
+    depth: int | None = None,
 ) -> dict[str, int]:
-    """Write every pooled passage of each query with its grades; returns what was written.
+    """Write every passage that was graded, judged or ranked for a query, with its grades; returns
+    what was written, and with a `depth`, below which rankings are cut, how much of them was not.
 
-    The pool is what graders graded, assessors judged, or systems ranked down to the collection's
-    pool depth. `names` are graders by name or id; none: all. The file appears whole or not at
-    all, zipped when its name ends in .gz. Raises `BadInput` for an unknown collection or grader,
-    when there are no grades, and when the file cannot be written.
+    `names` are graders by name or id; none: all. The file appears whole or not at all, zipped when
+    its name ends in .gz; no more than one query is held. Raises `BadInput` for an unknown
+    collection or grader, when there are no grades, and when the file cannot be written.
     """
     with lake.one_state():
         lake.require_collection(collection)
-        depth = lake.value(
-            "select default_pool_depth from lake.raw.collections where collection = ?", collection
-        )
         graders = _graders(lake, collection, names)
         queries = lake.rows(
             "select query_id from lake.raw.queries where collection = ? order by query_id",
@@ -99,6 +104,9 @@ def export_grades(
                     stream.write(line.encode() + b"\n")
                     counts["queries"] += 1
                     counts["passages"] += len(passages)
+        if depth is not None:
+            every = "select count(*) from lake.raw.run_entries where collection = ?"
+            counts["rankings_left_out"] = lake.value(every, collection) - counts["rankings"]
     return dict(counts)
 
 
@@ -134,28 +142,32 @@ def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, G
 def _paragraphs(
     lake: Lake,
     of_query: dict[str, str],
-    depth: int,
+    depth: int | None,
     graders: dict[str, GraderEntry],
     counts: Counter,
 ) -> Iterator[dict[str, Any]]:
-    """A query's paragraphs, sorted by id. Those that nobody graded need a text to be there."""
+    """A query's paragraphs, sorted by id."""
     grades = _by("passage_id", lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
     judgments = _by("paragraphId", lake.frame(JUDGMENTS, **of_query).to_dicts())
     rankings = _by("paragraphId", lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
+    brought: dict[str, list[dict[str, Any]]] = {}
+    if lake.has_raw("brought_along"):
+        source = f"{of_query['collection']}/grades/"
+        brought = _by("part", lake.frame(BROUGHT_ALONG, **of_query, source=source).to_dicts())
     ids = sorted({*grades, *judgments, *rankings})
     texts = dict(lake.rows(TEXTS, collection=of_query["collection"], passages=ids))
     for passage_id in ids:
         graded = grades.get(passage_id, [])
+        beside = together(json.loads(row["content"]) for row in brought.get(passage_id, []))
+        judged = judgments_of(judgments.get(passage_id, []), beside)
+        ranked = rankings_of(rankings.get(passage_id, []), beside, depth)
         if passage_id not in texts:
             counts["passages_without_text"] += 1
-            if not graded:
-                continue
-        judged, ranked = judgments.get(passage_id, []), rankings.get(passage_id, [])
         counts["grades"] += len(graded)
         counts["judgments"] += len(judged)
         counts["rankings"] += len(ranked)
         text = texts.get(passage_id, "")
-        yield paragraph(passage_id, text, judged, ranked, graded, graders)
+        yield paragraph(passage_id, text, judged, ranked, graded, graders, beside)
 
 
 def _by(key: str, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

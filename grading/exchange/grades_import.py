@@ -65,6 +65,11 @@ class Import(FileImport):
         write_judgments(self)
         write_rankings(self)
         write_bank(self, found.items)
+        self.transaction.delete("brought_along", target=self.target)
+        self.rows.brought_along.keep_first("query_id", "part")
+        self.transaction.insert_from(
+            "brought_along", "select * exclude (place) from staged_brought_along"
+        )
         self.transaction.record(self.target, self.sha256, n_grades)
 
     def _brought_before(self) -> set[str]:

@@ -18,7 +18,6 @@ NOTES = {
     "repeated_grades": ("grades", "are", "there twice; the first was kept"),
     "grades_in_lake_already": ("grades", "are", "in the lake from elsewhere; not replaced"),
     "paragraphs_without_text": ("paragraphs", "have", "no text"),
-    "markup_left_out": ("paragraphs", "have", "markup; only the text is kept"),
     "other_text_in_file": ("paragraphs", "have", "another text than the first of that id"),
     "other_text_in_lake": ("passages", "have", "another text in the lake; that one was kept"),
     "judgments_left_out": ("judgments", "were", "left out; --assessor NAME takes them in"),

@@ -53,27 +53,31 @@ _PAIR = {"query_id": pl.String, "passage_id": pl.String}
 PASSAGES = {"passage_id": pl.String, "text": pl.String, "text_sha256": pl.String}
 JUDGMENTS = {**_PAIR, "assessor": pl.String, "relevance": pl.Int64}
 RANKINGS = {"system": pl.String, **_PAIR, "rank": pl.Int32, "score": pl.Float64}
+BROUGHT_ALONG = {"query_id": pl.String, "part": pl.String, "content": pl.String}
 ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text": pl.String}
 
 
 class Rows:
     """A file's rows, on their way into the lake: `add` frames by kind."""
 
-    def __init__(self, transaction: Transaction, collection: str):
+    def __init__(self, transaction: Transaction, collection: str, target: str):
         self.grades = transaction.staged("grades")
         self.passages = transaction.staged("passages")
         self.judgments = transaction.staged("judgments", JUDGMENTS)
         self.rankings = transaction.staged("run_entries")
+        self.brought_along = transaction.staged("brought_along")
         self._constants = {
             "grades": {"collection": collection, "batch_id": transaction.run_id},
             "passages": {"collection": collection, "origin": "corpus"},
             "judgments": {},
             "rankings": {"collection": collection},
+            "brought_along": {"collection": collection, "target": target},
         }
 
     def add(self, kind: str, rows: pl.DataFrame) -> None:
         """Rows of `grades` (columns of `GRADES`, those of `COMMON` at least), `passages`,
-        `judgments` or `rankings` (columns of `PASSAGES`, `JUDGMENTS`, `RANKINGS`)."""
+        `judgments`, `rankings` or `brought_along` (columns of `PASSAGES`, `JUDGMENTS`, `RANKINGS`,
+        `BROUGHT_ALONG`)."""
         constants = (pl.lit(value).alias(name) for name, value in self._constants[kind].items())
         getattr(self, kind).add(rows.with_columns(constants))
 

@@ -3,11 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Collection
-from datetime import datetime
 from typing import Any
 
 import polars as pl
 
+from gradelake.grading.exchange.beside_rows import of_entry
 from gradelake.grading.exchange.workbench import (
     GRADES,
     RATING_MAX,
@@ -31,13 +31,15 @@ from gradelake.grading.exchange.workbench_values import (
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.reply import Reading
 from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common.clock import utc_now
 
 
 class Entries:
-    """Reads entries into rows of `COMMON` columns; counts what is odd into `counts`."""
+    """Reads entries into rows of `COMMON` columns; counts what is odd in `counts`."""
 
-    def __init__(self, raters: Collection[str], prefix: str | None, counts: Counter, now: datetime):
-        self.raters, self.prefix, self.counts, self.now = raters, prefix, counts, now
+    def __init__(self, raters: Collection[str], prefix: str | None):
+        self.raters, self.prefix, self.now = raters, prefix, utc_now()
+        self.counts: Counter[str] = Counter()
         self.graders: dict[str, dict[str, Any]] = {}
         self.restored: set[str] = set()  # graders that the file describes whole
         self.rows: list[tuple] = []
@@ -56,14 +58,22 @@ class Entries:
 
     def paragraph(
         self, query_id: str, passage_id: str, text_hash: str | None, paragraph: dict[str, Any]
-    ) -> None:
-        """Read a paragraph's entries. Raises `Fault`."""
+    ) -> dict[str, dict[str, Any]]:
+        """Read a paragraph's entries: grader_id -> what its entry holds beside the rows. Raises
+        `Fault`."""
+        beside: dict[str, dict[str, Any]] = {}
         for where, read in (("exam_grades", self._exam), ("grades", self._direct)):
             for entry in the(list, paragraph.get(where) or [], where):
                 entry = the(dict, entry, f"entry of {where}")
                 self._of = (query_id, passage_id)
                 self._hash = text_hash
-                read(entry)
+                n_before = len(self.rows)
+                grader_id = read(entry)
+                grades = [row[4] for row in self.rows[n_before:] if row[0] == grader_id]
+                if grades:
+                    found = of_entry(entry, grades, where == "grades")
+                    beside.setdefault(grader_id, found)
+        return beside
 
     def _add(
         self,
@@ -123,7 +133,7 @@ class Entries:
 
     # --- exam_grades --------------------------------------------------------------------------
 
-    def _exam(self, entry: dict[str, Any]) -> None:
+    def _exam(self, entry: dict[str, Any]) -> str:
         info = entry.get("prompt_info") or {}
         ratings = the(list, entry.get("self_ratings") or [], "self_ratings")
         is_rated = bool(ratings) or (isinstance(info, dict) and info.get("is_self_rated") is True)
@@ -131,7 +141,7 @@ class Entries:
         grader_id = self._grader(entry, target)
         self._label(entry, grader_id)
         if self._is_whole(entry, grader_id):
-            return
+            return grader_id
         answers = answers_of(entry)
         errors, nameless = errors_of(entry.get("llm_response_errors"))
         self.counts["errors_without_item"] += nameless
@@ -145,6 +155,7 @@ class Entries:
                     text = answers.get(item_id)
                     self._add(grader_id, item_id, int(item_id in correct), "ok", text, text)
             self._failed(grader_id, errors)
+        return grader_id
 
     def _rated(self, entry, grader_id, target, ratings, answers, errors, correct, wrong) -> None:
         is_restored = grader_id in self.restored
@@ -203,19 +214,20 @@ class Entries:
 
     # --- grades -------------------------------------------------------------------------------
 
-    def _direct(self, entry: dict[str, Any]) -> None:
+    def _direct(self, entry: dict[str, Any]) -> str:
         grader_id = self._grader(entry, "direct")
         self._label(entry, grader_id)
         if self._is_whole(entry, grader_id):
-            return
+            return grader_id
         answer = the(str, entry.get("answer") or "", "answer")
         if error := entry.get("llm_response_error"):
             reason, response = error_of(error)
             self._add(grader_id, "", None, "failed", None, response or answer or None, reason)
-            return
+            return grader_id
         correct = the(bool, entry.get("correctAnswered"), "correctAnswered")
         grade = int(correct)
         if entry.get("self_ratings") is not None:
             grade = whole(entry["self_ratings"], "self_ratings")
             self.counts["marked_unlike_rated"] += correct != (grade > 0)
         self._add(grader_id, "", grade, "ok", answer, answer)
+        return grader_id

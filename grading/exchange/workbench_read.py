@@ -1,14 +1,16 @@
 """Reads the workbench's graded JSONL into rows, a paragraph at a time."""
 
-from collections import Counter
+import json
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gradelake.grading.exchange.beside_rows import of_paragraph
 from gradelake.grading.exchange.json_pieces import Pieces
 from gradelake.grading.exchange.workbench import (
+    BROUGHT_ALONG,
     JUDGMENTS,
     PASSAGES,
     RANKINGS,
@@ -21,7 +23,6 @@ from gradelake.grading.exchange.workbench import (
 from gradelake.grading.exchange.workbench_entry import Entries
 from gradelake.grading.exchange.workbench_values import Fault, finite, text_of, the, whole
 from gradelake.sql.common import files
-from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems
 
 HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
@@ -30,6 +31,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "passages": PASSAGES,
     "judgments": JUDGMENTS,
     "rankings": RANKINGS,
+    "brought_along": BROUGHT_ALONG,
 }
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 _PARAGRAPHS = 1000  # read between two frames
@@ -38,19 +40,22 @@ _PARAGRAPHS = 1000  # read between two frames
 def read_graded(
     path: Path,
     shown: str,
-    queries: Collection[str],
+    queries: dict[str, str],
     raters: Collection[str],
     prefix: str | None,
     into: Rows,
     progress: Callable[..., Any],
+    assessor: str | None = None,
+    systems: bool = False,
 ) -> Found:
-    """Everything a graded file holds about `queries`; others are counted and left out.
+    """Everything a graded file holds about `queries` (id -> text); others are counted and left out.
 
-    `raters` are `published` (the file's own ratings), `paper` (its replies read anew), or both.
-    Rows go into `into`, what is there twice, too. Raises `Rejected` naming every malformed line,
-    and when none of the queries is known.
+    What its judgments hold beside their rows is brought along for an `assessor`, what its rankings
+    hold for `systems`. `raters` are `published` (the file's own ratings), `paper` (its replies read
+    anew), or both. Rows go into `into`, what is there twice, too. Raises `Rejected` naming every
+    malformed line, and when none of the queries is known.
     """
-    reader = _Reader(set(queries), raters, prefix, into)
+    reader = _Reader(queries, Entries(raters, prefix), assessor, systems, into)
     problems = Problems(shown, HINT)
     for number, pieces in files.lines_in_pieces(path, shown, progress):
         line = Pieces(pieces)
@@ -81,13 +86,20 @@ def read_graded(
 class _Reader:
     """Reads lines into rows, and hands them on as frames."""
 
-    def __init__(self, queries: set[str], raters: Collection[str], prefix: str | None, into: Rows):
-        self.queries = queries
+    def __init__(
+        self,
+        queries: dict[str, str],
+        entries: Entries,
+        assessor: str | None,
+        systems: bool,
+        into: Rows,
+    ):
+        self.queries, self.assessor, self.systems = queries, assessor, systems
         self.into = into
-        self.counts: Counter[str] = Counter()
+        self.entries = entries
+        self.counts = entries.counts
         self.unknown: list[str] = []
         self.n_queries = 0
-        self.entries = Entries(raters, prefix, self.counts, utc_now())
         self.rows: dict[str, list[tuple]] = {kind: [] for kind in _SCHEMAS}
 
     def line(self, line: Pieces) -> None:
@@ -146,8 +158,6 @@ class _Reader:
         passage_id = text_of(paragraph.get("paragraph_id"), "paragraph_id")
         text = the(str, paragraph.get("text"), "text")
         text_hash = sha256(text) if text.strip() else None
-        if paragraph.get("paragraph"):
-            self.counts["markup_left_out"] += 1
         if text_hash is None:
             self.counts["paragraphs_without_text"] += 1
         else:
@@ -158,7 +168,20 @@ class _Reader:
         for ranking in the(list, data.get("rankings") or [], "rankings"):
             system, rank, score = _ranking(ranking)
             self.rows["rankings"].append((system, query_id, passage_id, rank, score))
-        self.entries.paragraph(query_id, passage_id, text_hash, paragraph)
+        beside = of_paragraph(
+            paragraph,
+            self.entries.paragraph(query_id, passage_id, text_hash, paragraph),
+            {
+                "paragraphId": passage_id,
+                **dict.fromkeys(("query", "queryId"), query_id),
+                "titleQuery": self.queries[query_id],
+            },
+            self.assessor,
+            self.systems,
+        )
+        if beside:
+            content = json.dumps(beside, ensure_ascii=False)
+            self.rows["brought_along"].append((query_id, passage_id, content))
 
 
 def _judgment(value: Any) -> tuple[str | None, int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from gradelake.grading.exchange.beside_rows import given_back
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
 
 Row = dict[str, Any]
@@ -98,8 +99,10 @@ def paragraph(
     rankings: list[Row],
     grades: Iterable[Row],
     graders: dict[str, GraderEntry],
+    beside: Row,
 ) -> Row:
-    """A paragraph of the file. `grades` are the lake's, sorted by grader and item."""
+    """A paragraph of the file. `grades` are the lake's, sorted by grader and item; `beside` is what
+    files brought along of it (`beside_rows`)."""
     text_hash = sha256(text) if text.strip() else None
     by_grader = {
         grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
@@ -115,15 +118,16 @@ def paragraph(
             continue
         if not grader.is_plain:
             label = None
+        of_file = beside.get("entries", {}).get(grader_id, {})
         if grader.is_direct:
-            direct.append(grader.direct(rows, text_hash, label))
+            direct.append(given_back(grader.direct(rows, text_hash, label), of_file))
         else:
-            exam.append(grader.exam(rows, text_hash, label))
+            exam.append(given_back(grader.exam(rows, text_hash, label), of_file))
     value: Row = {
         "paragraph_id": passage_id,
         "text": text,
-        "paragraph_data": {"judgments": judgments, "rankings": rankings},
-    }
+        "paragraph_data": {"judgments": judgments, "rankings": rankings} | beside.get("data", {}),
+    } | beside.get("keys", {})
     if exam:
         value["exam_grades"] = exam
     if direct:

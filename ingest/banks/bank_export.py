@@ -1,10 +1,8 @@
 """`gradelake export bank`: a rubric bank as a file that `import bank` and the workbench read."""
 
 import json
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +14,7 @@ from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
-    from gradelake.ingest.banks.bank_items import Item
+    from gradelake.ingest.banks.bank_lines import Lines
 
 
 @click.command("bank", short_help="Write a rubric bank of COLLECTION as it was ingested.")
@@ -60,11 +58,12 @@ def export_bank(project, collection, name, format_, output, release, live, as_js
 def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Path) -> int:
     """Write a bank, sorted by query, facet, kind and item id. Returns the number of items.
 
-    `workbench`: JSON lines, one object per query, facet and kind; weights other than 1 are an
-    extra key, which the workbench passes over. The same bank gives the same bytes. Raises
-    `BadInput` for an unknown bank, and when the file cannot be written.
+    `workbench`: JSON lines, one object per query, facet and kind, with what an imported file of
+    that form held beside; weights other than 1 are an extra key, which the workbench passes over.
+    The same bank gives the same bytes. Raises `BadInput` for an unknown bank, and when the file
+    cannot be written.
     """
-    from gradelake.ingest.banks import bank_csv
+    from gradelake.ingest.banks import bank_csv, bank_lines
     from gradelake.ingest.banks.bank_items import Item
 
     items = [
@@ -90,25 +89,17 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
         queries = lake.rows(
             "select query_id, text from lake.raw.queries where collection = ?", collection
         )
-        text = _workbench(items, dict(queries), collection)
+        brought = _brought_along(lake, f"{collection}/bank/{bank}")
+        text = bank_lines.text_of(items, dict(queries), collection, brought)
     with whole_file(output) as stream:
         stream.write(text.encode())
     return len(items)
 
 
-def _workbench(items: "list[Item]", queries: dict[str, str], collection: str) -> str:
-    lines = []
-    topics = groupby(items, key=attrgetter("query_id", "facet_id", "kind"))
-    for (query_id, facet_id, kind), group in topics:
-        topic = {"query_id": query_id} | ({"facet_id": facet_id} if facet_id else {})
-        written = []
-        for item in group:
-            fields: dict[str, Any] = {f"{kind}_id": item.item_id, f"{kind}_text": item.text}
-            if item.gold_answers:
-                fields["gold_answers"] = item.gold_answers
-            if item.weight != 1:
-                fields["weight"] = item.weight
-            written.append(topic | fields)
-        about = {"query_text": queries.get(query_id, ""), "test_collection": collection}
-        lines.append(json.dumps(topic | about | {"items": written}, ensure_ascii=False) + "\n")
-    return "".join(lines)
+def _brought_along(lake: Lake, target: str) -> "Lines":
+    if not lake.has_raw("brought_along"):
+        return {}
+    rows = lake.rows(
+        "select query_id, part, content from lake.raw.brought_along where target = ?", target
+    )
+    return {(query_id, part): json.loads(content) for query_id, part, content in rows}

@@ -4,6 +4,7 @@ A `place` in these names an item to a person; a line is that of the object it st
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,6 +30,10 @@ def format_of(bank: Any) -> str | None:
         return "nuggetizer"
     if isinstance(bank.get("questions"), dict) and "globalID" in bank:
         return "tqa"
+    if bank and all(isinstance(facets, dict) for facets in bank.values()):
+        of_facets = [facet for facets in bank.values() for facet in facets.values()]
+        if of_facets and all(isinstance(f, dict) and "questions" in f for f in of_facets):
+            return "genq"
     return None
 
 
@@ -58,6 +63,8 @@ def workbench(line: int | None, bank: dict, findings: Findings) -> Iterator[Draf
             item.get(f"{kind}_id"),
             item.get("gold_answers"),
             item.get("weight"),
+            bank=bank,
+            given=item,
         )
 
 
@@ -79,51 +86,90 @@ def nuggetizer(line: int | None, bank: dict, findings: Findings) -> Iterator[Dra
 def argue(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
     """autojudge (v3 and RAGTIME 2026): `nugget_bank` of questions, `claim_bank` of claims.
 
-    Either is a list, or an object keyed by text. An answer's references are passed over: which
-    passages answer a question is what grading finds out. An id that is the bare md5 of the text
-    becomes the published scheme's.
+    Either is a list, or an object keyed by text; sub-nuggets become items beside the one they
+    belong to. An answer's references are passed over: which passages answer a question is what
+    grading finds out. An id that is the bare md5 of the text becomes the published scheme's.
     """
     stated = bank.get("metadata")
     metadata = stated if isinstance(stated, dict) else {}
     query_id = _first(bank.get("query_id"), metadata.get("topic_id"), metadata.get("query_id"))
-    for key, kind, text_key in (
-        ("nugget_bank", "question", "question"),
-        ("claim_bank", "nugget", "claim"),
-    ):
-        if bank.get(key) is None:
+    for key, text_key in (("nugget_bank", "question"), ("claim_bank", "claim")):
+        if bank.get(key) is not None:
+            yield from _nuggets(line, bank, key, text_key, query_id, findings)
+
+
+def _nuggets(
+    line: int | None, held: dict, key: str, text_key: str, query_id: Any, findings: Findings
+) -> Iterator[Draft]:
+    """A list of autojudge's questions or claims, each with its sub-nuggets behind it."""
+    for at, place, nugget in _listed(line, held, key, findings, text_key):
+        what = next((name for name in ("question", "claim") if nugget.get(name)), text_key)
+        place = place.replace("item", what, 1)
+        place = f"sub-{place}" if key == "sub_nuggets" else place
+        if _differ(at, place, "query", nugget.get("query_id"), query_id, findings):
             continue
-        for at, place, nugget in _listed(line, bank, key, findings, text_key):
-            place = f"{text_key} {place.removeprefix('item ')}"
-            if _differ(at, place, "query", nugget.get("query_id"), query_id, findings):
-                continue
-            below = nugget.get("sub_nuggets")
-            if isinstance(below, list) and below:
-                findings.leave_out(
-                    "sub-nuggets",
-                    at,
-                    f"sub-nuggets of {place} are left out ({len(below)}): "
-                    "make them items of their own",
-                    n=len(below),
-                )
-            answers = _answer_texts(nugget.get("answers"))
-            if nugget.get("aggregator_type") in ("AND", "NOT") and answers:
-                findings.note(
-                    "aggregator",
-                    at,
-                    f"{place} joins its answers by {nugget['aggregator_type']}; here each of them "
-                    "counts as a right answer",
-                )
-            text, stated = nugget.get(text_key), nugget.get(f"{text_key}_id")
-            yield Draft(
+        answers = _answer_texts(nugget.get("answers"))
+        if nugget.get("aggregator_type") in ("AND", "NOT") and answers:
+            findings.note(
+                "aggregator",
                 at,
-                place,
-                _first(query_id, nugget.get("query_id")),
-                kind,
-                text,
-                item_id=None if _is_md5_of(stated, text) else stated,
-                gold_answers=answers,
-                weight=_weight(at, place, nugget.get("importance"), findings),
+                f"{place} joins its answers by {nugget['aggregator_type']}; here each of them "
+                "counts as a right answer",
             )
+        text, stated = nugget.get(what), nugget.get(f"{what}_id")
+        yield Draft(
+            at,
+            place,
+            _first(query_id, nugget.get("query_id")),
+            {"question": "question", "claim": "nugget"}[what],
+            text,
+            item_id=None if _is_md5_of(stated, text) else stated,
+            gold_answers=answers,
+            weight=_weight(at, place, nugget.get("importance"), findings),
+        )
+        if below := nugget.get("sub_nuggets"):
+            n = len(below) if isinstance(below, list | dict) else 1
+            said = f"sub-nuggets of {place} are items of their own beside it ({n})"
+            findings.note("sub-nuggets", at, said)
+            yield from _nuggets(at, nugget, "sub_nuggets", what, query_id, findings)
+
+
+def genq(line: int | None, queries: dict, findings: Findings) -> Iterator[Draft]:
+    """The workbench's genq: {query: {facet: {title, facet, questions: [text]}}}.
+
+    As its reader does, a leading number ("1. ") is taken off a question, whose id is the md5 of
+    the text with it, and what is left of one character at most is passed over.
+    """
+    for query_id, facets in queries.items():
+        for facet_id, facet in facets.items():
+            title, facet_text = facet.get("title"), facet.get("facet")
+            bank = {
+                "facet_text": facet_text,
+                "query_text": " / ".join(filter(None, map(_text, (title, facet_text)))) or None,
+            }
+            for at, place, question in _listed(line, facet, "questions", findings, "text"):
+                place = place.replace("item", f"question of {query_id}/{facet_id},", 1)
+                given = question.get("text")
+                text = re.sub(r"^\d+\.\s+", "", given) if isinstance(given, str) else given
+                if isinstance(text, str) and len(text) < 2:
+                    findings.note("short", at, f"{place}: {given!r} is passed over")
+                    continue
+                stated = hashlib.md5(given.encode()).hexdigest() if isinstance(given, str) else ""
+                yield Draft(
+                    at,
+                    place,
+                    query_id,
+                    "question",
+                    text,
+                    facet_id,
+                    f"{query_id}/{facet_id}/{stated}",
+                    follows_scheme=False,
+                    bank=bank,
+                )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def tqa(line: int | None, lesson: dict, findings: Findings) -> Iterator[Draft]:
@@ -177,6 +223,7 @@ READERS: dict[str, Reader] = {
     "nuggetizer": nuggetizer,
     "argue": argue,
     "tqa": tqa,
+    "genq": genq,
 }
 
 

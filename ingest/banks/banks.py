@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.banks import bank_checks, bank_csv, bank_formats, bank_json
+from gradelake.ingest.banks import bank_checks, bank_csv, bank_formats, bank_json, bank_lines
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item, settle
 from gradelake.sql.common import console, files
 from gradelake.sql.common.clock import utc_now
@@ -20,8 +20,8 @@ from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
 
 _NO_BANK = (
-    "A bank is JSON (of the RUBRIC workbench, nuggetizer, autojudge or TQA) or a CSV with the "
-    "columns query_id, kind and text."
+    "A bank is JSON (of the RUBRIC workbench, genq, nuggetizer, autojudge or TQA) or a CSV with "
+    "the columns query_id, kind and text."
 )
 
 
@@ -83,20 +83,20 @@ def import_bank(
     shown, findings = str(path), Findings(str(path))
     with lake.transaction("import", f"bank {collection} {bank}") as transaction:
         lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{shown}: no such file", "Name a file that holds a rubric bank.")
+        paths = _files_of(path)
         _refuse_if_not_imported(lake, collection, bank)
         queries = lake.query_ids(collection)
-        of_file = files.sha256_of(path)
+        of_file = " ".join(map(files.sha256_of, paths))
         target, sha256 = f"{collection}/bank/{bank}", _hash(of_file, queries)
         if transaction.recorded(target) == sha256:
             return Imported(0, 0, None, findings)
         found = read_bank(path, shown, format_, findings)
-        files.require_same(path, shown, of_file)
+        for file, sha256_then in zip(paths, of_file.split(), strict=True):
+            files.require_same(file, str(file), sha256_then)
         items = bank_checks.of_known_queries(found, queries, findings)
         if not items:
             raise _nothing_left(findings, collection)
-        n_items = _write(transaction, collection, bank, items)
+        n_items = _write(transaction, collection, bank, items, findings.brought_along)
         transaction.record(target, sha256, n_items)
         transaction.say(rubric_items=n_items, left_out=findings.n_left_out)
         transaction.finish_run(arguments)
@@ -107,16 +107,42 @@ def import_bank(
 def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[Item]:
     """The items of a bank, each once; `format_` is auto, csv or one of `bank_formats.READERS`.
 
-    Oddities go to `findings`. Raises `Rejected` for a file that is not a bank of that format.
+    `path` is a file, or a folder with a file per topic. Oddities go to `findings`. Raises
+    `Rejected` for a file that is not a bank of that format.
     """
-    data = files.read(path, shown)
-    drafts = _drafts(data, shown, format_, findings)
-    settled = [item for draft in drafts if (item := settle(draft, findings))]
+    settled: list[Item] = []
+    for file in _files_of(path):
+        findings.file = shown if file == path else str(file)
+        drafts = _drafts(files.read(file, findings.file), findings.file, format_, findings)
+        for draft in drafts:
+            if item := settle(draft, findings):
+                settled.append(item)
+                bank_lines.keep(findings.brought_along, item, draft)
+    if findings.file != shown:  # lines of several files say nothing together
+        settled = [item._replace(line=None) for item in settled]
+        findings.file = shown
     bank_checks.note_unusual_topics(settled, findings)
     items = bank_checks.once_each(settled, findings)
     bank_checks.note_shared_ids(items, findings)
     bank_checks.note_broken_texts(items, findings)
     return items
+
+
+def _files_of(path: Path) -> list[Path]:
+    """The file, or the files of a folder, by name. Raises `BadInput` where there is none."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise BadInput(f"{path}: no such file", "Name a file that holds a rubric bank.")
+    endings = (".json", ".jsonl", ".csv")
+    found = [
+        file
+        for file in sorted(path.iterdir())
+        if file.name.lower().removesuffix(".gz").endswith(endings) and file.is_file()
+    ]
+    if not found:
+        raise BadInput(f"{path}: no file in it ends in {', '.join(endings)} (or .gz)")
+    return found
 
 
 def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[Draft]:
@@ -172,7 +198,19 @@ def _nothing_left(findings: Findings, collection: str) -> Rejected:
     return Rejected(problems, hint)
 
 
-def _write(transaction: Transaction, collection: str, bank: str, items: list[Item]) -> int:
+def _write(
+    transaction: Transaction, collection: str, bank: str, items: list[Item], lines: bank_lines.Lines
+) -> int:
+    target = f"{collection}/bank/{bank}"
+    transaction.delete("brought_along", target=target)
+    transaction.insert(
+        "brought_along",
+        pl.DataFrame(
+            bank_lines.rows(lines, items),
+            orient="row",
+            schema=types_of("brought_along", "query_id", "part", "content"),
+        ).with_columns(collection=pl.lit(collection), target=pl.lit(target)),
+    )
     frame = pl.DataFrame(
         [item[1:] for item in items],
         orient="row",

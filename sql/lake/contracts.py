@@ -191,6 +191,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("run_id"),
         **_times("committed_at"),
     },
+    "brought_along": _texts("collection", "target", "query_id", "part", "content"),
     "kept_releases": {**_texts("release", "kept_by"), **_times("kept_at")},
 }
 

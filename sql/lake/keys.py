@@ -26,4 +26,5 @@ KEYS: dict[str, list[str]] = {
     "pipeline_runs": ["run_id"],
     "ledger": ["target"],
     "kept_releases": ["release"],
+    "brought_along": ["collection", "target", "query_id", "part"],
 }

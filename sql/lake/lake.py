@@ -153,6 +153,17 @@ class Lake:
         """A query's result as a Polars frame."""
         return execute(self.connection, query, named or list(parameters)).pl()
 
+    def has_raw(self, table: str) -> bool:
+        """Whether there is this raw table: a release may be of an older Gradelake."""
+        return bool(
+            self.rows(
+                "select 1 from duckdb_tables() where database_name = ? and schema_name = 'raw' "
+                "and table_name = ?",
+                NAME,
+                table,
+            )
+        )
+
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""
         known = [row[0] for row in self.rows("select collection from lake.raw.collections")]

@@ -14,12 +14,8 @@ from gradelake.sql.releases.releases import Release
 
 def kept(lake: Lake) -> set[str]:
     """Names of the releases that stay until somebody drops them."""
-    table = lake.value(
-        "select count(*) from duckdb_tables() where database_name = ? and schema_name = 'raw' "
-        "and table_name = 'kept_releases'",
-        NAME,
-    )  # a lake that is only read may be of an older Gradelake
-    rows = lake.rows("select release from lake.raw.kept_releases") if table else []
+    there = lake.has_raw("kept_releases")
+    rows = lake.rows("select release from lake.raw.kept_releases") if there else []
     return {name for (name,) in rows}
 
 

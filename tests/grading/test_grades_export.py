@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import json
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import datetime
 
 import polars as pl
@@ -12,6 +12,9 @@ import pytest
 from gradelake.grading.exchange.grades_export import export_grades
 from gradelake.grading.exchange.workbench import GRADES
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests import workbench_schema
 from tests.grading.workbench_files import (
     RATED,
     bring,
@@ -31,7 +34,25 @@ pytestmark = pytest.mark.slow
 
 ALL_GRADES = "select * exclude (batch_id) from lake.raw.grades order by all"
 ALL_GRADERS = "select * from lake.raw.graders order by grader_id"
+RUN_ENTRIES = (
+    "select system, query_id, passage_id, score::float from lake.raw.run_entries order by all"
+)
 ERROR = {"response": "{", "prompt": "", "failure_reason": "not JSON"}
+
+
+@pytest.fixture
+def topics_only(tmp_path, empty_lake):
+    """Give topics, {id: text}: a lake with these alone."""
+    with ExitStack() as stack:
+
+        def make(topics):
+            project = stack.enter_context(closing(new_tiny(tmp_path / "topics", empty_lake)))
+            project.settings = {"queries": "topics.tsv"}
+            project.write("topics.tsv", [f"{query}\t{text}" for query, text in topics.items()])
+            project.ingest()
+            return project
+
+        yield make
 
 
 @pytest.fixture
@@ -284,7 +305,8 @@ def test_importing_an_export_into_its_own_lake_adds_nothing(ingested):
     assert (ingested.rows(ALL_GRADES), ingested.rows(ALL_GRADERS)) == before
 
 
-def test_the_pool_is_written_with_judgments_of_all_assessors_and_ranks_by_score(ingested):
+def test_rankings_are_whole_unless_a_depth_cuts_them(ingested):
+    """What lies below the pool's depth, or has no text, is part of a ranking, too."""
     ingested.configure(default_pool_depth=2, judgments={"nist": "nist.qrels", "ann": "ann.qrels"})
     ingested.write("ann.qrels", ["q1 0 p1 3"])
     ingested.write(
@@ -292,15 +314,120 @@ def test_the_pool_is_written_with_judgments_of_all_assessors_and_ranks_by_score(
     )
     ingested.ingest()
     brought(ingested, [paragraph("p2", exam=[rated({"a": 1})])])
-    found = {given["paragraph_id"]: given for given in json.loads(exported(ingested)[0])[1]}
-    # p9 has no text, p5 is below the depth; of equal scores the greater id comes first, and p9
-    # takes the first place
-    assert sorted(found) == ["p1", "p2", "p4"]
+
+    def ranked(**options):
+        counts = export_grades(ingested.lake, "tiny", ingested.folder / "out.jsonl", **options)
+        line = json.loads((ingested.folder / "out.jsonl").read_text().splitlines()[0])
+        by_rank = {
+            row["rank"]: (given["paragraph_id"], row["score"])
+            for given in line[1]
+            for row in given["paragraph_data"]["rankings"]
+            if row["method"] == "tied"
+        }
+        return {given["paragraph_id"]: given for given in line[1]}, by_rank, counts
+
+    # p9 has no text; of equal scores the greater id comes first
+    found, by_rank, counts = ranked()
+    assert by_rank == {1: ("p9", 7.0), 2: ("p4", 1.0), 3: ("p3", 1.0), 4: ("p5", 0.5)}
+    assert sorted(found) == ["p1", "p2", "p3", "p4", "p5", "p9"]
+    assert (found["p9"]["text"], counts["passages_without_text"]) == ("", 1)
     judged = found["p1"]["paragraph_data"]["judgments"]
     assert [(j["assessor"], j["relevance"]) for j in judged] == [("ann", 3), ("nist", 2)]
     assert found["p4"]["paragraph_data"]["rankings"] == [
         {"method": "tied", "paragraphId": "p4", "queryId": "q1", "rank": 2, "score": 1.0}
     ]
+
+    (n_entries,) = ingested.rows("select count(*) from lake.raw.run_entries")[0]
+    assert counts["rankings"] == n_entries
+    assert "rankings_left_out" not in counts
+    _, by_rank, counts = ranked(depth=2)
+    assert by_rank == {1: ("p9", 7.0), 2: ("p4", 1.0)}
+    assert counts["rankings_left_out"] == n_entries - counts["rankings"] == 2
+    arguments = ("--output", "out.jsonl", "--live", "--depth", "2")
+    process = ingested.gradelake("export", "grades", "tiny", *arguments)
+    assert process.stderr == "left out: 2 places in rankings below depth 2\n"
+
+
+def whole(line):
+    """A line with its lists in one order, and without what the lake says beside: the assessor of a
+    judgment, and null, which the workbench does not write."""
+    query, paragraphs = json.loads(line)
+
+    def sort(value):
+        if isinstance(value, dict):
+            return {key: sort(item) for key, item in value.items() if item is not None}
+        if isinstance(value, list):
+            return sorted(map(sort, value), key=lambda item: json.dumps(item, sort_keys=True))
+        return value
+
+    for given in paragraphs:
+        for judged in given["paragraph_data"]["judgments"]:
+            judged.pop("assessor", None)
+    return [query, sort(paragraphs)]
+
+
+SUBTOPIC = {"titleQuery": "Sky", "query": "q1/day", "by": "ann"}
+RICH = [
+    paragraph(
+        "p1",
+        exam=[
+            rated(
+                {"q1/a": 4},
+                llm_response_errors={
+                    "q1/b": ERROR | {"prompt": "Rate q1/b.", "caught_exception": "KeyError"}
+                },
+                embedding_key=[1, 2],
+                exam_ratio=0.25,
+            )
+        ],
+        grades=[
+            direct(
+                0, llm_response_error={"response": "", "prompt": "Judge.", "failure_reason": "why"}
+            ),
+            {k: v for k, v in direct(1, "Yes", llm="b").items() if k != "self_ratings"},
+        ],
+        # of a passage judged for two subtopics the higher counts; both are given back
+        judgments=[judgment("p1", 2) | SUBTOPIC, judgment("p1", 1) | SUBTOPIC | {"query": "q1/n"}],
+        rankings=[ranking("new", "p1", 3, 2.5) | {"queryId": "q1/day", "run_file": "new.run"}],
+        paragraph={"para_body": [{"Text": "Text of passage 1."}]},
+        url="https://example.org/1",
+    ),
+    paragraph("p2", judgments=[judgment("p2", 0)], rankings=[ranking("new", "p2", 4, 1.5)]),
+]
+del RICH[1]["exam_grades"], RICH[1]["grades"]
+RICH[1]["paragraph_data"]["version"] = 2
+
+
+def test_markup_unknown_keys_prompts_of_failed_pairs_and_subtopics_survive(topics_only):
+    tiny = topics_only({"q1": "why is the sky blue"})
+    given = lines(q1=RICH)
+    brought(tiny, given, assessor="nist", systems=True)
+    out = exported(tiny)
+    assert [whole(line) for line in out] == [whole(line) for line in given]
+    workbench_schema.Line.model_validate(json.loads(out[0]))
+    brought(tiny, FULL, "graded.jsonl")  # a changed file: what it brought along goes with it
+    assert tiny.rows(
+        "select count(*) from lake.raw.brought_along where contains(content, 'example.org')"
+    ) == [(0,)]
+
+
+def test_the_demos_grades_and_rankings_come_back_whole(graded_demo, tmp_path, topics_only):
+    """Every run entry, so that no system scores otherwise."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    with Lake.published(Project.find(graded_demo)) as lake:
+        export_grades(lake, "demo", first)
+        runs = lake.rows(RUN_ENTRIES)
+        queries = dict(lake.rows("select query_id, text from lake.raw.queries"))
+        (assessor,) = lake.column("select distinct assessor from lake.raw.judgments")
+    back = topics_only(queries)
+    bring(back, str(first), assessor=assessor, systems=True)
+    export_grades(back.lake, "tiny", second)
+    assert back.rows(RUN_ENTRIES) == runs
+    given, found = (file.read_text().splitlines() for file in (first, second))
+    assert len(given) == len(queries)
+    assert [whole(line) for line in found] == [whole(line) for line in given]
+    for line in given:
+        workbench_schema.Line.model_validate(json.loads(line))
 
 
 def test_assessors_and_ranks_with_gaps_survive(ingested, another):

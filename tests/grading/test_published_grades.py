@@ -8,8 +8,11 @@ from contextlib import closing
 
 import pytest
 
+from gradelake.grading.exchange.grades_export import export_grades
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
+from tests import workbench_schema
+from tests.grading.test_grades_export import whole
 from tests.grading.workbench_files import bring
 from tests.ingest.conftest import new_tiny
 from tests.places import SHARED
@@ -111,3 +114,18 @@ def test_passages_and_judgments_come_with_them(published, paragraphs):
     ]
     assert found == sorted(expected)
     assert done.exit_code == 0
+
+
+def test_the_file_comes_out_as_it_went_in(published, tmp_path):
+    """Every entry, marker and reply of it, as JSON values; the workbench's own reader takes it."""
+    project, _ = published
+    out = tmp_path / "out.jsonl.gz"
+    names = project.rows("select name from lake.raw.graders where parser != 'paper'")
+    export_grades(project.lake, "tiny", out, [name for (name,) in names])
+    with gzip.open(FILE, "rt", encoding="utf-8") as stream, gzip.open(out, "rt") as back:
+        given = {json.loads(line)[0]: line for line in stream}
+        found = {json.loads(line)[0]: line for line in back}
+    assert found.keys() == given.keys()
+    for query, line in found.items():
+        assert whole(line) == whole(given[query])
+        workbench_schema.Line.model_validate(json.loads(line))

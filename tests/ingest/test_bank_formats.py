@@ -382,12 +382,52 @@ def test_a_ragtime_2026_bank_names_its_topic_in_the_metadata(read):
     assert "joins its answers by AND" in found.notes[0]
 
 
-def test_sub_nuggets_are_left_out_and_said(read):
-    question = {"question": "Where?", "sub_nuggets": [{"question": "In which country?"}]}
+def test_sub_nuggets_become_items_beside_the_one_they_belong_to(read):
+    """They are questions or claims (autojudge's `sub_nuggets`), of any depth."""
+    deepest = {"claim": "The Andes", "claim_id": md5("The Andes"), "query_id": "q1"}
+    below = {"question": "In which country?", "answers": ["Peru"], "sub_nuggets": [deepest]}
+    question = {"question": "Where?", "importance": 3, "sub_nuggets": [below, "How high?"]}
     found = read([{"query_id": "q1", "nugget_bank": [question]}])
-    assert found.texts == ["Where?"]
-    assert found.findings.n_left_out == 1
-    assert "sub-nuggets of question 1 are left out (1)" in found.left_out[0]
+    assert [(item.kind, item.text, item.gold_answers, item.weight) for item in found.found] == [
+        ("question", "Where?", None, 3.0),
+        ("question", "In which country?", ["Peru"], 1.0),
+        ("nugget", "The Andes", None, 1.0),
+        ("question", "How high?", None, 1.0),
+    ]
+    assert found.found[2].item_id == item_id_of("q1", "", "The Andes")
+    assert found.left_out == []
+    assert "sub-nuggets of question 1 are items of their own beside it (2)" in found.notes[0]
+
+
+# --- genq, and folders --------------------------------------------------------------------------
+
+
+def test_a_genq_file_has_questions_by_facet_with_the_ids_that_grades_name(read):
+    """{query: {facet: {title, facet, questions}}}; the id is the md5 with the leading number."""
+    facet = {"title": "Rain", "facet": "How it forms", "questions": ["1. Why?", "Where?", "2. x"]}
+    found = read({"tqa2:L_1": {"T_2": facet}}, "genq.json")
+    assert [item[1:6] for item in found.found] == [
+        ("tqa2:L_1", "T_2", f"tqa2:L_1/T_2/{md5('1. Why?')}", "question", "Why?"),
+        ("tqa2:L_1", "T_2", f"tqa2:L_1/T_2/{md5('Where?')}", "question", "Where?"),
+    ]
+    assert (found.left_out, len(found.notes)) == ([], 1)
+    assert "'2. x' is passed over" in found.notes[0]
+    assert rejected(read, {"q": {"f": {"title": "x"}}}, "genq.json").count("not a rubric bank") == 1
+
+
+def test_a_folder_holds_a_bank_per_topic(tmp_path):
+    folder = tmp_path / "banks"
+    folder.mkdir()
+    for query in ("q1", "q2"):
+        bank = {"query_id": query, "nugget_bank": {"Why?": {"question": "Why?"}, "Who?": 1}}
+        write_file(folder / f"{query}.json.gz", json.dumps(bank))
+    write_file(folder / "README.md", "no bank")
+    found = Read(folder)
+    assert [item.query_id for item in found.found] == ["q1", "q2"]
+    assert [line.split(":")[0] for line in found.left_out] == [
+        str(folder / "q1.json.gz"),
+        str(folder / "q2.json.gz"),
+    ]
 
 
 # --- CSV ----------------------------------------------------------------------------------------

@@ -1,0 +1,105 @@
+"""What the lake's rows do not tell of a graded paragraph: noted by an import, given back by an
+export.
+
+It waits in `raw.brought_along` as one object: `keys` of the paragraph (its markup is one) and of
+its `data`, `entries` by the grader's id (unknown keys, errors with the prompts that failed),
+`judgments` by assessor and `rankings`, where they hold more than their rows, such as a subtopic.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+Row = dict[str, Any]
+
+_PARAGRAPH = {"paragraph_id", "text", "paragraph_data", "exam_grades", "grades"}
+_DATA = {"judgments", "rankings"}
+_ENTRY = {
+    *("correctAnswered", "wrongAnswered", "answer", "answers", "self_ratings", "relevance_label"),
+    *("llm", "llm_options", "prompt_info", "prompt_type", "exam_ratio", "gradelake"),
+}
+_JUDGMENT = {"paragraphId", "query", "relevance", "titleQuery"}
+_RANKING = {"method", "paragraphId", "queryId", "rank", "score"}
+
+
+def of_entry(entry: Row, grades: list[int | None], is_direct: bool) -> Row:
+    """What an entry holds beside the grades that were read in it."""
+    beside = _others(entry, _ENTRY)
+    if is_direct:
+        return beside | ({"self_ratings": None} if entry.get("self_ratings") is None else {})
+    ratio = sum((grade or 0) > 0 for grade in grades) / len(grades)
+    if entry.get("exam_ratio") not in (None, ratio):
+        beside["exam_ratio"] = entry["exam_ratio"]
+    return beside
+
+
+def of_paragraph(
+    paragraph: Row, entries: dict[str, Row], told: Row, assessor: str | None, systems: bool
+) -> Row:
+    """What a paragraph holds beside its rows; empty when that is nothing.
+
+    `told` are the values that every plain judgment and ranking of it has; the judgments are taken
+    in as `assessor`'s, the rankings as `systems`.
+    """
+    data = paragraph.get("paragraph_data") or {}
+    judgments, rankings = data.get("judgments") or [], data.get("rankings") or []
+    found = {
+        "keys": _others(paragraph, _PARAGRAPH),
+        "data": _others(data, _DATA),
+        "entries": {grader_id: beside for grader_id, beside in entries.items() if beside},
+    }
+    theirs = [one for one in judgments if one.get("assessor") in (None, assessor)]
+    if assessor and not all(_is_plain(one, _JUDGMENT | {"assessor"}, told) for one in theirs):
+        found["judgments"] = {assessor: theirs}
+    if systems and not all(_is_plain(one, _RANKING, told) for one in rankings):
+        found["rankings"] = rankings
+    return {what: beside for what, beside in found.items() if beside}
+
+
+def together(contents: Iterable[Row]) -> Row:
+    """What several files brought along of one paragraph; the first that says a thing counts."""
+    merged: Row = {}
+    for content in contents:
+        for what, beside in content.items():
+            known = merged.get(what, type(beside)())
+            merged[what] = known + beside if isinstance(beside, list) else beside | known
+    return merged
+
+
+def judgments_of(rows: list[Row], beside: Row) -> list[Row]:
+    """A passage's judgments, an assessor's as the file had them where that says more."""
+    given = beside.get("judgments", {})
+    return [row for row in rows if row["assessor"] not in given] + [
+        judgment | {"assessor": assessor}
+        for assessor in sorted({row["assessor"] for row in rows} & {*given})
+        for judgment in given[assessor]
+    ]
+
+
+def rankings_of(rows: list[Row], beside: Row, depth: int | None) -> list[Row]:
+    """A passage's places in rankings, those of a graded file as it had them where it says more."""
+    given = beside.get("rankings", [])
+    of_file = {row["method"] for row in rows if row.pop("is_of_file")} if given else set()
+    for row in rows:
+        row.pop("is_of_file", None)
+    return [row for row in rows if row["method"] not in of_file] + [
+        ranking
+        for ranking in given
+        if ranking["method"] in of_file and (depth is None or ranking["rank"] <= depth)
+    ]
+
+
+def given_back(written: Row, beside: Row) -> Row:
+    """An object with what was beside it; null is absent, as the workbench has it."""
+    if not beside:
+        return written
+    return {key: value for key, value in (written | beside).items() if value is not None}
+
+
+def _others(given: Row, told: set[str]) -> Row:
+    return {key: value for key, value in given.items() if key not in told and value is not None}
+
+
+def _is_plain(given: Row, keys: set[str], told: Row) -> bool:
+    return given.keys() <= keys and all(
+        given.get(key, value) == value for key, value in told.items()
+    )
