@@ -1,12 +1,50 @@
 """What tables, pictures and the report are of: label sets, references, levels, official ranks."""
 
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
 LONG = 12  # a scale of as many labels, or more, shows those that occur
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """How much of what people judged a label set labels; None where nobody judged."""
+
+    labelled_share: float | None = None
+    is_incomplete: bool | None = None
+
+    @property
+    def mark(self) -> str:
+        """What stands behind the name of an incomplete label set."""
+        return " (incomplete)" if self.is_incomplete else ""
+
+    @property
+    def says(self) -> str:
+        """The same as the end of a sentence."""
+        if not self.is_incomplete or self.labelled_share is None:
+            return ""
+        return f"incomplete: it labels {self.labelled_share:.0%} of the pairs that people judged"
+
+    def as_object(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+NOBODY_JUDGED = Completeness()
+
+
+def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
+    """label set -> how complete it is, from the mart `label_completeness`."""
+    rows = lake.rows(
+        "select label_set, labelled_share, is_incomplete from lake.marts.label_completeness "
+        "where collection = ?",
+        collection,
+    )
+    return {label_set: Completeness(*figures) for label_set, *figures in rows}
 
 
 def min_relevant(lake: Lake, collection: str) -> int:

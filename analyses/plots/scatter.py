@@ -78,7 +78,11 @@ def draw_scatter(
         axes.grid(color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
         known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
-        axes.set_title(f"{shortened(collection)}: {len(systems)} systems, {known}")
+        title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
+        for board in (ours, theirs):
+            if says := board.completeness.says:
+                title.append(f"{shortened(board.label_set, 30)} is {says}")
+        axes.set_title("\n".join(title))
         if len(outliers):
             drawn.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
         save(drawn, output)

@@ -50,6 +50,7 @@ def _row(found: Agreement) -> dict[str, Any]:
     kendall = by_name["kendall"]
     return {
         "label_set": found.board.label_set,
+        **found.board.completeness.as_object(),
         "measure": found.board.measure,
         "level": found.board.level,
         "n_systems": len(found.systems),

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 import vl_convert
 
-from gradelake.analyses.choosing import measures, min_relevant, official_ranks
+from gradelake.analyses.choosing import completeness, measures, min_relevant, official_ranks
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
@@ -84,6 +84,9 @@ def make_report(
         "assessor": assessor,
         "highest": {row["label_set"]: row["highest_label"] for row in shown},
         "label_sets": scored,
+        "incomplete": {
+            name: one.says for name, one in completeness(lake, collection).items() if one.says
+        },
         "covered": [
             name
             for name, board in boards.items()

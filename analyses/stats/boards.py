@@ -4,7 +4,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradelake.analyses.choosing import measures, min_relevant, official_ranks
+from gradelake.analyses.choosing import (
+    NOBODY_JUDGED,
+    Completeness,
+    completeness,
+    measures,
+    min_relevant,
+    official_ranks,
+)
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
@@ -45,6 +52,7 @@ class Board:
     systems: tuple[str, ...]
     values: np.ndarray
     printed: np.ndarray
+    completeness: Completeness = NOBODY_JUDGED
 
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
@@ -110,6 +118,7 @@ def read_board(
         tuple(systems),
         np.rint(values * UNIT),
         np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
+        completeness(lake, collection).get(label_set, NOBODY_JUDGED),
     )
 
 

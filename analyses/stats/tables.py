@@ -45,6 +45,7 @@ def as_object(found: Agreement) -> dict[str, Any]:
         "level": found.board.level,
         "n_queries": found.n_queries,
         "n_systems": len(found.systems),
+        **found.board.completeness.as_object(),
         "correlations": [asdict(one) for one in found.correlations],
         "better": [asdict(one) for one in found.better],
     }
@@ -67,7 +68,7 @@ def print_agreements(found: list[Agreement], against: str | None) -> None:
         ],
         [
             [
-                one.board.label_set,
+                one.board.label_set + one.board.completeness.mark,
                 one.board.level,
                 each.statistic,
                 _rounded(each.value),
@@ -99,6 +100,8 @@ def print_agreements(found: list[Agreement], against: str | None) -> None:
             ],
         )
     for one in found:
+        if says := one.board.completeness.says:
+            console.warn(f"note: {one.board.label_set} is {says}")
         for each in one.correlations:
             for kind, spread in each.spread.items():
                 if spread.undefined:

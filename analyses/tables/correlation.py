@@ -1,6 +1,7 @@
 """How well leaderboards made from labels agree with the official ones, by label set and level."""
 
 from gradelake.analyses import choosing
+from gradelake.analyses.choosing import Completeness
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import read_official_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text, with_best_bold
@@ -84,7 +85,7 @@ def correlation_table(
         "correlation",
         f"{collection}: rank correlation of leaderboards from labels with {of}: Spearman's rho and "
         "Kendall's tau-b, by the level from which a passage is relevant. Bold: the best of "
-        "a column; --: undefined.",
+        "a column; --: undefined; incomplete: labels miss many of the pairs that people judged.",
         [
             Column("label_set", "Labels", is_number=False),
             Column("level", "Level"),
@@ -94,19 +95,22 @@ def correlation_table(
                 for statistic, head in zip(STATISTICS, ("rho", "tau"), strict=True)
             ),
         ],
-        _blocks(shown, table),
+        _blocks(shown, table, choosing.completeness(lake, collection)),
         {"collection": collection, **about},
     )
 
 
-def _blocks(shown: list[tuple[str, int]], table: list[list[Cell]]) -> list[Block]:
+def _blocks(
+    shown: list[tuple[str, int]], table: list[list[Cell]], completeness: dict[str, Completeness]
+) -> list[Block]:
     """A block per label set, whose name stands in its first row only."""
     blocks: list[Block] = []
     for (name, level), cells in zip(shown, table, strict=True):
         is_new = not blocks or blocks[-1].rows[0][0].value != name
-        row = [text(name, None if is_new else ""), Cell(level, str(level)), *cells]
+        complete = completeness[name]
+        row = [text(name, name + complete.mark if is_new else ""), Cell(level, str(level)), *cells]
         if is_new:
-            blocks.append(Block({}, [row]))
+            blocks.append(Block({}, [row], remarks=complete.as_object()))
         else:
             blocks[-1].rows.append(row)
     return blocks

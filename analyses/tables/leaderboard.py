@@ -57,19 +57,21 @@ def leaderboard_table(
             score, place = cells.get((system, measure), nothing)
             row += [number(score, 4), rank(place)] if with_ranks else [number(score, 4)]
         rows.append(row + [rank(ranks.get(system)) for _, ranks in official.items()])
+    complete = choosing.completeness(lake, collection)[label_set]
     width = 2 if with_ranks else 1
     rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
     return Table(
         "leaderboard",
         f"{collection}: systems by {shown[0]}, by the labels of {label_set}; passages labelled "
-        f"{level} or higher are relevant. Bold: the best of a column.",
+        f"{level} or higher are relevant. Bold: the best of a column."
+        + (f" {label_set} is {complete.says}." if complete.says else ""),
         [
             Column("rank", "Rank"),
             Column("system", "System", is_number=False),
             *_columns(shown, with_ranks),
             *(Column(f"{name}_rank", _title(name)) for name in sorted(official)),
         ],
-        [Block({}, rows)],
+        [Block({}, rows, remarks=complete.as_object())],
         {"collection": collection, "label_set": label_set, "level": level},
     )
 

@@ -31,11 +31,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that belong together. `keys` are said once in print, in every row elsewhere."""
+    """Rows that belong together. `keys` are said once in print, in every row elsewhere.
+
+    `remarks` stand at the end of every row elsewhere; in print the caption or a cell says them.
+    """
 
     keys: dict[str, Any]
     rows: list[list[Cell]]
     title: str = ""
+    remarks: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,9 @@ class Table:
     def records(self) -> list[dict[str, Any]]:
         """A row as an object: the block's keys, then a value per column, null where undefined."""
         return [
-            block.keys | {c.name: cell.value for c, cell in zip(self.columns, row, strict=True)}
+            block.keys
+            | {c.name: cell.value for c, cell in zip(self.columns, row, strict=True)}
+            | block.remarks
             for block in self.blocks
             for row in block.rows
         ]
@@ -88,13 +94,16 @@ def text(value: str, shown: str | None = None) -> Cell:
     return Cell(value, value if shown is None else shown)
 
 
-def with_best_bold(rows: Sequence[list[Cell]], columns: Iterable[int]) -> list[list[Cell]]:
-    """The rows with the greatest of each of these columns bold, as printed: ties all are."""
+def with_best_bold(
+    rows: Sequence[list[Cell]], columns: Iterable[int], within: float = 0
+) -> list[list[Cell]]:
+    """The rows with the greatest of each of these columns bold, as printed, and what is `within` so
+    much of it: ties all are. A value that is not printed is none."""
     rows = [list(row) for row in rows]
     for index in columns:
-        shown = [float(row[index].text) for row in rows if row[index].value is not None]
-        for row in rows:
-            cell = row[index]
-            if cell.value is not None and float(cell.text) == max(shown):
-                row[index] = replace(cell, is_bold=True)
+        printed = [row for row in rows if row[index].value is not None and row[index].text]
+        least = max((float(row[index].text) for row in printed), default=0) - within - 1e-9
+        for row in printed:
+            if float(row[index].text) >= least:
+                row[index] = replace(row[index], is_bold=True)
     return rows

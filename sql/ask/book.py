@@ -14,7 +14,13 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
 # parameters that are whole numbers, and the words that may stand for one
-_NUMBERS = {"k": (), "level": ("min_relevant",), "tau": (), "rubric_version": ("newest", "any")}
+_NUMBERS = {
+    "k": (),
+    "least_labelled": (),
+    "level": ("min_relevant",),
+    "tau": (),
+    "rubric_version": ("newest", "any"),
+}
 # what a parameter may name: a typing error should not look like an empty answer
 _KNOWN = {
     "collection": "select collection from lake.raw.collections",
@@ -31,6 +37,7 @@ _KNOWN = {
     "k": "select cutoff from lake.intermediate.int_measures where family = 'Cover'",
     "rubric_version": "select unnest(names) from lake.marts.rubric_versions "
     "union select rubric_version::varchar from lake.intermediate.int_rubric_versions",
+    "least_labelled": "select unnest(range(101))",
     "item_id": "select item_id from lake.marts.rubric_items_effective",
     "grouping": "select grouping from lake.raw.system_groups",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",

@@ -61,6 +61,7 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested(lake):
         ("evaluation_grid", "nDGC@10", "there is no such measure; there are: nDCG[@k]"),
         ("evaluation_grid", "RBP", "RBP(p=0.8)[@k]"),
         ("evaluation_levels", "0", "a level is 1 or more"),
+        ("evaluation_completeness", "0.5", "one row is needed, a share from 0 to 1"),
     ],
 )
 def test_a_wrong_row_in_a_seed_is_named_by_dbt_and_nothing_lands(lake, seed, row, problem):

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 SEEDS = {
     "evaluation_grid": b"measure\nnDCG@10\nAP\nRBP(p=0.8)\n",
+    "evaluation_completeness": b"least_labelled\n0.9\n",
     "evaluation_levels": b"level\n1\n2\n",
     "label_policies": b"policy,rule,m,tau,mapping\nbest,best,,,\ncount,count_at_least,,4,5:3 4:1\n",
     "ensembles": b"ensemble,rule,grader\nboth,median,one\nboth,median,two\n",

@@ -55,12 +55,17 @@ async function showBoards() {
   const best = rows.filter((row) => row.rank === 1).map((row) => row.system);
   byId("leaderboard-says").textContent =
     `${rows.length} systems by ${measure} of the labels ${labels}, mean over ` +
-    `${data.queries[measure]} queries. Best: ${best.slice(0, 3).join(", ")}.`;
+    `${data.queries[measure]} queries. Best: ${best.slice(0, 3).join(", ")}.` + incomplete(labels);
   leaderboardTable(data, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)}`).join(", "));
   await showScatter(labels, measure, level, rows);
+}
+
+function incomplete(labels) {
+  const says = board.settled.incomplete[labels];
+  return says ? ` ${labels} is ${says}.` : "";
 }
 
 function moved(row, known) {
@@ -132,7 +137,7 @@ async function showScatter(chosen, measure, level, rows) {
   const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, 3);
   const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
     `Spearman's rho ${figure(agreed.spearman, 3)} between ${labels} and ${reference}.` +
-    farAway(points) + why;
+    farAway(points) + why + incomplete(labels);
   byId("scatter-says").textContent = says;
   await draw("scatter-chart", "scatter", points, `Scatter of ${says}`);
 }

@@ -8,9 +8,10 @@ async function startCorrelation(settled) {
   const show = () => {
     const rows = all.filter((row) => row.measure === choose.value && row.kendall !== null);
     rows.sort((a, b) => b.kendall - a.kendall);
+    for (const row of rows) row.shown = row.label_set + (row.is_incomplete ? " (incomplete)" : "");
     return draw("correlation-chart", "correlation", rows,
       `Kendall's tau-b by ${choose.value}: ` + rows.map((row) =>
-        `${row.label_set} ${figure(row.kendall, 3)}`).join(", "));
+        `${row.shown} ${figure(row.kendall, 3)}`).join(", "));
   };
   choose.addEventListener("change", show);
   await show();
@@ -44,7 +45,7 @@ async function showCoverage(data, labels, tau) {
   const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));
   byId("coverage-says").textContent = order.length
     ? `By ${labels}: ${order[0].system} covers ${(100 * order[0].score).toFixed(0)} % of the ` +
-      `rubric with its first ${ks[ks.length - 1]} passages, the most of ${order.length} systems.`
+      `rubric with its first ${ks[ks.length - 1]} passages, the most of ${order.length} systems.` + incomplete(labels)
     : "No system has a coverage.";
   const table = byId("coverage-table");
   table.replaceChildren(

@@ -36,9 +36,9 @@ const PICTURES = {
         number("rank_y", { title: "rank by labels" })],
     },
   },
-  correlation: figuresWithIntervals("label_set", "kendall",
+  correlation: figuresWithIntervals("shown", "kendall",
     { title: "Kendall's tau-b", scale: { domainMax: 1 } },
-    [nominal("label_set"), nominal("measure"),
+    [nominal("label_set"), number("labelled_share", { format: ".0%" }), nominal("measure"),
       ...["kendall", "low", "high"].map((name) => number(name, { format: ".3f" }))]),
   coverage: {
     height: 300,

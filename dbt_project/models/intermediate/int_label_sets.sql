@@ -23,7 +23,8 @@ policies as (
 label_sets as (
     select
         collection,
-        label_set
+        label_set,
+        count(*) as n_labels
     from labels
     group by all
 ),
@@ -50,6 +51,7 @@ select
     rubric_label_sets.grader,
     rubric_label_sets.rubric_version,
     rubric_label_sets.policy,
+    label_sets.n_labels,
     case
         when policies.mapping is not null then list_max(map_values(policies.mapping))
         when policies.rule = 'count_at_least' then rubric_label_sets.n_items

@@ -15,9 +15,12 @@ select
     round(leaderboard_agreement.tau_ap, 3) as tau_ap,
     round(leaderboard_agreement.rbo, 3) as rbo,
     leaderboard_agreement.n_systems,
+    round(completeness.labelled_share, 3) as labelled_share,
+    completeness.is_incomplete,
     leaderboard_agreement.undefined_reason
 from marts.leaderboard_agreement
 inner join marts.usual_levels as levels using (collection, label_set)
+left join marts.label_completeness as completeness using (collection, label_set)
 where
     leaderboard_agreement.measure = $measure
     and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)

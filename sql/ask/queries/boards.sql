@@ -11,7 +11,8 @@ board as (
         leaderboard.label_set,
         leaderboard.level,
         leaderboard.rank,
-        leaderboard.rank || '. ' || printf('%.4f', leaderboard.score_4dp) as place
+        leaderboard.rank || '. ' || printf('%.4f', leaderboard.score_4dp)
+        || case when leaderboard.is_incomplete then ' (incomplete)' else '' end as place
     from marts.leaderboard
     inner join marts.usual_levels as levels using (collection, label_set)
     where

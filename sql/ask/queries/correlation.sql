@@ -12,6 +12,8 @@ select
     round(correlation.spearman, 3) as spearman,
     round(correlation.kendall, 3) as kendall,
     correlation.n_systems,
+    round(correlation.labelled_share, 3) as labelled_share,
+    correlation.is_incomplete,
     correlation.undefined_reason,
     correlation.left_out
 from marts.leaderboard_correlation as correlation

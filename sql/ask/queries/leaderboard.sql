@@ -12,7 +12,9 @@ select
     round(board.stderr, 4) as stderr,
     board.rank,
     board.n_answered || '/' || board.n_queries as answered,
-    board.n_unlabelled_at_k as unlabelled
+    board.n_unlabelled_at_k as unlabelled,
+    round(board.labelled_share, 3) as labelled_share,
+    board.is_incomplete
 from marts.leaderboard as board
 inner join marts.usual_levels as levels using (collection, label_set)
 where

@@ -1,3 +1,5 @@
+{{ config(post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
+
 -- Predicted scores are rounded to 4 decimals first, because published figures were computed from
 -- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.
 with
@@ -8,6 +10,10 @@ leaderboard as (
 
 official_ranks as (
     select * from {{ ref('stg_official_ranks') }}
+),
+
+completeness as (
+    select * from {{ ref('label_completeness') }}
 ),
 
 leaderboards as (
@@ -99,7 +105,10 @@ select
         when rounded.is_one_constant then 'all scores are equal to 4 decimals'
         when rounded.is_other_constant then 'all official ranks are equal'
     end as undefined_reason,
-    coalesce(left_out.systems, []) as left_out
+    coalesce(left_out.systems, []) as left_out,
+    completeness.labelled_share,
+    completeness.is_incomplete
 from left_out
 left join rounded using (collection, label_set, level, measure, leaderboard)
 left join unrounded using (collection, label_set, level, measure, leaderboard)
+left join completeness using (collection, label_set)

@@ -1,0 +1,68 @@
+-- Of several assessors the one who judged the most is the reference, of equals the first by name:
+-- the one that the report takes.
+with
+
+label_sets as (
+    select * from {{ ref('int_label_sets') }}
+),
+
+confusions as (
+    select * from {{ ref('int_confusions') }}
+),
+
+completeness as (
+    select * from {{ ref('evaluation_completeness') }}
+),
+
+most_judging as (
+    select
+        collection,
+        arg_min(label_set, (-n_labels, label_set)) as reference,
+        max(n_labels) as n_judged
+    from label_sets
+    where kind = 'assessor'
+    group by collection
+),
+
+labelled as (
+    select
+        confusions.collection,
+        confusions.label_set,
+        confusions.reference,
+        sum(confusions.n) as n_labelled
+    from confusions
+    semi join most_judging using (collection, reference)
+    group by all
+    union all by name
+    select
+        collection,
+        reference as label_set,
+        reference,
+        n_judged as n_labelled
+    from most_judging
+),
+
+shares as (
+    select
+        label_sets.collection,
+        label_sets.label_set,
+        most_judging.reference,
+        most_judging.n_judged,
+        case when most_judging.n_judged is not null then coalesce(labelled.n_labelled, 0) end
+            as n_labelled
+    from label_sets
+    left join most_judging using (collection)
+    left join labelled using (collection, label_set)
+)
+
+select
+    shares.collection,
+    shares.label_set,
+    shares.reference,
+    shares.n_judged,
+    cast(shares.n_labelled as bigint) as n_labelled,
+    round(shares.n_labelled / shares.n_judged, 10) as labelled_share,
+    shares.n_labelled / shares.n_judged < cast(completeness.least_labelled as double)
+        as is_incomplete
+from shares
+cross join completeness

@@ -1,0 +1,163 @@
+"""A judge that labelled half of what people judged is marked wherever its board is shown."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+from tests.report_page import Page
+
+HALF = "judge:half"
+
+
+@pytest.fixture(scope="module")
+def folder(demo, tmp_path_factory) -> Path:
+    """The demo with a judge whose labels are every second line of another's."""
+    folder = tmp_path_factory.mktemp("incomplete") / "demo"
+    shutil.copytree(demo, folder)
+    lines = (folder / "labels" / "overlap.qrels").read_text().splitlines(keepends=True)
+    (folder / "half.qrels").write_text("".join(lines[::2]))
+    gradelake(folder, "import", "labels", "demo", "half.qrels", "--judge", "half")
+    gradelake(folder, "build")
+    return folder
+
+
+def pairs(file: Path) -> dict[tuple[str, str], int]:
+    lines = (line.split() for line in file.read_text().splitlines())
+    return {(query, passage): int(label) for query, _, passage, label in lines}
+
+
+def rows(folder: Path, *words: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(gradelake(folder, *words, "--format", "csv").stdout)))
+
+
+def share(folder: Path) -> float:
+    """Of the judged pairs, how many the files of labels have."""
+    judged = pairs(folder / "judgments.qrels")
+    return len(judged.keys() & pairs(folder / "half.qrels").keys()) / len(judged)
+
+
+@pytest.mark.parametrize("mart", ["label_completeness", "leaderboard", "leaderboard_correlation"])
+def test_the_marts_say_which_share_is_labelled_and_that_it_is_too_little(folder, mart):
+    with Lake.published(Project.find(folder)) as lake:
+        found = lake.rows(
+            f"select distinct label_set, labelled_share, is_incomplete from lake.marts.{mart}"
+        )
+    complete = {"assessor:human", "judge:overlap", "judge:rubric_overlap"}
+    assert {row for row in found if row[0] != HALF} == {(name, 1, False) for name in complete}
+    ((_, labelled, is_incomplete),) = (row for row in found if row[0] == HALF)
+    assert labelled == pytest.approx(share(folder), abs=1e-9)
+    assert 0.4 < labelled < 0.6
+    assert is_incomplete
+
+
+def test_earlier_versions_of_the_marts_have_the_columns_they_had(folder):
+    with Lake.published(Project.find(folder)) as lake:
+        for mart, earlier in (
+            ("leaderboard", "leaderboard_v2"),
+            ("leaderboard_correlation", "leaderboard_correlation_v1"),
+        ):
+            now, then = (
+                [name for name, *_ in lake.rows(f"describe lake.marts.{name}")]
+                for name in (mart, earlier)
+            )
+            assert now == [*then, "labelled_share", "is_incomplete"]
+
+
+@pytest.mark.parametrize(
+    "question", ["@leaderboard", "@correlation", "@agreement", "@compare_judges"]
+)
+def test_the_query_book_marks_its_rows(folder, question):
+    found = rows(folder, "sql", question)
+    assert {(row["label_set"], row["is_incomplete"]) for row in found} >= {
+        (HALF, "True"),
+        ("judge:overlap", "False"),
+    }
+
+
+@pytest.mark.slow
+def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
+    places = rows(folder, "sql", "@boards")[0]["places"]
+    assert places.count("(incomplete)") == 1
+    says = f"{HALF} is incomplete: it labels {share(folder):.0%} of the pairs that people judged"
+    table = ("export", "latex", "correlation", "demo", "--measure", "AP")
+    assert gradelake(folder, *table).stdout.count(f"{HALF} (incomplete) &") == 1
+    marked = {row["label_set"]: row["is_incomplete"] for row in rows(folder, *table)}
+    assert (marked[HALF], marked["judge:overlap"]) == ("True", "False")
+    board = ("export", "latex", "leaderboard", "demo", "--label-set", HALF)
+    assert says.replace("%", r"\%") in gradelake(folder, *board).stdout
+    assert {row["is_incomplete"] for row in rows(folder, *board)} == {"True"}
+    words = ("stats", "correlation", "demo", "--measure", "AP", "--replicates", "100")
+    done = gradelake(folder, *words, "--label-set", HALF)
+    assert f"{HALF} (incomplete)" in done.stdout
+    assert done.stderr.splitlines()[0] == f"note: {says}"
+    (found,) = json.loads(gradelake(folder, *words, "--label-set", HALF, "--json").stdout)[
+        "label_sets"
+    ]
+    assert found["is_incomplete"]
+    picture = tmp_path / "s.svg"
+    words = ("plot", "scatter", "demo", "--label-set", HALF, "--measure", "AP", "-o", str(picture))
+    gradelake(folder, *words)
+    assert says in picture.read_text()
+
+
+@pytest.mark.slow
+def test_the_report_marks_its_boards_and_correlations(folder, tmp_path):
+    file = tmp_path / "demo.html"
+    gradelake(folder, "report", "-o", str(file))
+    page = Page(file)
+    says = f"incomplete: it labels {share(folder):.0%} of the pairs that people judged"
+    assert page.settled["incomplete"] == {HALF: says}
+    assert {row["label_set"] for row in page.unpack("correlated") if row["is_incomplete"]} == {HALF}
+    assert f"{HALF} (incomplete) nDCG@10" in page.text()
+
+
+def test_judges_are_compared_on_the_pairs_that_all_of_them_labelled(folder):
+    """Kappa on these pairs is scikit-learn's; that on a judge's own pairs is the mart's."""
+    judged = pairs(folder / "judgments.qrels")
+    labels = {
+        f"judge:{name}": pairs(folder / file)
+        for name, file in (
+            ("half", "half.qrels"),
+            ("overlap", "labels/overlap.qrels"),
+            ("rubric_overlap", "labels/rubric_overlap.qrels"),
+        )
+    }
+    for least, names in (("0", set(labels)), ("90", set(labels) - {HALF})):
+        common = sorted(judged.keys() & set.intersection(*(set(labels[n]) for n in names)))
+        found = rows(folder, "sql", "@compare_judges", "--least_labelled", least)
+        assert {row["label_set"] for row in found} == names
+        for row in found:
+            own, level = labels[row["label_set"]], int(row["level"])
+            assert int(row["n_pairs"]) == len(common)
+            for column, over in (
+                ("kappa", common),
+                ("kappa_of_own", sorted(judged.keys() & own.keys())),
+            ):
+                theirs = cohen_kappa_score(
+                    [own[pair] >= level for pair in over], [judged[pair] >= 2 for pair in over]
+                )
+                assert float(row[column]) == pytest.approx(theirs, abs=5e-4)
+
+
+@pytest.mark.slow
+def test_the_least_share_is_a_seed(folder, tmp_path):
+    own = tmp_path / "demo"
+    shutil.copytree(folder, own)
+    (own / "seeds").mkdir(exist_ok=True)
+    (own / "seeds" / "evaluation_completeness.csv").write_text("least_labelled\n0.4\n")
+    gradelake(own, "build")
+    with Lake.published(Project.find(own)) as lake:
+        marts = ("label_completeness", "leaderboard", "leaderboard_correlation")
+        for mart in marts:
+            assert not any(lake.column(f"select is_incomplete from lake.marts.{mart}")), mart
+    (own / "seeds" / "evaluation_completeness.csv").write_text("least_labelled\nmost\n")
+    refused = gradelake(own, "build", code=2).stderr
+    assert "least_labelled: one row is needed, a share from 0 to 1" in refused
