@@ -251,7 +251,7 @@ def test_headings_of_car_are_queries_or_with_car_pages_facets_of_their_page(tiny
 
 def test_car_pages_needs_a_dataset_with_headings(tiny, registered):
     use(tiny, registered, car_pages=True)
-    with pytest.raises(BadInput, match="car_pages: the queries of .* have no headings"):
+    with pytest.raises(BadInput, match=r"car_pages: the queries of .* have no headings"):
         tiny.ingest()
 
 
