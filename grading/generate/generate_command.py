@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 )
 @click.option("--bank", help="Name of the bank; default: the grader's.")
 @click.option("--queries", help="Only these: ids with commas between, or a file of them.")
-@click.option("--limit", type=click.IntRange(min=1), help="How many queries at most.")
+@click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
 @click.option("--dry-run", is_flag=True, help="Say how many queries are left; ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
     """Let a model write questions or nuggets for the queries of a COLLECTION.
 
-    Queries that have items in the bank are left alone, so the same command continues after it was
-    stopped (Ctrl-C) or killed. Exit code 3 means that some queries got no items.
+    A prompt with a {subtopic} is asked about each facet of a query by itself. Queries (or facets)
+    that have items in the bank are left alone, so the same command continues after it was stopped
+    (Ctrl-C) or killed. Exit code 3 means that some got no items.
 
     \b
     Examples:
@@ -66,7 +67,7 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
 def _progress(outcome: "Outcome") -> str:
     done = outcome.planned - outcome.left
     failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-    return f"{done:,} of {outcome.planned:,} queries, {outcome.n_items:,} items{failed}"
+    return f"{done:,} of {outcome.planned:,} {outcome.noun}, {outcome.n_items:,} items{failed}"
 
 
 def print_plan(request: "GenerationRequest", outcome: "Outcome", as_json: bool) -> None:
@@ -78,8 +79,8 @@ def print_plan(request: "GenerationRequest", outcome: "Outcome", as_json: bool) 
         return
     now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
     console.say(
-        f"{request.collection}: {left:,} of {outcome.asked_for:,} queries have no items in the "
-        f"bank {request.bank}{now}"
+        f"{request.collection}: {left:,} of {outcome.asked_for:,} {outcome.noun} have no items in "
+        f"the bank {request.bank}{now}"
     )
 
 
@@ -89,8 +90,15 @@ def _request_as_object(request: "GenerationRequest", outcome: "Outcome") -> dict
         "bank": request.bank,
         "grader": request.grader.name,
         "grader_id": request.grader.grader_id,
-        "queries": outcome.asked_for,
+        outcome.noun: outcome.asked_for,
     }
+
+
+def _named(name: str) -> dict[str, str]:
+    from gradelake.grading.generate.generation_bank import ids_of
+
+    query_id, facet_id = ids_of(name)
+    return {"query_id": query_id} | ({"facet_id": facet_id} if facet_id else {})
 
 
 def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
@@ -101,10 +109,10 @@ def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any
         "written": outcome.written,
         "items": outcome.n_items,
         "left": outcome.left,
-        "failed": [{"query_id": key, "reason": why} for key, why in outcome.failed.items()],
+        "failed": [_named(name) | {"reason": why} for name, why in outcome.failed.items()],
         "remarkable": [
-            {
-                "query_id": one.query_id,
+            _named(one.query_id)
+            | {
                 "tries": one.tries,
                 "decoding": dict(one.decoding),
                 "duplicates": list(one.items.duplicates),
@@ -125,7 +133,7 @@ def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
     """What a run did, and what comes next; the oddities on standard error."""
     collection, bank = request.collection, request.bank
     if not outcome.planned:
-        console.say(f"{collection}: all {outcome.asked_for:,} queries have items in {bank}")
+        console.say(f"{collection}: all {outcome.asked_for:,} {outcome.noun} have items in {bank}")
         return
     odd = [f"query {one.query_id}: {what}" for one in outcome.remarkable for what in _odd(one)]
     warn_first(odd)
@@ -133,25 +141,26 @@ def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
     warn_first([f"query {query_id} got no items: {why}" for query_id, why in failed])
     console.say(
         f"bank {bank}: wrote {counted(outcome.n_items, 'items')} for "
-        f"{counted(outcome.written, 'queries')} of "
+        f"{counted(outcome.written, outcome.noun)} of "
         f"{collection} in {console.duration(outcome.seconds)}"
     )
     if outcome.failed:
         console.warn(
-            f"{counted(len(outcome.failed), 'queries')} got no items; "
+            f"{counted(len(outcome.failed), outcome.noun)} got no items; "
             "the same command tries them again"
         )
     beyond = outcome.asked_for - outcome.had_items - outcome.planned
     if outcome.left or beyond:
         console.warn(
-            f"{counted(outcome.left + beyond, 'queries', 'are')} left; the same command continues"
+            f"{counted(outcome.left + beyond, outcome.noun, 'are')} left; "
+            "the same command continues"
         )
     elif outcome.written:
         console.hint(f"next: gradelake plan {collection}")
 
 
 def _odd(one) -> list[str]:
-    """What is worth a line about one query."""
+    """What is worth a line about one query, or facet."""
     items, lines = one.items, []
     if one.tries > 1:
         lines.append(f"read at try {one.tries}, at temperature {one.decoding['temperature']:g}")

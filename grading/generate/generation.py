@@ -1,4 +1,5 @@
-"""Makes a rubric bank with a model: asks about queries without items, commits batch by batch."""
+"""Makes a rubric bank with a model: asks about queries, or facets of them, that have no items, and
+commits batch by batch."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,29 +15,33 @@ from gradelake.sql.lake.lake import Lake
 
 BATCH = 16  # queries that are asked about, and committed, together
 
-NO_SUBTOPIC = "the prompt asks about a subtopic, and the query has no description to take it from"
+NO_SUBTOPIC = (
+    "the prompt asks about a subtopic, and the query has no subtopics and no description to take "
+    "it from"
+)
 
 
 @dataclass
 class Outcome(Told):
-    """What a run found, wrote and left; counts are of queries unless they say otherwise."""
+    """What a run found, wrote and left; counts are of queries, or of facets, as `noun` says."""
 
     asked_for: int
     had_items: int
     planned: int  # without items, within --limit
+    noun: str = "queries"
     written: int = 0
     n_items: int = 0
-    failed: dict[str, str] = field(default_factory=dict)  # query -> why
+    failed: dict[str, str] = field(default_factory=dict)  # name of a topic -> why
     remarkable: list[Generated] = field(default_factory=list)  # retried, or something dropped
 
     @property
     def left(self) -> int:
-        """Planned queries that were not asked about."""
+        """Planned ones that were not asked about."""
         return self.planned - self.written - len(self.failed)
 
     @property
     def exit_code(self) -> int:
-        """0 done, 3 some queries got no items, 130 stopped by the user."""
+        """0 done, 3 some got no items, 130 stopped by the user."""
         if self.stopped and self.left:
             return 130
         return 3 if self.failed else 0
@@ -48,7 +53,8 @@ def plan(lake: Lake, request: GenerationRequest) -> Outcome:
 
 
 def _outcome(bank: Bank) -> Outcome:
-    return Outcome(bank.n_queries, bank.n_queries - bank.n_left, len(bank.to_ask))
+    had_items = bank.n_topics - bank.n_left
+    return Outcome(bank.n_topics, had_items, len(bank.to_ask), bank.noun)
 
 
 def generate(
@@ -80,18 +86,17 @@ def generate(
 
 
 def _batches(bank: Bank, outcome: Outcome) -> Iterator[QueryBatch]:
-    """The queries that can be asked about; the others fail, and all of them stop the run."""
-    slots = bank.request.grader.prompt.slots
+    """The topics that can be asked about; the others fail, and all of them stop the run."""
     able = []
-    for query_id, text, description in bank.to_ask:
-        if "subtopic" in slots and not (description or "").strip():
-            outcome.failed[query_id] = NO_SUBTOPIC
+    for topic in bank.to_ask:
+        if bank.request.by_facet and not topic.subtopic:
+            outcome.failed[topic.name] = NO_SUBTOPIC
         else:
-            able.append((query_id, {"query": text, "subtopic": description or ""}))
+            able.append((topic.name, {"query": topic.text, "subtopic": topic.subtopic}))
     if outcome.failed and not able:
         raise BadInput(
             f"{NO_SUBTOPIC}: {', '.join(list(outcome.failed)[:5])}",
-            "Take a prompt without {subtopic}, or bring topics with descriptions in.",
+            "Take a prompt without {subtopic}, or bring in topics with subtopics.",
         )
     for start in range(0, len(able), BATCH):
         yield QueryBatch(f"{start:08d}", tuple(able[start : start + BATCH]))

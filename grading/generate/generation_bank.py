@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradelake.grading.generate.generation_worker import Generated
 from gradelake.grading.graders.grader import Grader
@@ -18,6 +18,8 @@ from gradelake.sql.lake.transaction import Transaction
 if TYPE_CHECKING:
     import polars as pl
 
+_FACET = ", facet "
+
 
 @dataclass(frozen=True)
 class GenerationRequest:
@@ -27,7 +29,32 @@ class GenerationRequest:
     grader: Grader
     bank: str
     query_ids: tuple[str, ...] | None = None  # None: all
-    limit: int | None = None  # queries; None: all
+    limit: int | None = None  # queries, or facets; None: all
+
+    @property
+    def by_facet(self) -> bool:
+        """Whether the prompt asks about one facet of a query at a time."""
+        return "subtopic" in self.grader.prompt.slots
+
+
+class Topic(NamedTuple):
+    """What one request asks about: a query, or one facet of a query. `facet_id` may be ''."""
+
+    query_id: str
+    facet_id: str
+    text: str
+    subtopic: str
+
+    @property
+    def name(self) -> str:
+        """What workers and people know it by: no query id holds a space."""
+        return self.query_id + (f"{_FACET}{self.facet_id}" if self.facet_id else "")
+
+
+def ids_of(name: str) -> tuple[str, str]:
+    """The query's id and the facet's, of a topic's name."""
+    query_id, _, facet_id = name.partition(_FACET)
+    return query_id, facet_id
 
 
 class Bank:
@@ -41,22 +68,35 @@ class Bank:
         check_name(request.bank, "--bank")
         check_queries(lake, request.collection, request.query_ids)
         self._refuse_foreign()
-        wanted = lake.rows(
+        rows = lake.rows(
             """
-            select query_id, text, description
+            select
+                queries.query_id,
+                coalesce(facets.facet_id, ''),
+                queries.text,
+                trim(coalesce(facets.text, queries.description, ''))
             from lake.raw.queries
-            where collection = $1 and ($2::varchar[] is null or list_contains($2, query_id))
-            order by query_id
+            left join lake.raw.facets
+                on
+                    queries.collection = facets.collection
+                    and queries.query_id = facets.query_id
+                    and $3
+            where
+                queries.collection = $1
+                and ($2::varchar[] is null or list_contains($2, queries.query_id))
+            order by all
             """,
             request.collection,
             list(request.query_ids) if request.query_ids else None,
+            request.by_facet,
         )
-        done = self._queries_with_items()
-        left = [query for query in wanted if query[0] not in done]
-        self.n_queries = len(wanted)
+        wanted = [Topic(*row) for row in rows]
+        done = self._with_items()
+        left = [topic for topic in wanted if topic[:2] not in done]
+        self.noun = "facets" if any(topic.facet_id for topic in wanted) else "queries"
+        self.n_topics = len(wanted)
         self.n_left = len(left)
-        #: (query_id, text, description) of the queries to ask about, in order
-        self.to_ask: list[tuple[str, str, str | None]] = left[: request.limit]
+        self.to_ask = left[: request.limit]
 
     @property
     def _target(self) -> str:
@@ -92,35 +132,38 @@ class Bank:
                 "A changed prompt, model or setting makes another grader. Choose another --bank.",
             )
 
-    def _queries_with_items(self) -> set[str]:
+    def _with_items(self) -> set[tuple[str, str]]:
+        """(query_id, facet_id) of all items of the bank."""
         return set(
-            self.lake.column(
-                "select query_id from lake.raw.rubric_items where collection = ? and bank = ?",
+            self.lake.rows(
+                "select distinct query_id, facet_id from lake.raw.rubric_items "
+                "where collection = ? and bank = ?",
                 self.request.collection,
                 self.request.bank,
             )
         )
 
     def commit(self, generated: list[Generated], arguments: list[str], notes: list[str]) -> int:
-        """Take the items of a few queries into the lake, all at once. Returns how many.
+        """Take the items of a few topics into the lake, all at once. Returns how many.
 
-        The grader, the ledger's row of each query, and the account of the run go with them, of
-        queries without readable items the reason.
+        The grader, the ledger's row of each topic, and the account of the run go with them, of
+        topics without readable items the reason.
         """
         grader = self.request.grader
         with self.lake.transaction(
             "generate", f"{self.request.collection} {grader.name}"
         ) as commit:
             self._refuse_foreign()
-            done = self._queries_with_items()
-            found = [one for one in generated if one.items and one.query_id not in done]
+            done = self._with_items()
+            found = [one for one in generated if one.items and ids_of(one.query_id) not in done]
             failed = [one for one in generated if not one.items]
             if found:
                 grader.register(commit)
             n_items = commit.insert("rubric_items", self._rows(found))
             for one in found:
                 self._record(commit, one)
-            commit.say(rubric_items=n_items, queries=len(found), failed_queries=len(failed))
+            commit.say(rubric_items=n_items)
+            commit.say(**{self.noun: len(found), f"failed_{self.noun}": len(failed)})
             commit.extra |= {"bank": self.request.bank, "grader_id": grader.grader_id}
             retried = {
                 one.query_id: {"tries": one.tries, "decoding": dict(one.decoding)}
@@ -138,7 +181,12 @@ class Bank:
     def _record(self, commit: Transaction, one: Generated) -> None:
         content = json.dumps(one.items.texts, ensure_ascii=False)
         commit.record(
-            f"{self._target}{self.request.grader.grader_id}/{one.query_id}",
+            "/".join(
+                [
+                    f"{self._target}{self.request.grader.grader_id}",
+                    *filter(None, ids_of(one.query_id)),
+                ]
+            ),
             hashlib.sha256(content.encode()).hexdigest(),
             len(one.items.texts),
         )
@@ -147,15 +195,15 @@ class Bank:
         import polars as pl
 
         rows = [
-            (one.query_id, item_id_of(one.query_id, "", text), text)
+            (*ids, item_id_of(*ids, text), text)
             for one in found
+            if (ids := ids_of(one.query_id))
             for text in one.items.texts
         ]
-        schema = dict.fromkeys(("query_id", "item_id", "text"), pl.String)
+        schema = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
         return pl.DataFrame(rows, orient="row", schema=schema).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),
-            facet_id=pl.lit(""),
             kind=pl.lit(self.request.grader.prompt.items),
             weight=pl.lit(1.0),
             origin=pl.lit("generated"),

@@ -45,6 +45,7 @@ class Settings(Checked):
     """What `[collections.NAME]` of gradelake.toml may hold. File names are as people wrote them."""
 
     ir_dataset: Text | None = None
+    car_pages: bool = False
     queries: Text | None = None
     passages: Text | None = None
     passages_for: Annotated[str, one_of(("all", "pool"))] | None = None

@@ -1,6 +1,7 @@
 """Topics and passages are read as an ir_datasets dataset, those of local files too."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from gradelake.ingest.collections import dataset_home  # noqa: F401  (comes befo
 
 # isort: split
 import ir_datasets
-from ir_datasets.formats import BaseDocs, BaseQueries
+from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, TrecQrel
 
 from gradelake.ingest.collections import texts
 from gradelake.ingest.collections.collection import Collection
@@ -44,6 +45,42 @@ class LocalDocs(BaseDocs):
         return (doc for doc in self.docs_iter() if doc.doc_id in wanted)
 
 
+class PageQueries(BaseQueries):
+    """A page of TREC CAR as a query, its headings as facets: ir_datasets has a query per heading,
+    `PAGE/HEADING/SUBHEADING`."""
+
+    def __init__(self, dataset: ir_datasets.Dataset):
+        self._dataset = dataset
+
+    def queries_iter(self) -> Iterator[texts.Query]:
+        of_page = groupby(self._dataset.queries_iter(), lambda each: _page(each.query_id))
+        for page, (first, *more) in of_page:
+            facets = [
+                texts.Facet(each.query_id.removeprefix(f"{page}/"), " / ".join(each.headings))
+                for each in (first, *more)
+            ]
+            yield texts.Query(page, first.title, facets=tuple(facets))
+
+
+class PageQrels(BaseQrels):
+    """Judgments of pages of TREC CAR: the highest of their headings'."""
+
+    def __init__(self, dataset: ir_datasets.Dataset):
+        self._dataset = dataset
+
+    def qrels_iter(self) -> Iterator[TrecQrel]:
+        best: dict[tuple[str, str], int] = {}
+        for each in self._dataset.qrels_iter():
+            pair = _page(each.query_id), each.doc_id
+            best[pair] = max(each.relevance, best.get(pair, each.relevance))
+        return (TrecQrel(*pair, relevance, "0") for pair, relevance in best.items())
+
+
+def _page(query_id: str) -> str:
+    """Slashes within names of pages and headings are percent-encoded."""
+    return query_id.partition("/")[0]
+
+
 def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_datasets.Dataset:
     """The collection's dataset: the named one, in which local topics and passages take the place
     of its own; or these alone.
@@ -59,11 +96,20 @@ def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_da
     if not dataset_id:
         return ir_datasets.Dataset(*local)
     try:
-        return ir_datasets.Dataset(*local, ir_datasets.load(dataset_id))
+        dataset = ir_datasets.load(dataset_id)
     except KeyError as error:
         raise BadInput(
             f"ir_datasets has no dataset {dataset_id!r}", "See https://ir-datasets.com for the ids."
         ) from error
+    if collection.car_pages:
+        if not dataset.has_queries() or "headings" not in dataset.queries_cls()._fields:
+            raise BadInput(
+                f"car_pages: the queries of {dataset_id!r} have no headings",
+                "It is for ir_datasets' car; take the setting out.",
+            )
+        local.append(PageQueries(dataset))
+        local.append(PageQrels(dataset) if dataset.has_qrels() else None)
+    return ir_datasets.Dataset(*local, dataset)
 
 
 def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -82,7 +128,7 @@ def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> It
 
 
 def query_text(query: Any) -> texts.Query:
-    """Any dataset's query as ours: default text, description and narrative where it has them."""
+    """Any dataset's query as ours: description, narrative and subtopics where it has them."""
     if isinstance(query, texts.Query):
         return query
     return texts.Query(
@@ -90,6 +136,7 @@ def query_text(query: Any) -> texts.Query:
         query.default_text(),
         getattr(query, "description", None) or None,
         getattr(query, "narrative", None) or None,
+        tuple(texts.Facet(each.number, each.text) for each in getattr(query, "subtopics", ())),
     )
 
 

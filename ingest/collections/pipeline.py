@@ -126,8 +126,18 @@ def _queries(into: Targets) -> None:
     if not into.changed(target, sha256):
         return
     _refuse_if_queries_in_use(into, {query.query_id for query in queries})
-    frame = pl.DataFrame(queries, schema=dict.fromkeys(texts.Query._fields, pl.String))
-    into.replace("queries", frame, into.collection.queries or into.dataset_id, target, sha256)
+    shown = into.collection.queries or into.dataset_id
+    columns = types_of("queries", "query_id", "text", "description", "narrative")
+    frame = pl.DataFrame([query[:4] for query in queries], schema=columns, orient="row")
+    facets = pl.DataFrame(
+        [(query.query_id, *facet) for query in queries for facet in query.facets],
+        schema=types_of("facets", "query_id", "facet_id", "text"),
+        orient="row",
+    )
+    facets = into.checked("facets", facets, shown)
+    into.replace("queries", frame, shown, target, sha256)
+    into.transaction.delete("facets", collection=into.name)
+    into.count("facets", into.transaction.insert_checked("facets", facets))
 
 
 def _refuse_if_queries_in_use(into: Targets, kept: set[str]) -> None:

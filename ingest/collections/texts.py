@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import polars as pl
 
@@ -13,6 +14,13 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 
 
+class Facet(NamedTuple):
+    """A subtopic of a topic."""
+
+    facet_id: str
+    text: str
+
+
 class Query(NamedTuple):
     """A topic; `text` is what systems were asked, the rest is for people and prompts."""
 
@@ -20,6 +28,7 @@ class Query(NamedTuple):
     text: str
     description: str | None = None
     narrative: str | None = None
+    facets: tuple[Facet, ...] = ()
 
 
 class Passage(NamedTuple):
@@ -35,6 +44,8 @@ class Passage(NamedTuple):
 # The names these fields go by in the formats people have (ours first, then BEIR, TREC RAG, ...).
 QUERY_ID = ("query_id", "qid", "id", "_id", "request_id", "topic_id", "narrative_id")
 QUERY_TEXT = ("text", "query", "query_text", "title")
+FACET_ID = ("facet_id", "subtopic_id", "id", "number")
+FACET_TEXT = ("text", "subtopic", "title")
 PASSAGE_ID = ("passage_id", "docid", "doc_id", "pid", "id", "_id", "paragraph_id")
 _IDS = 100_000  # held before they become hashes
 PASSAGE_TEXT = ("text", "passage", "contents", "segment", "body", "doc")
@@ -58,6 +69,7 @@ def read_queries(path: Path, shown: str) -> list[Query]:
             _field(row, QUERY_TEXT),
             _field(row, ("description", "problem_statement")) or None,
             _field(row, ("narrative", "background")) or None,
+            tuple(_facets(row.get("subtopics"), line, problems)),
         )
         if len(query.query_id.split()) > 1:
             problems.add(
@@ -70,6 +82,33 @@ def read_queries(path: Path, shown: str) -> list[Query]:
     if not found:
         raise reject(shown, None, "holds no topics, only a header", problems.hint)
     return [query for _, query in found]
+
+
+def _facets(given: Any, line: int, problems: Problems) -> Iterator[Facet]:
+    """The subtopics of a topic: texts, or objects with an id and a text."""
+    if given is None:
+        return
+    if not isinstance(given, list):
+        problems.add(line, "subtopics are not a list of texts, or of objects with id and text")
+        return
+    seen = set()
+    for n, each in enumerate(given, start=1):
+        row = each if isinstance(each, dict) else {"text": each}
+        text = _field(row, FACET_TEXT)
+        facet = Facet(_field(row, FACET_ID) if row is each else facet_id_of(text), text)
+        if not all(facet):
+            problems.add(line, f"subtopic {n} is without an id or without a text")
+        elif len(facet.facet_id.split()) > 1:
+            problems.add(line, f"subtopic id {facet.facet_id!r} holds a space")
+        elif facet.facet_id in seen:
+            problems.add(line, f"subtopic {facet.facet_id!r} is listed twice")
+        seen.add(facet.facet_id)
+        yield facet
+
+
+def facet_id_of(text: str) -> str:
+    """The id of a subtopic that is only a text: percent-encoded, as TREC CAR names headings."""
+    return quote(text, safe="")
 
 
 def read_passages(

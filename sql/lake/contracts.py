@@ -57,6 +57,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("collection", "query_id", "text"),
         **_optional(pl.String, "description", "narrative"),
     },
+    "facets": _texts("collection", "query_id", "facet_id", "text"),
     "passages": {
         **_texts("collection", "passage_id", "text", "text_sha256"),
         **_optional(pl.String, "doc_id"),

@@ -7,6 +7,7 @@ _GRADE = ["grader_id", *_PAIR, "item_id", "passage_sha256", "query_sha256"]
 KEYS: dict[str, list[str]] = {
     "collections": ["collection"],
     "queries": ["collection", "query_id"],
+    "facets": ["collection", "query_id", "facet_id"],
     "passages": ["collection", "passage_id"],
     "near_duplicates": ["collection", "passage_id"],
     "systems": ["collection", "system"],

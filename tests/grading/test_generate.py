@@ -204,6 +204,47 @@ def test_a_prompt_with_a_subtopic_takes_it_from_the_query_s_description(gpt, ser
         generate(gpt)
 
 
+def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_facet(gpt, server):
+    topics = [
+        {"query_id": "q1", "text": "why is it blue", "subtopics": ["air", "dusk", "sea"]},
+        {"query_id": "q2", "text": "how do bees find home", "description": "their dance"},
+    ]
+    gpt.write("topics.jsonl", [json.dumps(query) for query in topics])
+    gpt.configure(queries="topics.jsonl")
+    assert gpt.ingest().exit_code == 0
+    gpt.grader("gpt", prompt="generate_questions_car")
+    server.on("'dusk'", answer("none"))
+    server.on("", answer(listed(*SKY)))
+    outcome = generate(gpt)
+    assert (outcome.noun, outcome.planned, outcome.written, outcome.n_items) == ("facets", 4, 3, 5)
+    assert list(outcome.failed) == ["q1, facet dusk"]
+    assert gpt.rows(
+        "select query_id, facet_id, count(*), bool_and(item_id = concat_ws('/', query_id, "
+        "nullif(facet_id, ''), md5(text))) from lake.raw.rubric_items where bank = 'gpt' "
+        "group by all order by all"
+    ) == [("q1", "air", 2, True), ("q1", "sea", 2, True), ("q2", "", 1, True)]
+    server.on("'dusk'", answer(listed("Why red?")))
+    asked = len(server.asked)
+    told = json.loads(
+        gpt.gradelake("generate", "tiny", "--grader", "gpt", "--dry-run", "--json").stdout
+    )
+    assert (told["facets"], told["left"]) == (4, 1)
+    assert generate(gpt).written == 1
+    (last,) = server.asked[asked:]
+    assert "'why is it blue' with a specific focus on the subtopic 'dusk'" in last.text
+    assert gpt.rows(
+        "select split_part(target, '/', 5) || ' ' || split_part(target, '/', 6) "
+        "from lake.raw.ledger where target like 'tiny/bank/gpt/%' order by all"
+    ) == [("q1 air",), ("q1 dusk",), ("q1 sea",), ("q2 ",)]
+    gpt.grader(
+        "whole", engine="openai", model="m", prompt="generate_questions_dl", base_url=server.url
+    )
+    assert generate(gpt, "whole").planned == 2
+    assert gpt.rows("select distinct facet_id from lake.raw.rubric_items where bank = 'whole'") == [
+        ("",)
+    ]
+
+
 # --- replies that are not what was asked for ------------------------------------------------------
 
 

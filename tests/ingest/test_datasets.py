@@ -6,6 +6,8 @@ import shutil
 
 import ir_datasets
 import pytest
+from ir_datasets.datasets.car import CarQuery
+from ir_datasets.datasets.clueweb09 import TrecWebTrackQuery
 from ir_datasets.formats import (
     BaseDocs,
     BaseQrels,
@@ -19,6 +21,7 @@ from ir_datasets.formats import (
     TrecQrels,
     TrecQuery,
     TrecScoredDocs,
+    TrecSubtopic,
     TsvQueries,
 )
 from ir_datasets.util import LocalDownload
@@ -180,6 +183,76 @@ def test_topics_keep_their_description_and_narrative(tiny, tmp_path):
         ("q1", "sky", "Why is it blue?", "Physics, please."),
         ("q2", "bees", None, None),
     ]
+
+
+def test_a_dataset_s_subtopics_are_facets(tiny, tmp_path):
+    subtopics = (TrecSubtopic("1", "Find hives.", "nav"), TrecSubtopic("2", "Why?", "inf"))
+    register(tmp_path, topics(TrecWebTrackQuery("7", "bees", "About bees.", "faceted", subtopics)))
+    use(tiny, f"lab/{tmp_path.name}")
+    assert tiny.ingest().counts == {"queries": 1, "facets": 2}
+    assert tiny.rows("select * exclude collection from lake.raw.facets order by all") == [
+        ("7", "1", "Find hives."),
+        ("7", "2", "Why?"),
+    ]
+
+
+OUTLINES = [
+    CarQuery("enwiki:Bee/Dance", "Bee Dance", "Bee", ("Dance",)),
+    CarQuery("enwiki:Bee/Dance/In%2Fout", "Bee Dance In/out", "Bee", ("Dance", "In/out")),
+    CarQuery("enwiki:Sea/Salt", "Sea Salt", "Sea", ("Salt",)),
+]
+
+
+def car(tmp_path):
+    """A dataset as ir_datasets' `car` is: a query and judgments for each heading."""
+
+    class Queries(BaseQueries):
+        def queries_iter(self):
+            yield from OUTLINES
+
+        def queries_cls(self):
+            return CarQuery
+
+    class Qrels(BaseQrels):
+        def qrels_iter(self):
+            yield TrecQrel("enwiki:Bee/Dance", "d1", 1, "0")
+            yield TrecQrel("enwiki:Bee/Dance/In%2Fout", "d1", 3, "0")
+            yield TrecQrel("enwiki:Bee/Dance/In%2Fout", "d2", -2, "0")
+            yield TrecQrel("enwiki:Sea/Salt", "d1", 0, "0")
+
+    register(tmp_path, Queries(), Qrels())
+    return f"lab/{tmp_path.name}"
+
+
+def test_headings_of_car_are_queries_or_with_car_pages_facets_of_their_page(tiny, tmp_path):
+    dataset_id = car(tmp_path)
+    use(tiny, dataset_id)
+    assert tiny.ingest().counts == {"queries": 3, "judgments": 4}
+    tiny.name = "pages"
+    use(tiny, dataset_id, car_pages=True)
+    assert tiny.ingest().counts == {"queries": 2, "facets": 3, "judgments": 3}
+    of_pages = "where collection = 'pages' order by all"
+    assert tiny.rows(f"select query_id, text from lake.raw.queries {of_pages}") == [
+        ("enwiki:Bee", "Bee"),
+        ("enwiki:Sea", "Sea"),
+    ]
+    assert tiny.rows(f"select * exclude collection from lake.raw.facets {of_pages}") == [
+        ("enwiki:Bee", "Dance", "Dance"),
+        ("enwiki:Bee", "Dance/In%2Fout", "Dance / In/out"),
+        ("enwiki:Sea", "Salt", "Salt"),
+    ]
+    judged = f"select query_id, passage_id, relevance from lake.raw.judgments {of_pages}"
+    assert tiny.rows(judged) == [
+        ("enwiki:Bee", "d1", 3),
+        ("enwiki:Bee", "d2", -2),
+        ("enwiki:Sea", "d1", 0),
+    ]
+
+
+def test_car_pages_needs_a_dataset_with_headings(tiny, registered):
+    use(tiny, registered, car_pages=True)
+    with pytest.raises(BadInput, match=r"car_pages: the queries of .* have no headings"):
+        tiny.ingest()
 
 
 def test_empty_passages_of_a_dataset_are_left_out_with_a_note_and_written_once(tiny, tmp_path):

@@ -10,6 +10,7 @@ from tests.ingest.conftest import said, write_file
 TABLES = [
     "collections",
     "queries",
+    "facets",
     "passages",
     "near_duplicates",
     "systems",
@@ -243,6 +244,32 @@ def test_changed_inputs_of_other_kinds_replace_the_old_ones(tiny):
     assert found["judgments"] == [("tiny", "nist", "q1", "p9", 3)]
     assert found["official_ranks"] == [("tiny", "trec", "new", 1.0, None)]
     assert found["near_duplicates"] == [("tiny", "p4", "p3")]
+
+
+def test_changed_subtopics_are_changed_topics(tiny):
+    def with_facets(*facets):
+        tiny.write(
+            "topics.jsonl",
+            [
+                json.dumps({"query_id": "q1", "text": "bees", "subtopics": facets}),
+                json.dumps({"query_id": "q2", "text": "sky"}),
+            ],
+        )
+
+    with_facets("dance", {"id": "s", "text": "sun"})
+    tiny.configure(queries="topics.jsonl")
+    assert (tiny.ingest().counts["queries"], tiny.ingest().counts) == (2, {})
+    facets = "from lake.raw.facets order by all"
+    assert tiny.rows(facets) == [("tiny", "q1", "dance", "dance"), ("tiny", "q1", "s", "sun")]
+    with_facets({"id": "s", "text": "the sun"})
+    assert tiny.ingest().counts == {"queries": 2, "facets": 1}
+    assert tiny.rows(facets) == [("tiny", "q1", "s", "the sun")]
+    with_facets({"id": "s"})
+    assert "topics.jsonl:1: subtopic 1 is without an id" in said(tiny.ingest())
+    assert tiny.rows(facets) == [("tiny", "q1", "s", "the sun")]
+    with_facets()
+    tiny.ingest()
+    assert tiny.rows(facets) == []
 
 
 def test_changed_passages_replace_those_with_their_ids_and_others_stay(ingested):

@@ -30,8 +30,8 @@ def test_topics_are_read_from_tab_separated_lines(tmp_path, name):
     content = "\ufeff01\twhy is the sky blue\r\n\r\n1\t  wie heißt das?  \r\n"
     found = read(read_queries, tmp_path / name, content)
     assert [tuple(query) for query in found] == [
-        ("01", "why is the sky blue", None, None),
-        ("1", "wie heißt das?", None, None),
+        ("01", "why is the sky blue", None, None, ()),
+        ("1", "wie heißt das?", None, None, ()),
     ]
 
 
@@ -43,8 +43,8 @@ def test_topics_are_read_from_json_lines_with_description_and_narrative(tmp_path
     )
     found = read(read_queries, tmp_path / name, lines)
     assert [tuple(query) for query in found] == [
-        ("q1", "sky", "why", "long"),
-        ("2", "bees", None, None),
+        ("q1", "sky", "why", "long", ()),
+        ("2", "bees", None, None, ()),
     ]
 
 
@@ -66,7 +66,42 @@ def test_topics_may_use_the_names_other_formats_have(tmp_path, row):
 def test_a_trec_rag_request_gives_title_problem_and_background(tmp_path):
     request = {"request_id": "7", "title": "sky", "problem_statement": "p", "background": "b"}
     (query,) = read(read_queries, tmp_path / "topics.jsonl", json_lines(request))
-    assert tuple(query) == ("7", "sky", "p", "b")
+    assert tuple(query) == ("7", "sky", "p", "b", ())
+
+
+@pytest.mark.parametrize(
+    ("subtopics", "facets"),
+    [
+        (["dance", " sun & sky "], [("dance", "dance"), ("sun%20%26%20sky", "sun & sky")]),
+        ([{"id": 7, "text": "dance"}], [("7", "dance")]),
+        ([{"subtopic_id": "a/b", "subtopic": "dance"}], [("a/b", "dance")]),
+        ([], []),
+        (None, []),
+    ],
+)
+def test_subtopics_are_texts_or_objects_with_id_and_text(tmp_path, subtopics, facets):
+    row = {"query_id": "q1", "text": "bees", "subtopics": subtopics}
+    (query,) = read(read_queries, tmp_path / "topics.jsonl", json_lines(row))
+    assert [tuple(facet) for facet in query.facets] == facets
+
+
+@pytest.mark.parametrize(
+    ("subtopics", "wrong"),
+    [
+        ("dance", "subtopics are not a list of texts, or of objects with id and text"),
+        ({"id": "a", "text": "dance"}, "subtopics are not a list of texts"),
+        (["dance", " "], "subtopic 2 is without an id or without a text"),
+        ([["dance"]], "subtopic 1 is without an id or without a text"),
+        ([{"text": "dance"}], "subtopic 1 is without an id or without a text"),
+        ([{"id": "a b", "text": "dance"}], "subtopic id 'a b' holds a space"),
+        (["dance", "sun", "dance"], "subtopic 'dance' is listed twice"),
+    ],
+)
+def test_malformed_subtopics_are_refused_by_line(tmp_path, subtopics, wrong):
+    good, bad = ({"query_id": "q", "text": "x"}, {"query_id": "r", "text": "y"})
+    lines = json_lines(good, bad | {"subtopics": subtopics})
+    file = write_file(tmp_path / "topics.jsonl", lines)
+    assert f"topics.jsonl:2: {wrong}" in report(read_queries, file)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +128,7 @@ def test_topics_of_trecs_own_form_are_refused_with_the_forms_that_are_read(tmp_p
         assert said.startswith("topics.txt:1: looks like XML; topics are not read from XML\n")
         assert '{"query_id": ..., "text": ...}' in said
     marked_up = write_file(tmp_path / "topics.tsv", "<q>\t<b>sky</b>\n")
-    assert read_queries(marked_up, "topics.tsv") == [("<q>", "<b>sky</b>", None, None)]
+    assert read_queries(marked_up, "topics.tsv") == [("<q>", "<b>sky</b>", None, None, ())]
 
 
 # --- passages -----------------------------------------------------------------------------------
