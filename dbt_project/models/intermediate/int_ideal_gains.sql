@@ -14,7 +14,10 @@ grader_items as (
 ),
 
 item_grades as (
-    select * from {{ ref('int_item_grades') }}
+    select
+        *,
+        struct_pack(id := item_id, gold := gold_sha256) as item
+    from {{ ref('int_item_grades') }}
 ),
 
 grid as (
@@ -37,7 +40,10 @@ rubrics as (
         grader_items.collection,
         grader_items.grader_id,
         grader_items.query_id,
-        list(grader_items.item_id order by grader_items.item_id) as item_ids
+        list(
+            struct_pack(id := grader_items.item_id, gold := grader_items.gold_sha256)
+            order by grader_items.item_id
+        ) as items
     from stale_rubrics
     inner join grader_items using (collection, grader_id, rubric_version, query_id)
     group by all
@@ -49,7 +55,7 @@ passages as (
         rubrics.part,
         levels.level as tau,
         item_grades.passage_id,
-        list(list_position(rubrics.item_ids, item_grades.item_id) order by item_grades.item_id)
+        list(list_position(rubrics.items, item_grades.item) order by item_grades.item_id)
             as intents
     from rubrics
     inner join item_grades
@@ -57,7 +63,7 @@ passages as (
             rubrics.collection = item_grades.collection
             and rubrics.grader_id = item_grades.grader_id
             and rubrics.query_id = item_grades.query_id
-            and list_contains(rubrics.item_ids, item_grades.item_id)
+            and list_contains(rubrics.items, item_grades.item)
     inner join levels on item_grades.grade >= levels.level
     group by all
 ),
@@ -86,7 +92,7 @@ ideal_rankings as (
         cast(0 as double) as gain,
         cast([] as bigint[]) as taken,
         -- what each item is still worth
-        [cast(1 as double) for item_id in any_value(rubrics.item_ids)] as worths
+        [cast(1 as double) for item in any_value(rubrics.items)] as worths
     from candidates
     inner join rubrics using (part)
     group by all
