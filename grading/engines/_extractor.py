@@ -15,6 +15,8 @@ LONGEST_ANSWER = 30  # tokens
 LEAST_ROOM = 8  # tokens of the passage beside the question
 # models whose table of positions begins after the padding token's
 _POSITIONS_AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")
+# models whose tokenizer does not set the token at which "no answer" is read, though it may have one
+_SET_NO_CLS = ("t5", "mt5", "umt5")
 
 
 @dataclass(eq=False)
@@ -39,12 +41,17 @@ class Extractor:
         if config.model_type in _POSITIONS_AFTER_PADDING:
             positions -= config.pad_token_id + 1
         self.length = min(settings["max_model_len"], tokenizer.model_max_length, positions)
+        self.before_question = ""
+        if config.model_type in _SET_NO_CLS and tokenizer.cls_token:
+            self.before_question = tokenizer.cls_token
 
     def extract(self, prompts: "Sequence[Rendered]") -> list[Response]:
         """The passage's span with the highest start and end score, over windows of a long passage;
-        nothing when "no answer" scores higher (Devlin et al., BERT, NAACL 2019, section 4.3).
+        nothing when "no answer", read at the first token, scores higher (Devlin et al., BERT, NAACL
+        2019, section 4.3).
 
-        Question and passage are the prompts' values `item` and `passage`.
+        Question and passage are the prompts' values `item` and `passage`. A T5 that was trained
+        with `<cls>` before the question gets it (model card of sjrhuschlee/flan-t5-base-squad2).
         """
         spans = [_Span() for _ in prompts]
         responses, windows = [], []
@@ -65,6 +72,7 @@ class Extractor:
 
     def _windows(self, question: str, passage: str) -> tuple[str | None, list]:
         """The question with each part of the passage as token ids, or why there is no room."""
+        question = self.before_question + question
         bare = len(self.tokenizer(question, add_special_tokens=False)["input_ids"])
         bare += self.tokenizer.num_special_tokens_to_add(pair=True)
         room = self.length - bare

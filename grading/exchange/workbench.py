@@ -44,6 +44,7 @@ GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "completion_tokens": pl.Int64,
     "cut_characters": pl.Int64,
     "query_sha256": pl.String,
+    "gold_sha256": pl.String,
     "graded_at": pl.Datetime("us"),
 }
 # those that every grade of a file has; the others come from an entry's `gradelake` object

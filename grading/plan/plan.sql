@@ -61,6 +61,7 @@ select
     item_id,
     text as item_text,
     gold_answers,
+    case when getvariable('needs_key') then gold_sha256 end as gold_sha256,
     row_number() over (order by query_id, item_id) as item_no,
     row_number() over (partition by query_id order by item_id) as item_rank,
     dense_rank() over (order by text, gold_answers) as wording_no,
@@ -74,12 +75,15 @@ where
     and (gold_answers is not null or not getvariable('needs_key'))
     and query_id in (select plan_passages.query_id from plan_passages);
 
--- grades in force: of the texts that the passage and, where it was asked, the query have now
-create or replace temp table plan_graded as
+-- grades of the texts that the passage and, where it was asked, the query have now; in force are
+-- those of the item's gold answers, where the grader compares with them
+create or replace temp table plan_grades as
 select
     plan_passages.passage_no,
     plan_items.item_no,
-    grades.status = 'failed' as is_failed
+    grades.status = 'failed' as is_failed,
+    grades.gold_sha256 is not distinct from plan_items.gold_sha256 as is_in_force,
+    grades.response
 from lake.raw.grades
 inner join plan_passages
     on
@@ -93,6 +97,28 @@ inner join plan_items
 where
     grades.collection = getvariable('collection')
     and grades.grader_id = getvariable('grader_id');
+
+create or replace temp table plan_graded as
+select
+    passage_no,
+    item_no,
+    is_failed
+from plan_grades
+where is_in_force;
+
+-- what the model replied when the item had other gold answers: an answer that was extracted need
+-- not be extracted again to be compared with these. A verifier was told the old ones
+create or replace temp table plan_replies as
+select
+    passage_no,
+    item_no,
+    min(response) as reply
+from plan_grades
+where
+    not is_in_force
+    and not is_failed
+    and getvariable('answers_from') is null
+group by all;
 
 -- how the wanted pairs of a query lie in the order of work. Prompts that share most stay together:
 -- those of a passage when it comes first, else those of an item. A chunk is a few whole groups, or
@@ -259,8 +285,11 @@ create or replace temp table plan_work as
 with
 
 left_over as (
-    select *
+    select
+        plan_missing.*,
+        plan_replies.reply
     from plan_missing
+    left join plan_replies using (passage_no, item_no)
     anti join plan_reusable using (work_no)
 ),
 
@@ -284,6 +313,7 @@ led as (
         passage_no,
         item_no,
         answer,
+        reply,
         work_no,
         min(work_no) over prompt as leader_no,
         min(chunk_no) over prompt as chunk_no
@@ -291,7 +321,7 @@ led as (
     where may_repeat
     window prompt as (
         partition by
-            wording_no, text_no, answer, case when getvariable('asks_query') then query_no end
+            wording_no, text_no, answer, reply, case when getvariable('asks_query') then query_no end
     )
 ),
 
@@ -300,6 +330,7 @@ alone as (
         passage_no,
         item_no,
         answer,
+        reply,
         work_no,
         work_no as leader_no,
         chunk_no

@@ -75,7 +75,7 @@ class Plan:
                 (select count(*) from plan_missing),
                 (select count(*) from plan_reusable),
                 (select count(distinct passage_id) from plan_pool where not is_gradable),
-                (select count(*) from plan_work where work_no = leader_no)
+                (select count(*) from plan_work where work_no = leader_no and reply is null)
             """
         )[0]
         estimates = [*self._tokens(counts[-1]), self._rate()]
@@ -124,7 +124,9 @@ class Plan:
                     plan_texts.text as passage,
                     plan_items.item_text as item,
                     plan_items.gold_answers,
-                    plan_work.answer
+                    plan_items.gold_sha256,
+                    plan_work.answer,
+                    plan_work.reply
                 from plan_work
                 inner join plan_passages using (passage_no)
                 inner join plan_items using (item_no)
@@ -161,7 +163,7 @@ class Plan:
     def _chunk(self, rows: "pl.DataFrame") -> Chunk:
         import polars as pl
 
-        key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id")
+        key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id", "gold_sha256")
         content = hashlib.sha256(
             f"{self.request.grader.grader_id}\n{self.request.collection}\n".encode()
         )
@@ -172,7 +174,8 @@ class Plan:
             pl.col("leader_no").rank("dense").sub(1).cast(pl.UInt32).alias("prompt_no"),
             "is_leader",
         )
-        asks = rows.filter("is_leader").select("query", "passage", "item", "answer", "gold_answers")
+        asked = ("query", "passage", "item", "answer", "gold_answers", "reply")
+        asks = rows.filter("is_leader").select(asked)
         return Chunk(content.hexdigest()[:32], pairs, asks)
 
 

@@ -25,10 +25,11 @@ class Chunk:
     """A few hundred pairs, graded, stored and, after a crash, repeated together.
 
     `pairs` has a row per pair: query_id, passage_id, passage_sha256, query_sha256 (null where the
-    prompt does not name the query), item_id, prompt_no (0-based; pairs with the same one get the
-    same answer), is_leader (the first pair of its prompt).
+    prompt does not name the query), item_id, gold_sha256 (null where the grader compares with no
+    gold answers), prompt_no (0-based; pairs with the same one get the same answer), is_leader (the
+    first pair of its prompt).
     `asks` has a row per prompt, in the order of prompt_no: the texts query, passage, item, answer
-    (null where none is verified), and the item's gold_answers.
+    (null where none is verified), the item's gold_answers, and the reply where it is known.
     """
 
     id: str
@@ -45,13 +46,18 @@ class Chunk:
     @property
     def prompts(self) -> list[dict[str, str]]:
         """The values of each prompt's slots."""
-        rows = self.asks.drop("gold_answers").to_dicts()
+        rows = self.asks.drop("gold_answers", "reply").to_dicts()
         return [{slot: text for slot, text in row.items() if text is not None} for row in rows]
 
     @property
     def gold_answers(self) -> list[list[str] | None]:
         """Of each prompt's item."""
         return self.asks["gold_answers"].to_list()
+
+    @property
+    def replies(self) -> list[str | None]:
+        """What the model replied to each prompt before, when its item had other gold answers."""
+        return self.asks["reply"].to_list()
 
     def halves(self) -> "tuple[Chunk, Chunk]":
         """The first half of the prompts with their pairs, and the rest."""

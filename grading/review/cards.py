@@ -9,7 +9,7 @@ from gradelake.sql.lake.lake import Lake
 
 # dbt's views that a review reads; they are always as new as the raw tables
 VIEWS = (
-    "intermediate.int_rubric_items",
+    "intermediate.int_distinct_items",
     "intermediate.int_extracted_answers",
     "intermediate.int_grade_reviews",
     "intermediate.int_left_out_passages",
@@ -24,17 +24,16 @@ _DECK = """
     with
 
     items as (
-        select query_id, item_id, min(item_text) as item
-        from lake.intermediate.int_rubric_items
+        select query_id, item_id, item_text as item, gold_sha256
+        from lake.intermediate.int_distinct_items
         where
             collection = $collection
             and kind = $kind
             and item_text is not null
             and rubric_version = (
-                select max(rubric_version) from lake.intermediate.int_rubric_items
+                select max(rubric_version) from lake.intermediate.int_distinct_items
                 where collection = $collection
             )
-        group by all
     ),
 
     eligible as (
@@ -54,6 +53,8 @@ _DECK = """
             grades.collection = $collection
             and grades.grader_id = $grader_id
             and grades.grade is not null
+            and coalesce(grades.gold_sha256, items.gold_sha256)
+            is not distinct from items.gold_sha256
             and ($tau is null or grades.grade >= $tau)
             and ($query_id is null or grades.query_id = $query_id)
             and (

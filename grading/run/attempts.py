@@ -24,10 +24,21 @@ TRIES = 3  # of a pair, before it is recorded as failed
 
 
 def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Response]]:
-    """Reading and response of every prompt of the chunk, in order."""
+    """Reading and response of every prompt of the chunk, in order; `score` is not called for those
+    whose reply is known."""
     if grader.prompt.target == "verify":
         return _verify(grader, score, chunk)
-    responses = score_with_retries(score, [grader.prompt.render(v) for v in chunk.prompts])
+    responses = [
+        None
+        if reply is None
+        else Response(reply, prompt_tokens=0, cached_tokens=0, completion_tokens=0)
+        for reply in chunk.replies
+    ]
+    asked = [n for n, response in enumerate(responses) if response is None]
+    prompts = chunk.prompts
+    rendered = [grader.prompt.render(prompts[n]) for n in asked]
+    for n, response in zip(asked, score_with_retries(score, rendered), strict=True):
+        responses[n] = response
     return [
         (_read(grader, response, gold), response)
         for response, gold in zip(responses, chunk.gold_answers, strict=True)

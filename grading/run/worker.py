@@ -47,6 +47,10 @@ class Worker:
         graded.notes, self.engine.notes = self.engine.notes, []
         return graded
 
+    def compare(self, chunk: Chunk) -> Graded:
+        """The same, without an engine, for a chunk whose replies are all known."""
+        return self.write(chunk, ask(self.grader, Engine(self.grader).score, chunk))
+
     def write(
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
     ) -> Graded:

@@ -14,7 +14,7 @@ from gradelake.sql.common.problems import Problems
 class Edit:
     """One edit. `item` is the edited item (None: `add`); None or () is what stays as it was."""
 
-    action: str  # drop, reword, add, reweight or restore
+    action: str  # drop, reword, add, reweight, reanswer or restore
     query_id: str
     bank: str
     item: RubricItem | None
@@ -122,10 +122,14 @@ class _Comparison:
         weight = fields.weight if fields.weight != item.weight else None
         answers = fields.gold_answers if fields.gold_answers != item.gold_answers else None
         if fields.text == item.text.strip():
-            if answers is not None:
+            if answers == ():
                 raise ValueError(
-                    "gold answers change only together with the text: grades of this item were "
-                    "made with the old ones"
+                    "an item keeps some gold answers: to be without them, remove this line and add "
+                    "another item"
+                )
+            if answers is not None:
+                return self._make(
+                    "reanswer", item, line_number, gold_answers=answers, weight=weight
                 )
             if weight is None:
                 return None

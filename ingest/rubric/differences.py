@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gradelake.ingest.rubric.items import RubricItem
 from gradelake.ingest.rubric.rubric import Rubric
 
-KINDS = ("dropped", "added", "reworded", "reweighted", "restored")
+KINDS = ("dropped", "added", "reworded", "reanswered", "reweighted", "restored")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Difference:
             "new_text": new and new.text,
             "old_weight": old and old.weight,
             "new_weight": new and new.weight,
+            "old_gold_answers": old and list(old.gold_answers),
+            "new_gold_answers": new and list(new.gold_answers),
         }
 
 
@@ -55,9 +57,14 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
     new = {item.key: item for item in rubric.items(second)}
     earlier = {item.key for item in rubric.dropped(first)} if first < second else set()
     found = [
-        Difference("reweighted", item, new[key])
+        Difference(
+            "reanswered" if new[key].gold_answers != item.gold_answers else "reweighted",
+            item,
+            new[key],
+        )
         for key, item in old.items()
-        if key in new and new[key].weight != item.weight
+        if key in new
+        and (new[key].weight, new[key].gold_answers) != (item.weight, item.gold_answers)
     ]
     gone: dict[tuple, list[RubricItem]] = defaultdict(list)
     for key, item in old.items():

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from gradelake.ingest.csv_tables import join_answers
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.differences import KINDS, Difference, marked
 from gradelake.ingest.rubric.items import RubricItem, number, short_ids
@@ -15,6 +16,7 @@ _DONE = {
     "add": "added",
     "reword": "reworded",
     "reweight": "reweighted",
+    "reanswer": "reanswered",
     "restore": "restored",
 }
 
@@ -89,6 +91,8 @@ def _what_happened(rubric: Rubric, item: RubricItem, version: int) -> str:
         return f"reworded from {before.text!r}"
     if before and item.action == "reweight":
         return f"reweighted from {number(before.weight)}"
+    if before and item.action == "reanswer":
+        return f"reanswered from {join_answers(before.gold_answers) or 'none'}"
     return _DONE[item.action] if item.action else ""
 
 
@@ -112,6 +116,7 @@ def edits_as_objects(edits: Sequence[Edit]) -> list[dict]:
             "old_text": edit.item and edit.item.text,
             "text": edit.text or None,
             "weight": edit.weight,
+            "gold_answers": list(edit.gold_answers) or None,
         }
         for edit in edits
     ]
@@ -128,12 +133,18 @@ def print_edits(edits: Sequence[Edit]) -> None:
                 text = marked(old.text, edit.text) if edit.text else old.text or old.item_id
             else:
                 text = edit.text
-            console.say(f"  {_DONE[edit.action]:<11} {text}{_weights(*weight)}")
+            answers = _answers(old, edit.gold_answers) if edit.action == "reanswer" else ""
+            console.say(f"  {_DONE[edit.action]:<11} {text}{answers}{_weights(*weight)}")
     console.say(counts(_DONE[edit.action] for edit in edits))
 
 
 def _weights(old: float, new: float | None) -> str:
     return f" (weight {number(old)} -> {number(new)})" if new is not None and new != old else ""
+
+
+def _answers(old: RubricItem | None, new: Sequence[str]) -> str:
+    before = join_answers(old.gold_answers) if old else ""
+    return f" (answers {before or 'none'} -> {join_answers(new) or 'none'})"
 
 
 def counts(kinds: Iterable[str]) -> str:
@@ -153,6 +164,8 @@ def print_differences(rubric: Rubric, first: int, second: int, found: list[Diffe
             old, new = difference.old, difference.new
             text = marked(old.text, new.text) if old and new else difference.item.text
             weight = _weights(old.weight, new.weight) if old and new else ""
+            if difference.kind == "reanswered" and new:
+                weight = _answers(old, new.gold_answers) + weight
             console.say(f"  {difference.kind:<11} {text or difference.item.item_id}{weight}")
     total = counts(difference.kind for difference in found)
     n_queries = len({difference.item.query_id for difference in found})

@@ -156,7 +156,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_optional(pl.String, "passage_sha256", "query_sha256"),
         **_optional(pl.Float64, "scale_mass"),
         **_optional(pl.Int64, "cut_characters"),
-        **_optional(pl.String, "error"),
+        **_optional(pl.String, "error", "gold_sha256"),
     },
     "grade_reviews": {
         **_texts("grader_id", "collection", "query_id", "passage_id", "item_id"),

@@ -21,7 +21,7 @@ KEYS: dict[str, list[str]] = {
     "label_rubrics": ["rubric_id", "iteration", "label"],
     "label_rubric_pairs": ["rubric_id", "query_id", "passage_id"],
     "graders": ["grader_id"],
-    "grades": _GRADE,
+    "grades": [*_GRADE, "gold_sha256"],
     "grade_reviews": [*_GRADE, "assessor"],
     "grading_batches": ["batch_id"],
     "pipeline_runs": ["run_id"],

@@ -1,6 +1,7 @@
 """The papers' own kinds of model: what the engine answers equals what is computed here by hand."""
 
 from contextlib import closing
+from functools import cache
 
 import pytest
 
@@ -38,6 +39,8 @@ def models(tmp_path_factory):
         "talkative": lambda folder: tiny_models.bert(folder, no_answer=-5),
         "gpt2": tiny_models.gpt2,
         "encoder": tiny_models.encoder,
+        "cls": lambda folder: tiny_models.t5_extractor(folder, cls_token="<cls>"),
+        "no_cls": tiny_models.t5_extractor,
     }
     return {name: make(tmp_path_factory.mktemp(name)) for name, make in kinds.items()}
 
@@ -62,6 +65,7 @@ def score(project, model, pairs=PAIRS, **settings):
     return engine, engine.score([made.prompt.render(values) for values in pairs])
 
 
+@cache
 def loaded(model, kind="AutoModelForSeq2SeqLM"):
     """Tokenizer and model, as anyone loads them."""
     import transformers
@@ -251,36 +255,42 @@ def test_what_is_drawn_depends_on_the_seed_and_the_prompt_only(project, models):
 # --- extractive -----------------------------------------------------------------------------------
 
 
-def brute_force(model, values, length):
+def brute_force(model, values, length, first_token="[CLS]", end="[SEP]"):
     """(best span's text, or nothing; the number of its window): every span of all windows tried.
 
-    A window is [CLS] question [SEP] part of the passage [SEP]; the next begins 128 tokens, or half
-    a window, before the end of the last.
+    A window is [CLS] question [SEP] part of the passage [SEP], or with other marks; the next
+    begins 128 tokens, or half a window, before the end of the last.
     """
     tokenizer, network = loaded(model, "AutoModelForQuestionAnswering")
+    before = tokenizer.convert_tokens_to_ids([first_token] if first_token else [])
+    end_id = tokenizer.convert_tokens_to_ids(end)
     question = tokenizer(values["item"], add_special_tokens=False)["input_ids"]
     passage = tokenizer(values["passage"], add_special_tokens=False, return_offsets_mapping=True)
     tokens, offsets = passage["input_ids"], passage["offset_mapping"]
-    room = length - len(question) - 3
+    question = [*before, *question, end_id]
+    room = length - len(question) - 1
     step = room - min(128, room // 2)
     best, answer, best_at, no_answer, at = float("-inf"), "", 0, float("inf"), 0
     while True:
         part = tokens[at : at + room]
-        ids = [2, *question, 3, *part, 3]
-        kinds = [0] * (len(question) + 2) + [1] * (len(part) + 1)
+        inputs = {"input_ids": torch.tensor([[*question, *part, end_id]])}
+        if "token_type_ids" in tokenizer.model_input_names:
+            kinds = [0] * len(question) + [1] * (len(part) + 1)
+            inputs["token_type_ids"] = torch.tensor([kinds])
         with torch.no_grad():
-            output = network(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([kinds]))
-        start, end = output.start_logits[0].tolist(), output.end_logits[0].tolist()
-        no_answer = min(no_answer, start[0] + end[0])
-        offset = len(question) + 2
+            output = network(**inputs)
+        starts, ends = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+        no_answer = min(no_answer, starts[0] + ends[0])
+        offset = len(question)
         for first in range(len(part)):
             for last in range(first, min(first + 30, len(part))):
-                total = start[offset + first] + end[offset + last]
+                total = starts[offset + first] + ends[offset + last]
                 if total > best:
                     best, best_at = total, at // step
                     answer = values["passage"][offsets[at + first][0] : offsets[at + last][1]]
         if at + room >= len(tokens):
-            return (answer if best > no_answer else ""), best_at
+            # a token of T5's may begin with the blank before its word
+            return (answer.strip() if best > no_answer else ""), best_at
         at += step
 
 
@@ -292,6 +302,37 @@ def test_the_answer_is_the_best_span(project, models, model):
     assert len({response.text for response in responses}) > 5
     n_answered = sum(bool(response.text) for response in responses)
     assert (n_answered < len(PAIRS)) == (model == "undecided")
+
+
+@pytest.mark.parametrize("batch_size", [1, 16])
+@pytest.mark.parametrize(("model", "first_token"), [("cls", "<cls>"), ("no_cls", "")])
+def test_a_t5_finds_the_best_span_behind_its_own_cls(
+    project, models, model, first_token, batch_size
+):
+    settings = {"prompt": "question_answer", "max_model_len": 64, "batch_size": batch_size}
+    _, responses = score(project, models[model], **settings)
+    for values, response in zip(PAIRS, responses, strict=True):
+        assert response.text == brute_force(models[model], values, 64, first_token, "</s>")[0]
+    n_answered = sum(bool(response.text) for response in responses)
+    assert 0 < n_answered < len(PAIRS)  # both an answer and none win
+
+
+def test_a_t5_would_answer_otherwise_without_its_cls(project, models):
+    _, responses = score(project, models["cls"], prompt="question_answer")
+    without = [brute_force(models["cls"], values, 512, "", "</s>")[0] for values in PAIRS]
+    assert [response.text for response in responses] != without
+
+
+def test_a_cls_in_a_text_is_text(project, models):
+    values = {
+        "query": "",
+        "item": "<cls> Why is the sky blue?",
+        "passage": "The sky is <cls> blue.",
+    }
+    engine = Engine(grader(project, models["cls"], prompt="question_answer"))
+    safe = engine.fitter.safe(engine.grader.prompt.render(values))
+    ids = engine.tokenizer(safe.values["item"], safe.values["passage"])["input_ids"]
+    assert engine.tokenizer.cls_token_id not in ids
 
 
 @pytest.mark.parametrize("batch_size", [1, 16])

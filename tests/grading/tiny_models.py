@@ -23,8 +23,9 @@ _WORDS = sorted({word for text in _SENTENCES for word in re.findall(r"\w+|[^\w\s
 _CHARACTERS = sorted(set(string.ascii_letters + string.digits + string.punctuation))
 
 
-def unigram_tokenizer(folder: Path):
-    """T5's kind of tokenizer, saved in the folder: SentencePiece's unigrams, </s> at the end."""
+def unigram_tokenizer(folder: Path, **more):
+    """T5's kind of tokenizer, saved in the folder: SentencePiece's unigrams, </s> at the end of
+    each text. `more` are further special tokens."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -37,7 +38,7 @@ def unigram_tokenizer(folder: Path):
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", 1)]
+        single="$A </s>", pair="$A </s> $B:1 </s>:1", special_tokens=[("</s>", 1)]
     )
     wrapped = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -46,6 +47,7 @@ def unigram_tokenizer(folder: Path):
         unk_token="<unk>",
         additional_special_tokens=["<extra_id_0>"],
         model_input_names=["input_ids", "attention_mask"],
+        **more,
     )
     wrapped.save_pretrained(folder)
     return wrapped
@@ -54,11 +56,30 @@ def unigram_tokenizer(folder: Path):
 def t5(folder: Path) -> Path:
     """A text-to-text model of 64 dimensions and two layers."""
     import torch
-    from transformers import T5Config, T5ForConditionalGeneration
+    from transformers import T5ForConditionalGeneration
 
-    tokenizer = unigram_tokenizer(folder)
+    config = _t5_config(unigram_tokenizer(folder))
     torch.manual_seed(7)
-    config = T5Config(
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def t5_extractor(folder: Path, **special) -> Path:
+    """The papers' kind of question-answering model: a T5 with a head for it. Its tokenizer has
+    `cls_token="<cls>"` where it is given one, and sets it nowhere."""
+    import torch
+    from transformers import T5ForQuestionAnswering
+
+    config = _t5_config(unigram_tokenizer(folder, **special))
+    torch.manual_seed(2)
+    T5ForQuestionAnswering(config).save_pretrained(folder)
+    return folder
+
+
+def _t5_config(tokenizer):
+    from transformers import T5Config
+
+    return T5Config(
         vocab_size=len(tokenizer),
         d_model=64,
         d_kv=16,
@@ -72,8 +93,6 @@ def t5(folder: Path) -> Path:
         initializer_factor=1.5,
         scale_decoder_outputs=True,
     )
-    T5ForConditionalGeneration(config).save_pretrained(folder)
-    return folder
 
 
 def wordpiece_tokenizer(folder: Path):

@@ -4,17 +4,25 @@ with
 
 rubric_items as (
     select * from {{ ref('int_rubric_items') }}
-)
+),
 
 -- an item that several banks have counts once, with the greatest of its weights
+items as (
+    select
+        collection,
+        rubric_version,
+        kind,
+        query_id,
+        item_id,
+        min(item_text) as item_text,
+        first(gold_answers order by bank) filter (where len(gold_answers) > 0) as gold_answers,
+        max(weight) as weight
+    from rubric_items
+    group by all
+)
+
 select
-    collection,
-    rubric_version,
-    kind,
-    query_id,
-    item_id,
-    min(item_text) as item_text,
-    first(gold_answers order by bank) filter (where len(gold_answers) > 0) as gold_answers,
-    max(weight) as weight
-from rubric_items
-group by all
+    *,
+    -- their order means nothing
+    sha256(cast(to_json(list_sort(gold_answers)) as varchar)) as gold_sha256
+from items

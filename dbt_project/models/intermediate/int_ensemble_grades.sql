@@ -21,6 +21,7 @@ votes as (
         grades.query_id,
         grades.passage_id,
         grades.item_id,
+        grades.gold_sha256,
         count(*) as n_votes,
         list_sort(list(grades.grade)) as grades,
         round(
@@ -55,6 +56,7 @@ select
     query_id,
     passage_id,
     item_id,
+    gold_sha256,
     cast(
         case rule
             when 'majority' then -list_max(frequencies)['grade']

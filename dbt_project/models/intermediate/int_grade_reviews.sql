@@ -27,8 +27,14 @@ select
     grade_reviews.note,
     grade_reviews.reviewed_at
 from grade_reviews
-inner join grades_in_force
-    using (grader_id, collection, query_id, passage_id, item_id, grade)
-where
-    grade_reviews.passage_sha256 is not distinct from grades_in_force.passage_sha256
-    and grade_reviews.query_sha256 is not distinct from grades_in_force.query_sha256
+-- a grade may stand with old and with new gold answers
+semi join grades_in_force
+    on
+        grade_reviews.grader_id = grades_in_force.grader_id
+        and grade_reviews.collection = grades_in_force.collection
+        and grade_reviews.query_id = grades_in_force.query_id
+        and grade_reviews.passage_id = grades_in_force.passage_id
+        and grade_reviews.item_id = grades_in_force.item_id
+        and grade_reviews.grade = grades_in_force.grade
+        and grade_reviews.passage_sha256 is not distinct from grades_in_force.passage_sha256
+        and grade_reviews.query_sha256 is not distinct from grades_in_force.query_sha256

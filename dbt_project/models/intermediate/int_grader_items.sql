@@ -39,6 +39,8 @@ select
     items.query_id,
     items.item_id,
     items.item_text,
+    case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
+    case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256,
     items.weight
 from items
 inner join graders using (kind)

@@ -36,5 +36,6 @@ select
     query_sha256,
     scale_mass,
     cut_characters,
-    error
+    error,
+    gold_sha256
 from grades

@@ -38,7 +38,8 @@ select
     grades.query_sha256,
     grades.scale_mass,
     grades.cut_characters,
-    grades.error
+    grades.error,
+    grades.gold_sha256
 from grades
 left join passages using (collection, passage_id)
 left join queries using (collection, query_id)

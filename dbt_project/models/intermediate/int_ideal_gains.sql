@@ -31,35 +31,35 @@ deepest as (
     where family = 'alpha-nDCG'
 ),
 
-rubrics as (
+rubric_items as (
     select
         stale_rubrics.part,
         grader_items.collection,
         grader_items.grader_id,
         grader_items.query_id,
-        list(grader_items.item_id order by grader_items.item_id) as item_ids
+        grader_items.item_id,
+        grader_items.gold_sha256,
+        row_number() over (
+            partition by stale_rubrics.part
+            order by grader_items.item_id
+        ) as item_no,
+        count(*) over (partition by stale_rubrics.part) as n_items
     from stale_rubrics
     inner join grader_items using (collection, grader_id, rubric_version, query_id)
-    group by all
 ),
 
 -- for each item of a rubric 1 where a passage answers it, else 0
 passages as (
     select
-        rubrics.part,
+        rubric_items.part,
         levels.level as tau,
         item_grades.passage_id,
         [
-            cast(list_contains(list(item_grades.item_id), item_id) as double)
-            for item_id in any_value(rubrics.item_ids)
+            cast(list_contains(list(rubric_items.item_no), item_no) as double)
+            for item_no in range(1, any_value(rubric_items.n_items) + 1)
         ] as answers
-    from rubrics
-    inner join item_grades
-        on
-            rubrics.collection = item_grades.collection
-            and rubrics.grader_id = item_grades.grader_id
-            and rubrics.query_id = item_grades.query_id
-            and list_contains(rubrics.item_ids, item_grades.item_id)
+    from item_grades
+    inner join rubric_items on {{ is_of_item('item_grades', 'rubric_items') }}
     inner join levels on item_grades.grade >= levels.level
     group by all
 ),
@@ -88,9 +88,8 @@ ideal_rankings as (
         cast(0 as double) as gain,
         cast([] as bigint[]) as taken,
         -- what each item is still worth
-        [cast(1 as double) for item_id in any_value(rubrics.item_ids)] as worths
+        [cast(1 as double) for answer in any_value(candidates.answers)] as worths
     from candidates
-    inner join rubrics using (part)
     group by all
     union all
     (

@@ -19,6 +19,7 @@ select
     grades.query_id,
     grades.passage_id,
     grades.item_id,
+    grades.gold_sha256,
     grades.grade,
     grades.answer
 from grades

@@ -34,9 +34,11 @@ select
     model,
     target,
     asks_about,
-    -- what of a rubric it grades; verifiers, and parsers that compare with a key, only items that
-    -- have one
-    case when target in ('question', 'nugget', 'verify') then asks_about end as kind,
+    -- what of a rubric it grades. That an answer was extracted is no grade; that it is the right
+    -- one is, so verifiers and answer keys grade, and only items with gold answers
+    case
+        when target in ('question', 'nugget', 'verify') or parser = 'answer_key' then asks_about
+    end as kind,
     target = 'verify' or parser = 'answer_key' as needs_gold_answers,
     answers_from,
     scale_min,

@@ -57,6 +57,7 @@ items as (
         grader_items.grader_id,
         grader_items.query_id,
         grader_items.item_id,
+        grader_items.gold_sha256,
         grader_items.weight
     from variants
     inner join grader_items using (collection, grader_id, rubric_version, query_id)
@@ -75,6 +76,7 @@ item_ranks as (
     inner join item_grades using (collection, grader_id, query_id, item_id)
     inner join top_entries using (collection, query_id, passage_id)
     inner join levels on item_grades.grade >= levels.tau
+    where item_grades.gold_sha256 is not distinct from items.gold_sha256
     group by all
 ),
 

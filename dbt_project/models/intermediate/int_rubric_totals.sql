@@ -28,6 +28,6 @@ select
     count(*) filter (where item_totals.best_grade >= levels.level) as n_coverable
 from stale_rubrics
 inner join grader_items using (collection, grader_id, rubric_version, query_id)
-left join item_totals using (collection, grader_id, query_id, item_id)
+left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
 cross join levels
 group by all

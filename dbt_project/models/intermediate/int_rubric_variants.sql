@@ -28,7 +28,7 @@ variants as (
         {{ hash_of_rows('grader_items.item_id, grader_items.weight, item_totals.grades_hash') }}
             as items_hash
     from grader_items
-    left join item_totals using (collection, grader_id, query_id, item_id)
+    left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
     group by all
 )
 

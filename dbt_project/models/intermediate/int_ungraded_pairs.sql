@@ -15,14 +15,14 @@ grades as (
 )
 
 select
-    collection,
-    grader_id,
+    wanted_grades.collection,
+    graders.grader_id,
     graders.grader,
     graders.engine,
     wanted_grades.rubric_version,
-    query_id,
-    passage_id,
-    item_id,
+    wanted_grades.query_id,
+    wanted_grades.passage_id,
+    wanted_grades.item_id,
     case
         when grades.status is not null then grades.status
         when not wanted_grades.is_gradable then 'no text'
@@ -34,5 +34,13 @@ inner join graders
         wanted_grades.kind = graders.asks_about
         and wanted_grades.answers_from is not distinct from graders.answers_from
         and (wanted_grades.has_gold_answers or not graders.needs_gold_answers)
-left join grades using (collection, grader_id, query_id, passage_id, item_id)
+left join grades
+    on
+        wanted_grades.collection = grades.collection
+        and graders.grader_id = grades.grader_id
+        and wanted_grades.query_id = grades.query_id
+        and wanted_grades.passage_id = grades.passage_id
+        and wanted_grades.item_id = grades.item_id
+        and case when graders.needs_gold_answers then wanted_grades.gold_sha256 end
+        is not distinct from grades.gold_sha256
 where grades.grade is null

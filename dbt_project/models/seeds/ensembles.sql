@@ -15,7 +15,7 @@ members as (
         ensembles.rule,
         ensembles.grader,
         graders.grader_id,
-        graders.target || ' ' || graders.scale_min || '-' || graders.scale_max as scale
+        concat_ws(' ', graders.target, graders.kind, graders.scale_min, graders.scale_max) as scale
     from ensembles
     left join graders using (grader)
 ),

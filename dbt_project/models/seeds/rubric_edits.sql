@@ -116,7 +116,7 @@ made_items as (
 touched_items as (
     select
         *,
-        action in ('add', 'restore', 'reweight') as is_in_force
+        action in ('add', 'restore', 'reweight', 'reanswer') as is_in_force
     from edited_items
     union all
     select
@@ -215,9 +215,10 @@ checked as (
                     || coalesce('''' || edits.stated_version || '''', 'empty')
             when
                 edits.action is null
-                or edits.action not in ('drop', 'reword', 'add', 'reweight', 'restore')
+                or edits.action
+                not in ('drop', 'reword', 'add', 'reweight', 'reanswer', 'restore')
                 then
-                    'action must be drop, reword, add, reweight or restore, and is '
+                    'action must be drop, reword, add, reweight, reanswer or restore, and is '
                     || coalesce('''' || edits.action || '''', 'empty')
             when collections.collection is null
                 then
@@ -234,12 +235,16 @@ checked as (
             when edits.weight < 0 then 'weight ' || edits.stated_weight || ' is negative'
             when edits.action = 'reweight' and edits.weight is null
                 then 'a reweight needs a weight'
+            when edits.action = 'reanswer' and edits.gold_answers is null
+                then 'a reanswer needs a gold_answer'
             when edits.action in ('reword', 'add') and edits.item_text is null
                 then 'its text is empty'
+            when edits.action not in ('reword', 'add') and edits.item_text is not null
+                then 'a text belongs to reword and add, not to ' || edits.action
             when
-                edits.action not in ('reword', 'add')
-                and (edits.item_text is not null or edits.gold_answers is not null)
-                then 'text and gold_answer belong to reword and add, not to ' || edits.action
+                edits.action not in ('reword', 'add', 'reanswer')
+                and edits.gold_answers is not null
+                then 'a gold_answer belongs to reword, add and reanswer, not to ' || edits.action
             when edits.action = 'add' and edits.query_id is null then 'an add needs a query_id'
             when edits.query_id is not null and queries.query_id is null
                 then edits.collection || ' has no query ''' || edits.query_id || ''''
@@ -254,7 +259,7 @@ checked as (
                 then
                     'the item is edited twice in this version (see row '
                     || repeated.first_row || ')'
-            when edits.action in ('drop', 'reword', 'reweight') and not named.was_in_force
+            when edits.action in ('drop', 'reword', 'reweight', 'reanswer') and not named.was_in_force
                 then 'the item was dropped or reworded before: restore it first'
             when edits.action = 'restore' and named.was_in_force
                 then 'the item is in force: there is nothing to restore'

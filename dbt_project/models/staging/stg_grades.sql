@@ -18,5 +18,6 @@ select
     query_sha256,
     scale_mass,
     cut_characters,
-    error
+    error,
+    gold_sha256
 from {{ source('raw', 'grades') }}

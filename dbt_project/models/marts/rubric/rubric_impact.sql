@@ -61,12 +61,13 @@ item_counts as (
     group by all
 ),
 
--- what stands on one side only; of a rewording the old item leaves and the new one comes in
+-- what stands on one side only; of a rewording the old item leaves and the new one comes in, and so
+-- does, for graders that compare with them, an item of other gold answers
 changed_items as (
     select * from items
     qualify
         count(*) over (
-            partition by collection, grader_id, rubric_version, query_id, item_id
+            partition by collection, grader_id, rubric_version, query_id, item_id, gold_sha256
         ) = 1
 ),
 
@@ -112,6 +113,7 @@ changed_item_grades as (
         item_grades.grade
     from item_grades
     inner join changed_items using (collection, grader_id, query_id, item_id)
+    where item_grades.gold_sha256 is not distinct from changed_items.gold_sha256
 ),
 
 -- A label falls with an item that left and rises with one that came in. (Under a mapping that does
@@ -153,7 +155,7 @@ actions as (
         false as is_after,
         min(action) as action
     from edits
-    where action in ('drop', 'reword')
+    where action in ('drop', 'reword', 'reanswer')
     group by all
     union all
     select

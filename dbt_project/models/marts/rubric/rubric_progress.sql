@@ -32,6 +32,7 @@ graded as (
         item_grades.grader_id,
         item_grades.query_id,
         item_grades.item_id,
+        item_grades.gold_sha256,
         count(*) as n_graded
     from item_grades
     semi join pool using (collection, query_id, passage_id)
@@ -50,4 +51,4 @@ select
     coalesce(pooled_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
 from grader_items
 left join pooled_queries using (collection, query_id)
-left join graded using (collection, grader_id, query_id, item_id)
+left join graded on {{ is_of_item('graded', 'grader_items') }}

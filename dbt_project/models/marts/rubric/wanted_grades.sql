@@ -31,6 +31,7 @@ pairs as not materialized (
         pool.text_sha256,
         items.item_id,
         items.gold_answers is not null as has_gold_answers,
+        items.gold_sha256,
         pool.text_sha256 is not null and items.text is not null as is_gradable
     from pool
     inner join items using (collection, query_id)
@@ -62,7 +63,8 @@ select
     has_gold_answers,
     is_gradable,
     null as answers_from,
-    null as answer
+    null as answer,
+    gold_sha256
 from pairs
 union all
 select
@@ -76,6 +78,7 @@ select
     pairs.has_gold_answers,
     pairs.is_gradable,
     answers.answers_from,
-    answers.answer
+    answers.answer,
+    pairs.gold_sha256
 from pairs
 inner join answers using (collection, query_id, passage_id, item_id)

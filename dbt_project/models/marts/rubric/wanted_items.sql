@@ -17,7 +17,8 @@ select
     query_id,
     item_id,
     item_text as text,
-    gold_answers
+    gold_answers,
+    gold_sha256
 from items
 union all
 -- direct judges read the passage as a whole
@@ -28,5 +29,6 @@ select
     query_id,
     '' as item_id,
     '' as text,
-    null as gold_answers
+    null as gold_answers,
+    null as gold_sha256
 from queries

@@ -95,7 +95,10 @@ explained_gaps as (
         ) filter (where item_grades.grade is not null) as best_item
     from gaps
     left join grader_items using (collection, grader, rubric_version, query_id)
-    left join item_grades using (collection, query_id, passage_id, grader_id, item_id)
+    left join item_grades
+        on
+            {{ is_of_item('item_grades', 'grader_items') }}
+            and gaps.passage_id = item_grades.passage_id
     group by all
 )
 

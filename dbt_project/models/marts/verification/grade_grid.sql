@@ -26,6 +26,7 @@ graded_passages as (
         round(avg(item_grades.grade), 10) as mean_grade
     from item_grades
     inner join grader_items using (collection, grader_id, query_id, item_id)
+    where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
     group by all
 )
 
@@ -43,8 +44,11 @@ select
     coalesce(nullif(item_grades.answer, ''), extracted_answers.answer) as answer
 from graded_passages
 inner join grader_items using (collection, grader_id, rubric_version, query_id)
-left join item_grades using (collection, grader_id, query_id, passage_id, item_id)
 left join extracted_answers using (collection, query_id, passage_id, item_id)
+left join item_grades
+    on
+        {{ is_of_item('item_grades', 'grader_items') }}
+        and graded_passages.passage_id = item_grades.passage_id
 order by
     grader_items.collection asc,
     grader_items.grader asc,

@@ -39,6 +39,7 @@ best_grades as (
         item_grades.grader_id,
         item_grades.query_id,
         item_grades.item_id,
+        item_grades.gold_sha256,
         max(item_grades.grade) as best_grade,
         count(*) as n_graded,
         count(gradable_passages.passage_id) as n_graded_of_pool
@@ -62,7 +63,9 @@ from best_grades
 left join pool_sizes using (collection, query_id)
 inner join grader_items using (collection, grader_id, query_id, item_id)
 inner join levels on best_grades.best_grade < levels.level
-where best_grades.n_graded_of_pool = coalesce(pool_sizes.n_passages, 0)
+where
+    best_grades.n_graded_of_pool = coalesce(pool_sizes.n_passages, 0)
+    and best_grades.gold_sha256 is not distinct from grader_items.gold_sha256
 order by
     best_grades.best_grade asc,
     best_grades.n_graded desc,

@@ -31,6 +31,7 @@ judged_grades as (
         judgments.assessor,
         item_grades.query_id,
         item_grades.item_id,
+        item_grades.gold_sha256,
         item_grades.grade,
         count(*) filter (where judgments.relevance < collections.min_relevant) as n_non_relevant,
         count(*) filter (where judgments.relevance >= collections.min_relevant) as n_relevant
@@ -48,6 +49,7 @@ hits as (
         judged_grades.assessor,
         judged_grades.query_id,
         judged_grades.item_id,
+        judged_grades.gold_sha256,
         coalesce(
             sum(judged_grades.n_non_relevant) filter (where judged_grades.grade >= levels.level), 0
         ) as n_hits,
@@ -77,7 +79,9 @@ select
     cast(hits.n_relevant as bigint) as n_relevant
 from hits
 inner join grader_items using (collection, grader_id, query_id, item_id)
-where hits.n_hits > 0
+where
+    hits.n_hits > 0
+    and hits.gold_sha256 is not distinct from grader_items.gold_sha256
 order by
     rate desc,
     n_hits desc,

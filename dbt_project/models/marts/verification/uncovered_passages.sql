@@ -65,6 +65,7 @@ graded_passages as (
     from relevant_judgments
     inner join item_grades using (collection, query_id, passage_id)
     inner join grader_items using (collection, grader_id, query_id, item_id)
+    where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
     group by all
 )
 

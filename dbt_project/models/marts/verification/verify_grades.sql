@@ -48,7 +48,13 @@ select
     item_grades.passage_id,
     passages.passage_text as text,
     cast(item_grades.grade as integer) as grade,
-    coalesce(nullif(item_grades.answer, ''), extracted_answers.answer) as answer,
+    -- what was compared with gold answers is the grader's own, or nothing
+    case
+        when grader_items.gold_answers is null
+            then coalesce(nullif(item_grades.answer, ''), extracted_answers.answer)
+        else nullif(item_grades.answer, '')
+    end as answer,
+    grader_items.gold_answers,
     judgments.assessor,
     judgments.relevance as judgment,
     coalesce(grade_reviews.n_reviews, 0) as n_reviews,
@@ -61,6 +67,7 @@ left join extracted_answers using (collection, query_id, passage_id, item_id)
 left join judgments using (collection, query_id, passage_id)
 left join passages using (collection, passage_id)
 left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id)
+where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
 order by
     item_grades.collection asc,
     item_grades.grader asc,
