@@ -2,12 +2,14 @@
 with
 
 shares as (
-    select try_cast(least_labelled as double) as least_labelled
+    select
+        cast(least_labelled as varchar) as cell,
+        try_cast(least_labelled as double) as least_labelled
     from {{ file_rows() }}
 )
 
 select
-    'least_labelled' as bad_row,
+    coalesce(string_agg(cell, ', '), '(empty)') as bad_row,
     'one row is needed, a share from 0 to 1' as problem
 from shares
 having
