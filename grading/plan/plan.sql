@@ -82,8 +82,8 @@ select
     plan_passages.passage_no,
     plan_items.item_no,
     grades.status = 'failed' as is_failed,
-    grades.gold_sha256 is not distinct from plan_items.gold_sha256 as is_in_force,
-    grades.response
+    (grades.gold_sha256 is not distinct from plan_items.gold_sha256) as is_in_force,
+    case when grades.gold_sha256 != plan_items.gold_sha256 then grades.response end as reply
 from lake.raw.grades
 inner join plan_passages
     on
@@ -98,7 +98,7 @@ where
     grades.collection = getvariable('collection')
     and grades.grader_id = getvariable('grader_id');
 
-create or replace temp table plan_graded as
+create or replace temp view plan_graded as
 select
     passage_no,
     item_no,
@@ -112,7 +112,7 @@ create or replace temp table plan_replies as
 select
     passage_no,
     item_no,
-    min(response) as reply
+    min(reply) as reply
 from plan_grades
 where
     not is_in_force
@@ -321,7 +321,11 @@ led as (
     where may_repeat
     window prompt as (
         partition by
-            wording_no, text_no, answer, reply, case when getvariable('asks_query') then query_no end
+            wording_no,
+            text_no,
+            answer,
+            reply,
+            case when getvariable('asks_query') then query_no end
     )
 ),
 

@@ -85,7 +85,7 @@ _DECK = """
             case when not reviews.is_agreed then reviews.reviewed_grade end as own_grade,
             reviews.note
         from ordered
-        left join reviews using (collection, grader_id, query_id, passage_id, item_id)
+        left join reviews using (collection, grader_id, query_id, passage_id, item_id, grade)
         where $sample is null or ordered.position <= $sample
     ),
 
@@ -99,7 +99,10 @@ _DECK = """
             queries.text as query,
             drawn.item,
             drawn.grade,
-            coalesce(nullif(drawn.answer, ''), answers.answer) as answer,
+            coalesce(
+                nullif(drawn.answer, ''),
+                case when drawn.gold_sha256 is null then answers.answer end
+            ) as answer,
             drawn.verdict,
             drawn.own_grade,
             drawn.note,

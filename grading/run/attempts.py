@@ -28,20 +28,17 @@ def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Res
     whose reply is known."""
     if grader.prompt.target == "verify":
         return _verify(grader, score, chunk)
-    responses = [
-        None
-        if reply is None
-        else Response(reply, prompt_tokens=0, cached_tokens=0, completion_tokens=0)
-        for reply in chunk.replies
-    ]
-    asked = [n for n, response in enumerate(responses) if response is None]
-    prompts = chunk.prompts
-    rendered = [grader.prompt.render(prompts[n]) for n in asked]
-    for n, response in zip(asked, score_with_retries(score, rendered), strict=True):
-        responses[n] = response
+    responses = {
+        n: Response(reply, prompt_tokens=0, cached_tokens=0, completion_tokens=0)
+        for n, reply in enumerate(chunk.replies)
+        if reply is not None
+    }
+    asked = {n: values for n, values in enumerate(chunk.prompts) if n not in responses}
+    answered = score_with_retries(score, [grader.prompt.render(v) for v in asked.values()])
+    responses |= dict(zip(asked, answered, strict=True))
     return [
-        (_read(grader, response, gold), response)
-        for response, gold in zip(responses, chunk.gold_answers, strict=True)
+        (_read(grader, responses[n], gold), responses[n])
+        for n, gold in enumerate(chunk.gold_answers)
     ]
 
 

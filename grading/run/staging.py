@@ -124,6 +124,7 @@ class Committer:
                         and coalesce(known.passage_sha256, other.text_sha256) = other.text_sha256
                         and coalesce(known.query_sha256, other.query_sha256)
                         is not distinct from other.query_sha256
+                        and known.gold_sha256 is not distinct from other_item.gold_sha256
                 where
                     known.grader_id = getvariable('grader_id')
                     and known.collection = getvariable('collection')

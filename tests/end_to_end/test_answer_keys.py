@@ -246,18 +246,17 @@ def test_coverage_is_the_share_of_items_with_a_right_answer(rows, version):
 def test_systems_are_ranked_by_its_labels(rows):
     found = rows(
         "select system, score, rank from leaderboard "
-        "where label_set = 'exam/v1/best' and level = 1 and measure = 'P@10' order by rank"
+        "where label_set = 'exam/v1/best' and level = 1 and measure = 'RR' order by rank"
     )
     relevant = {pair for pair, by_item in grades(VERSIONS[1]).items() if max(by_item.values())}
-    precision = {
-        system: sum(
-            (query, passage) in relevant for query, top in ranked.items() for passage in top
-        )
-        / 5
-        / 2
-        for system, ranked in RUNS.items()
-    }
-    assert {system: score for system, score, _ in found} == pytest.approx(precision)
+    expected = {}
+    for system, ranked in RUNS.items():
+        first = [
+            min(rank for rank, passage in enumerate(top, 1) if (query, passage) in relevant)
+            for query, top in ranked.items()
+        ]
+        expected[system] = sum(1 / rank for rank in first) / len(first)
+    assert {system: score for system, score, _ in found} == pytest.approx(expected)
     assert [rank for *_, rank in found] == [1, 2]
 
 

@@ -115,7 +115,7 @@ def test_an_id_that_two_queries_have_is_edited_in_one_of_them_or_in_both(edited)
 def test_rows_that_say_two_things_are_refused(edited):
     wrong = [
         (edit("1.6", "drop", item_id="X1"), "must be a whole number"),
-        (edit(1, "reweight", item_id="X1", weight=2, gold_answer="Etna"), "belong to reword"),
+        (edit(1, "reweight", item_id="X1", weight=2, gold_answer="Etna"), "belongs to reword"),
         (edit(1, "drop", item_id="X1", query_id="hash-colisions"), "has no query"),
     ]
     write_edits(edited, *(row for row, _ in wrong))

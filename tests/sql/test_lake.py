@@ -1,5 +1,6 @@
 """The lake: made, migrated, written in whole transactions, opened again."""
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -288,6 +289,39 @@ def test_a_lake_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_has(
             (1, None, None)
         ]
         assert applied(lake) == migrations()[-1][0]
+
+
+def test_grades_of_before_are_of_the_gold_answers_that_their_items_have(monkeypatch, tmp_path):
+    """Raw schema 11 did not note them. Grader `key` compares with them, `asks` does not."""
+    from gradelake.sql.lake import migrate
+
+    old = Project.read(write_config(tmp_path / "old"))
+    with monkeypatch.context() as patch:
+        every = migrate.migrations()
+        patch.setattr(migrate, "migrations", lambda: every[:11])
+        with Lake.create(old) as lake, lake.transaction("made then") as transaction:
+            key = graders("key").with_columns(target=pl.lit("extract"), parser=pl.lit("answer_key"))
+            transaction.insert("graders", pl.concat([key, graders("asks")]))
+            transaction.run(
+                "insert into {lake}.raw.rubric_items by name select 'c' as collection, "
+                "bank, 'q' as query_id, '' as facet_id, 'i' as item_id, 'question' as kind, "
+                "'Who?' as text, gold_answers, 1 as weight, 'imported' as origin, "
+                "now()::timestamp as created_at "
+                "from (values ('b', ['Zoe', 'Ann']), ('c', ['Bob']), ('a', null)) "
+                "as banks (bank, gold_answers)"
+            )
+            transaction.run(
+                "insert into {lake}.raw.grades by name select unnest(['key', 'asks']) "
+                "as grader_id, 'c' as collection, 'q' as query_id, 'p' as passage_id, "
+                "'i' as item_id, 1 as grade, 'ok' as status, 'b' as batch_id, "
+                "now()::timestamp as graded_at"
+            )
+    with Lake.writer(old) as lake:
+        of_the_first_bank = hashlib.sha256(b'["Ann","Zoe"]').hexdigest()
+        assert lake.rows("select grader_id, gold_sha256 from lake.raw.grades order by all") == [
+            ("asks", None),
+            ("key", of_the_first_bank),
+        ]
 
 
 def test_a_grader_s_settings_are_called_so_and_earlier_releases_stay_readable(

@@ -37,7 +37,12 @@ select
     -- what of a rubric it grades. That an answer was extracted is no grade; that it is the right
     -- one is, so verifiers and answer keys grade, and only items with gold answers
     case
-        when target in ('question', 'nugget', 'verify') or parser = 'answer_key' then asks_about
+        when
+            target in ('question', 'nugget', 'verify')
+            or parser = 'answer_key'
+            -- published grades of the RUBRIC workbench's answer keys, whatever the keys were
+            or (target = 'extract' and parser = 'published' and contains(prompt, 'WithAnswerKey'))
+            then asks_about
     end as kind,
     target = 'verify' or parser = 'answer_key' as needs_gold_answers,
     answers_from,

@@ -259,7 +259,9 @@ checked as (
                 then
                     'the item is edited twice in this version (see row '
                     || repeated.first_row || ')'
-            when edits.action in ('drop', 'reword', 'reweight', 'reanswer') and not named.was_in_force
+            when
+                edits.action in ('drop', 'reword', 'reweight', 'reanswer')
+                and not named.was_in_force
                 then 'the item was dropped or reworded before: restore it first'
             when edits.action = 'restore' and named.was_in_force
                 then 'the item is in force: there is nothing to restore'

@@ -14,6 +14,7 @@ select
     coalesce(verify_grades.item_text, verify_grades.item_id) as item,
     verify_grades.grade,
     verify_grades.answer,
+    array_to_string(verify_grades.gold_answers, ' | ') as gold_answers,
     verify_grades.assessor,
     verify_grades.judgment,
     verify_grades.n_reviews,

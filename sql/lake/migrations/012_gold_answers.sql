@@ -21,7 +21,9 @@ where
     and grades.query_id = items.query_id
     and grades.item_id = items.item_id
     and grades.grader_id in (
-        select grader_id from raw.graders where target = 'verify' or parser = 'answer_key'
+        select graders.grader_id
+        from raw.graders
+        where graders.target = 'verify' or graders.parser = 'answer_key'
     );
 
 -- The views that grading is planned from get a column; the next plan makes them anew.

@@ -153,6 +153,22 @@ def test_a_changed_text_and_weight_are_one_rewording():
     assert edits(text) == [("reword", LIGHT.text, {"text": "What scatters?", "weight": 3.0})]
 
 
+def test_changed_gold_answers_are_a_reanswering():
+    assert edits(changed("air|molecules]", "gas|dust]")) == [
+        ("reanswer", LIGHT.text, {"gold_answers": ("gas", "dust")})
+    ]
+    text = changed(
+        "2    question  What scatters light? [answers: air",
+        "3 question  What scatters light? [answers: gas",
+    )
+    assert edits(text) == [
+        ("reanswer", LIGHT.text, {"gold_answers": ("gas", "molecules"), "weight": 3.0})
+    ]
+    assert edits(changed("Why is the sky blue?", "Why is the sky blue? [answers: air]")) == [
+        ("reanswer", SKY.text, {"gold_answers": ("air",)})
+    ]
+
+
 def test_gold_answers_change_with_the_text():
     text = changed("What scatters light? [answers: air|molecules]", "What scatters? [answers: gas]")
     assert edits(text) == [
@@ -231,7 +247,7 @@ def test_an_item_whose_text_nobody_knows_can_be_reweighted_dropped_or_given_a_te
         ("  2    question", "  -2    question", "weight -2 is negative"),
         ("  2    question", "  two    question", "weight 'two' is not a number"),
         ("  2    question", "  2    nugget", "the kind of an item cannot change"),
-        ("|molecules]", "]", "gold answers change only together with the text"),
+        (" [answers: air|molecules]", "", "an item keeps some gold answers"),
         ("light? [answers: air|molecules]", "it?", "a new wording keeps the gold answers"),
         ("Why is the sky blue?", "Why is it\nblue?", "there is no item 'blue?' here"),
         ("# no longer in force:", "no longer in force:", "there is no item 'no' here"),

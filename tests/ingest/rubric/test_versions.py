@@ -156,7 +156,7 @@ def test_an_older_sheet_can_be_used_where_nobody_edited_the_same_items(copied, e
 def test_a_file_with_a_wrong_row_is_refused_by_the_build_before_anything_opens(copied):
     copied.write("seeds/rubric_edits.csv", copied.edits.read_text().replace(",drop,", ",dorp,", 1))
     error = copied.rubric("show", "q1", code=2).error
-    assert "action must be drop, reword, add, reweight or restore, and is 'dorp'" in error
+    assert "action must be drop, reword, add, reweight, reanswer or restore, and is 'dorp'" in error
 
 
 def test_texts_come_back_from_the_lake_as_they_were_written(copied):

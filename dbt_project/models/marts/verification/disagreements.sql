@@ -89,7 +89,8 @@ explained_gaps as (
             struct_pack(
                 id := grader_items.item_id,
                 text := grader_items.item_text,
-                answer := nullif(item_grades.answer, '')
+                answer := nullif(item_grades.answer, ''),
+                has_gold_answers := grader_items.gold_answers is not null
             ),
             (item_grades.grade, grader_items.item_id)
         ) filter (where item_grades.grade is not null) as best_item
@@ -115,7 +116,11 @@ select
     explained_gaps.gap,
     explained_gaps.best_item.id as best_item_id,
     explained_gaps.best_item.text as best_item_text,
-    coalesce(explained_gaps.best_item.answer, extracted_answers.answer) as best_answer,
+    -- what was compared with gold answers is the grader's own, or nothing
+    case
+        when explained_gaps.best_item.has_gold_answers then explained_gaps.best_item.answer
+        else coalesce(explained_gaps.best_item.answer, extracted_answers.answer)
+    end as best_answer,
     passages.passage_text as text
 from explained_gaps
 left join passages using (collection, passage_id)

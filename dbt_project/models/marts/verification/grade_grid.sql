@@ -41,7 +41,12 @@ select
     grader_items.item_id,
     grader_items.item_text,
     cast(item_grades.grade as integer) as grade,
-    coalesce(nullif(item_grades.answer, ''), extracted_answers.answer) as answer
+    -- what was compared with gold answers is the grader's own, or nothing
+    case
+        when grader_items.gold_answers is null
+            then coalesce(nullif(item_grades.answer, ''), extracted_answers.answer)
+        else nullif(item_grades.answer, '')
+    end as answer
 from graded_passages
 inner join grader_items using (collection, grader_id, rubric_version, query_id)
 left join extracted_answers using (collection, query_id, passage_id, item_id)

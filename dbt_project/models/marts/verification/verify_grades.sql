@@ -30,6 +30,7 @@ grade_reviews as (
         query_id,
         item_id,
         passage_id,
+        grade,
         count(*) as n_reviews,
         count(*) filter (where is_agreed) as n_agreed,
         quantile_disc(reviewed_grade, 0.5) as reviewed_grade,
@@ -66,7 +67,7 @@ inner join grader_items using (collection, grader_id, query_id, item_id)
 left join extracted_answers using (collection, query_id, passage_id, item_id)
 left join judgments using (collection, query_id, passage_id)
 left join passages using (collection, passage_id)
-left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id)
+left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id, grade)
 where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
 order by
     item_grades.collection asc,
