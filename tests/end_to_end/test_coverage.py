@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import statistics
+from dataclasses import replace
 from datetime import datetime
 
 import polars as pl
@@ -133,7 +134,7 @@ def insert_random_grades(transaction, rng, queries):
                     "collection": "random",
                     "bank": "questions",
                     "query_id": query,
-                    "facet_id": "",
+                    "facet_id": ("", "f", "g")[number % 3],
                     "item_id": item,
                     "kind": "question",
                     "text": f"Question {item}?",
@@ -215,6 +216,31 @@ def test_every_cell_of_coverage_equals_plain_python(graded):
         assert len(rows) == len(theirs)
         assert len({values[0] for values in theirs.values()}) > 4, "hardly anything to compare"
         assert_same({row[:4]: row[4:] for row in rows}, theirs, 1e-9)
+
+
+def test_every_cell_of_a_facet_is_coverage_of_its_items(random_edited):
+    folder, grader, versions = random_edited
+    with Lake.published(Project.find(folder)) as lake:
+        facet_of = dict(lake.rows("select item_id, facet_id from lake.raw.rubric_items"))
+        for version, edits in versions.items():
+            whole = coverage_oracle.read(lake, grader, edits)
+            theirs = {}
+            for facet in ("f", "g"):
+                weights = {
+                    query: {item: n for item, n in of_query.items() if facet_of.get(item) == facet}
+                    for query, of_query in whole.weights.items()
+                }
+                weights = {query: of_query for query, of_query in weights.items() if of_query}
+                cells = coverage_oracle.coverage(replace(whole, weights=weights))
+                theirs |= {(*key, facet): values[:2] for key, values in cells.items()}
+            rows = lake.rows(
+                "select tau, k, system, query_id, facet_id, cover, cover_weighted "
+                "from lake.marts.facet_coverage where rubric_version = ?",
+                version,
+            )
+            assert len(rows) == len(theirs)
+            assert len({values[0] for values in theirs.values()}) > 3, "hardly anything to compare"
+            assert_same({row[:5]: row[5:] for row in rows}, theirs, 1e-9)
 
 
 def test_edited_weights_and_items_show_in_the_forms_they_concern(graded):

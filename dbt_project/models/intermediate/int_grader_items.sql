@@ -39,7 +39,8 @@ select
     items.query_id,
     items.item_id,
     items.item_text,
-    items.weight
+    items.weight,
+    items.facet_ids
 from items
 inner join graders using (kind)
 semi join graders_at_work using (collection, grader_id)
