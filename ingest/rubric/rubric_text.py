@@ -112,6 +112,7 @@ def edits_as_objects(edits: Sequence[Edit]) -> list[dict]:
             "old_text": edit.item and edit.item.text,
             "text": edit.text or None,
             "weight": edit.weight,
+            "facet_id": edit.facet_id or (edit.item.facet_id if edit.item else ""),
         }
         for edit in edits
     ]
