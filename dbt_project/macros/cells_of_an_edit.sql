@@ -22,5 +22,6 @@
     ], []) as gold_answers,
     try_cast(weight as double) as weight,
     editor,
-    reason
+    reason,
+    nullif({{ stripped('facet_id') }}, '') as facet_id
 {%- endmacro %}

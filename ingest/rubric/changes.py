@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.ingest.rubric.items import RubricItem, Section, tail_of, tail_of_text
-from gradelake.ingest.rubric.line import Fields, read_fields, take_token
+from gradelake.ingest.rubric.line import Fields, read_fields, take_facet, take_token
 from gradelake.ingest.rubric.sheet import HINT, Part, Sheet
 from gradelake.sql.common.problems import Problems
 
@@ -23,6 +23,7 @@ class Edit:
     text: str = ""
     gold_answers: tuple[str, ...] = ()
     weight: float | None = None
+    facet_id: str = ""  # of an added item
 
 
 def compare(sheet: Sheet, shown: str, section_of: Callable[[Part], Section | None]) -> list[Edit]:
@@ -88,10 +89,14 @@ class _Comparison:
     def _edit(self, line_number: int, line: str) -> Edit | None:
         """The edit that a line stands for, if any. Raises `ValueError` for a wrong line."""
         if line.startswith("+"):
-            fields = read_fields(line[1:], weight_may_miss=True)
+            facet_id, rest = take_facet(line[1:])
+            if facet_id and facet_id not in self.section.facets:
+                known = ", ".join(self.section.facets) or "it has none"
+                raise ValueError(f"the query has no facet {facet_id!r} (known: {known})")
+            fields = read_fields(rest, weight_may_miss=True)
             if not fields.text:
                 raise ValueError("the new item has no text")
-            return self._make("add", None, line_number, **fields._asdict())
+            return self._make("add", None, line_number, facet_id=facet_id, **fields._asdict())
         token, rest = take_token(line)
         item = self.by_token.get(token)
         if item is None:

@@ -29,6 +29,7 @@ COLUMNS = (
     "weight",
     "editor",
     "reason",
+    seeds.OPTIONAL,
 )
 
 
@@ -68,9 +69,10 @@ def read(project: Project) -> list[Row]:
         shown, f"The first line is {','.join(COLUMNS)}, and each edit has as many cells."
     )
     table = Table(files.read(path, shown), shown, COLUMNS, delimiter=",")
-    if tuple(table.names) != COLUMNS:
+    if tuple(table.names) not in (COLUMNS, COLUMNS[:-1]):
         raise reject(shown, 1, "the first line is not the header", problems.hint)
-    rows = [Row(line, cells) for line, cells in table.rows(problems.add)]
+    none = {seeds.OPTIONAL: ""}
+    rows = [Row(line, none | cells) for line, cells in table.rows(problems.add)]
     problems.raise_if_any()
     return rows
 
@@ -90,12 +92,19 @@ def locked(project: Project) -> Iterator[None]:
 
 
 def appended(project: Project, rows: Sequence[dict[str, str]]) -> bytes:
-    """What the file holds, and these rows at its end."""
+    """What the file holds, and these rows at its end. Where the file lacks the optional column and
+    a row needs it, the file is written anew with it."""
     content = _source(project).read_bytes()
-    end = b"\r\n" if content.split(b"\n", 1)[0].endswith(b"\r") else b"\n"
+    first = content.split(b"\n", 1)[0]
+    end = b"\r\n" if first.endswith(b"\r") else b"\n"
+    columns = COLUMNS[: first.count(b",") + 1]
+    if columns != COLUMNS and any(row[seeds.OPTIONAL] for row in rows):
+        columns = COLUMNS
+        old = [[each[column] for column in COLUMNS] for each in read(project)]
+        content = written([[*COLUMNS], *old], end.decode()).encode()
     if not content.endswith((b"\n", b"\r")):
         content += end
-    added = written([[row[column] for column in COLUMNS] for row in rows], end.decode())
+    added = written([[row[column] for column in columns] for row in rows], end.decode())
     return content + added.encode()
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gradelake.sql.common.rubric_items import item_id_of
 
@@ -43,6 +43,7 @@ class Section:
     bank: str
     in_force: tuple[RubricItem, ...]
     dropped: tuple[RubricItem, ...]
+    facets: dict[str, str] = field(default_factory=dict)  # of the query: id -> text
 
     def short_ids(self) -> dict[str, str]:
         """item id -> short id, of all items of the section."""

@@ -14,6 +14,7 @@ from gradelake.ingest.banks.bank_items import KINDS
 from gradelake.ingest.csv_tables import join_answers, split_answers
 from gradelake.ingest.rubric.items import cleaned, number
 
+FACET = "@facet"  # before the id of a facet; no token is written so without quotes
 _ANSWERS = " [answers: "
 _JOINERS = "\u200c\u200d"  # invisible, but part of how words and emoji are written
 _QUOTE_HINT = 'a text that begins with a double quote is written like "\\"Yes\\" or no?"'
@@ -47,6 +48,13 @@ def take_token(line: str) -> tuple[str, str]:
         return _take_quoted(line)
     word, *rest = re.split(r"\s+", line, maxsplit=1)
     return word, rest[0] if rest else ""
+
+
+def take_facet(line: str) -> tuple[str, str]:
+    """(facet id, what follows it) of a new item that begins `@facet ID`; '' where it does not.
+    Raises `ValueError` as `take_token` does."""
+    word, rest = take_token(line)
+    return take_token(rest) if word == FACET else ("", line)
 
 
 def write_text(text: str) -> str:

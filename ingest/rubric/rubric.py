@@ -16,6 +16,18 @@ STATES = """
     where collection = ?
     order by rubric_version, query_id, bank, kind desc, facet_id, item_text, item_id
 """
+# those of topics, and those that banks alone name
+FACETS = """
+    select query_id, facet_id, max(text) as text
+    from (
+        select query_id, facet_id, text from lake.raw.facets where collection = ?
+        union all
+        select query_id, facet_id, '' from lake.raw.rubric_items
+        where collection = ? and facet_id <> ''
+    )
+    group by all
+    order by all
+"""
 REMOVALS = """
     select rubric_version, bank, item_id, action, coalesce(editor, ''), coalesce(reason, '')
     from rubric_edits
@@ -55,6 +67,9 @@ class Rubric:
                     f"{collection} has no query {query_id!r}",
                     did_you_mean(query_id, self.query_texts),
                 )
+        self.facets: dict[str, dict[str, str]] = {}  # query -> facet id -> text
+        for query_id, facet_id, text in lake.rows(FACETS, collection, collection):
+            self.facets.setdefault(query_id, {})[facet_id] = text
         states = lake.rows(STATES, collection)
         if not states:
             raise BadInput(
@@ -114,6 +129,7 @@ class Rubric:
             bank,
             tuple(reversed(in_force.values())),
             tuple(reversed([item for key, item in dropped.items() if key not in in_force])),
+            self.facets.get(query_id, {}),
         )
 
     def sections(self, version: int, query_id: str, bank: str | None = None) -> list[Section]:

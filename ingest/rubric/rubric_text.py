@@ -117,6 +117,7 @@ def edits_as_objects(edits: Sequence[Edit]) -> list[dict]:
             "text": edit.text or None,
             "weight": edit.weight,
             "gold_answers": list(edit.gold_answers) or None,
+            "facet_id": edit.facet_id or (edit.item.facet_id if edit.item else ""),
         }
         for edit in edits
     ]

@@ -170,6 +170,7 @@ class Session:
             "weight": "" if edit.weight is None else number(edit.weight),
             "editor": author(),
             "reason": reason,
+            "facet_id": edit.facet_id,
         }
 
 

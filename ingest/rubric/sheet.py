@@ -24,6 +24,7 @@ _HELP = """\
 #   remove the line     the item is dropped
 #   add a line          + question What is asked?       (weight 1)
 #                       + 2 nugget What a good passage says. [answers: yes]
+#                       + @facet ID question What is asked of it?   (of a facet)
 #   take a # away       the dropped item on that line is restored
 #
 # Ids stay as they are, the order means nothing, lines that begin with # are not read. A text with
@@ -70,6 +71,8 @@ def write(
     for section in sections:
         heading = f"@query {write_token(section.query_id)} @bank {write_token(section.bank)}"
         lines += ["", f"# {_one_line(query_texts.get(section.query_id, ''))}".rstrip()]
+        for facet_id, text in section.facets.items():
+            lines += [f"# facet {write_token(facet_id)}: {_one_line(text)}".rstrip(": ")]
         lines += [f"{heading} @base {section.fingerprint()}"]
         lines += _items(section)
     return "\n".join(lines) + "\n"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
+OPTIONAL = "facet_id"  # the last column of rubric edits: files of before have none
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
@@ -33,7 +34,8 @@ def gather(project: Project, folder: Path | None = None, instead: Iterable[Path]
     """Put the seeds that hold for a project into one folder, and return it.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (or `EDITS_INSTEAD`) that of both. `folder`: another one than the lake's.
+    of `instead` (or `EDITS_INSTEAD`) that of both. One of edits may be without `OPTIONAL`.
+    `folder`: another one than the lake's.
 
     Raises `BadInput` for a file that no seed is called, and `Rejected` for rows that do not fit the
     header.
@@ -89,8 +91,8 @@ def edits_are_in(lake: "Lake", gathered: Path) -> bool:
             file=str(file),
             columns=columns,
         )
-    except duckdb.CatalogException:
-        return False  # no build yet
+    except (duckdb.CatalogException, duckdb.BinderException):
+        return False  # no build yet, or one of before there was a column
 
 
 def edits_of(lake: "Lake") -> bytes:
@@ -100,7 +102,7 @@ def edits_of(lake: "Lake") -> bytes:
         rows = lake.rows("from lake.intermediate.rubric_edits")
     except duckdb.CatalogException:
         rows = []
-    return _as_text([header, *([cell or "" for cell in row] for row in rows)])
+    return _as_text([header, *(_filled([cell or "" for cell in row], header) for row in rows)])
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -139,21 +141,24 @@ def _checked(file: Path, header: list[str]) -> bytes:
     numbers = _whole_numbers()[file.name]
     reader = csv.reader(io.StringIO(files.read(file, shown).decode(), newline=""), strict=True)
     rows: list[list[str]] = []
+    n_columns = len(header)
     try:
         for cells in reader:
+            if not rows and cells == header[:-1] and header[-1] == OPTIONAL:
+                n_columns, cells = len(cells), header
             if not rows and cells != header:
                 problems.add(1, f"the first line must be {','.join(header)}")
                 break
-            if cells and len(cells) != len(header):
+            if rows and cells and len(cells) != n_columns:
                 problems.add(
                     reader.line_num,
-                    f"{len(cells)} cells instead of {len(header)} (a text with a comma needs "
+                    f"{len(cells)} cells instead of {n_columns} (a text with a comma needs "
                     "double quotes)",
                 )
             elif cells:
                 if rows:
                     _check_numbers(cells, header, numbers, reader.line_num, problems)
-                rows.append(cells)
+                rows.append(_filled(cells, header))
     except csv.Error as error:
         problems.add(reader.line_num, f"quotes that do not match ({error})")
     problems.raise_if_any()
@@ -164,8 +169,13 @@ def _as_text(rows: Iterable[list[str]]) -> bytes:
     return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
 
 
+def _filled(cells: list[str], header: list[str]) -> list[str]:
+    """A row that may lack the optional column."""
+    return cells + [""] * (len(header) - len(cells))
+
+
 def _check_numbers(cells, header, numbers, line, problems) -> None:
-    for column, cell in zip(header, cells, strict=True):
+    for column, cell in zip(header, cells, strict=False):
         if column in numbers and not re.fullmatch(r"(-?[0-9]{1,9})?", cell.strip()):
             problems.add(line, f"{column} {cell!r} is not a whole number")
 

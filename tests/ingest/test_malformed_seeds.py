@@ -24,7 +24,8 @@ SEEDS = {
     "ensembles": b"ensemble,rule,grader\nboth,median,one\nboth,median,two\n",
     "rubric_edits": (
         b"rubric_version,collection,bank,item_id,action,query_id,kind,text,gold_answer,weight,"
-        b'editor,reason\n1,c,b,,add,q1,question,"What, then?",a|b,2,me,why\n2,c,b,i,drop,,,,,,,\n'
+        b'editor,reason,facet_id\n1,c,b,,add,q1,question,"What, then?",a|b,2,me,why,f\n'
+        b"2,c,b,i,drop,,,,,,,,\n"
     ),
 }
 

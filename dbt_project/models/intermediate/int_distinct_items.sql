@@ -16,7 +16,8 @@ items as (
         item_id,
         min(item_text) as item_text,
         first(gold_answers order by bank) filter (where len(gold_answers) > 0) as gold_answers,
-        max(weight) as weight
+        max(weight) as weight,
+        list_sort(list_distinct(list(nullif(facet_id, '')))) as facet_ids
     from rubric_items
     group by all
 )

@@ -41,7 +41,8 @@ select
     items.item_text,
     case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
     case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256,
-    items.weight
+    items.weight,
+    items.facet_ids
 from items
 inner join graders using (kind)
 semi join graders_at_work using (collection, grader_id)

@@ -58,7 +58,8 @@ items as (
         grader_items.query_id,
         grader_items.item_id,
         grader_items.gold_sha256,
-        grader_items.weight
+        grader_items.weight,
+        {{ each_scope('grader_items.facet_ids') }} as facet_id
     from variants
     inner join grader_items using (collection, grader_id, rubric_version, query_id)
 ),
@@ -70,6 +71,7 @@ item_ranks as (
         top_entries.system,
         levels.tau,
         items.item_id,
+        items.facet_id,
         items.weight,
         list(top_entries.rank order by top_entries.rank) as ranks
     from items
@@ -99,6 +101,7 @@ scores as (
         system,
         tau,
         k,
+        facet_id,
         count(*) as n_covered,
         sum(weight order by item_id) as covered_weight,
         sum(gain order by item_id) as gain
@@ -112,6 +115,7 @@ select
     stale_rankings.system,
     levels.tau,
     cutoffs.k,
+    scores.facet_id,
     coalesce(scores.n_covered, 0) as n_covered,
     coalesce(scores.covered_weight, 0) as covered_weight,
     coalesce(scores.gain, 0) as gain

@@ -95,7 +95,7 @@ states as (
                 edits.rubric_version,
                 edits.bank,
                 edits.query_id,
-                '' as facet_id,
+                coalesce(edits.facet_id, '') as facet_id,
                 edits.item_id,
                 edits.kind,
                 edits.item_text,

@@ -17,17 +17,28 @@ item_totals as (
 
 levels as (
     select * from {{ ref('evaluation_levels') }}
+),
+
+items as (
+    select
+        stale_rubrics.part,
+        {{ each_scope('grader_items.facet_ids') }} as facet_id,
+        grader_items.item_id,
+        grader_items.weight,
+        item_totals.best_grade
+    from stale_rubrics
+    inner join grader_items using (collection, grader_id, rubric_version, query_id)
+    left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
 )
 
 select
-    stale_rubrics.part,
+    items.part,
     levels.level as tau,
+    items.facet_id,
     count(*) as n_items,
-    sum(grader_items.weight order by grader_items.item_id) as total_weight,
-    count(item_totals.best_grade) as n_graded_items,
-    count(*) filter (where item_totals.best_grade >= levels.level) as n_coverable
-from stale_rubrics
-inner join grader_items using (collection, grader_id, rubric_version, query_id)
-left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
+    sum(items.weight order by items.item_id) as total_weight,
+    count(items.best_grade) as n_graded_items,
+    count(*) filter (where items.best_grade >= levels.level) as n_coverable
+from items
 cross join levels
 group by all

@@ -25,8 +25,10 @@ variants as (
         grader_items.grader,
         grader_items.rubric_version,
         grader_items.query_id,
-        {{ hash_of_rows('grader_items.item_id, grader_items.weight, item_totals.grades_hash') }}
-            as items_hash
+        {{ hash_of_rows(
+            'grader_items.item_id, grader_items.weight, grader_items.facet_ids, '
+            'item_totals.grades_hash'
+        ) }} as items_hash
     from grader_items
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
     group by all

@@ -21,7 +21,7 @@ edits as (
     select
         *,
         case
-            when action = 'add' then {{ item_id('query_id', "''", 'item_text') }}
+            when action = 'add' then {{ item_id('query_id', 'facet_id', 'item_text') }}
             else item_id
         end as edited_item_id
     from read_edits
@@ -29,6 +29,10 @@ edits as (
 
 ingested_items as (
     select * from {{ ref('int_ingested_items') }}
+),
+
+facets as (
+    select * from {{ ref('stg_facets') }}
 ),
 
 queries as (
@@ -47,6 +51,21 @@ banks as (
     from ingested_items
 ),
 
+-- those of topics, and those that banks alone name
+known_facets as (
+    select
+        collection,
+        query_id,
+        facet_id
+    from facets
+    union
+    select
+        collection,
+        query_id,
+        facet_id
+    from ingested_items
+),
+
 -- every item that ever was: ingested, added, or made by rewording one of these
 known_items as (
     select
@@ -61,7 +80,7 @@ known_items as (
         collection,
         bank,
         query_id,
-        '' as facet_id,
+        coalesce(facet_id, '') as facet_id,
         edited_item_id as item_id
     from edits
     where action = 'add'
@@ -99,7 +118,7 @@ edited_items as (
             and edits.bank = known_items.bank
             and edits.edited_item_id = known_items.item_id
             and known_items.query_id = coalesce(edits.query_id, known_items.query_id)
-            and (edits.action != 'add' or known_items.facet_id = '')
+            and (edits.action != 'add' or known_items.facet_id = coalesce(edits.facet_id, ''))
 ),
 
 made_items as (
@@ -248,6 +267,10 @@ checked as (
             when edits.action = 'add' and edits.query_id is null then 'an add needs a query_id'
             when edits.query_id is not null and queries.query_id is null
                 then edits.collection || ' has no query ''' || edits.query_id || ''''
+            when edits.facet_id is not null and edits.action != 'add'
+                then 'facet_id belongs to add, not to ' || edits.action
+            when edits.facet_id is not null and known_facets.facet_id is null
+                then 'query ' || edits.query_id || ' has no facet ''' || edits.facet_id || ''''
             when edits.action = 'add' and coalesce(edits.kind, '') not in ('question', 'nugget')
                 then 'kind must be question or nugget'
             when edits.action != 'add' and edits.item_id is null then 'it names no item'
@@ -280,6 +303,11 @@ checked as (
         on
             edits.collection = queries.collection
             and edits.query_id = queries.query_id
+    left join known_facets
+        on
+            edits.collection = known_facets.collection
+            and edits.query_id = known_facets.query_id
+            and edits.facet_id = known_facets.facet_id
     left join named on edits.row_number = named.row_number
     left join reworded on edits.row_number = reworded.row_number
     left join repeated on edits.row_number = repeated.row_number

@@ -14,7 +14,7 @@ select
     collection,
     bank,
     case
-        when action = 'add' then {{ item_id('query_id', "''", 'item_text') }}
+        when action = 'add' then {{ item_id('query_id', 'facet_id', 'item_text') }}
         else item_id
     end as item_id,
     action,
@@ -24,5 +24,6 @@ select
     gold_answers,
     weight,
     editor,
-    reason
+    reason,
+    facet_id
 from edits

@@ -4,6 +4,20 @@
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more answers an item
 -- :query_id = any              a query
+with
+
+item_facets as (
+    select
+        collection,
+        rubric_version,
+        query_id,
+        item_id,
+        string_agg(distinct facet_id, ', ' order by facet_id) as facet_id
+    from marts.rubric_items_effective
+    where facet_id != ''
+    group by all
+)
+
 select
     spurious_items.collection,
     spurious_items.grader,
@@ -11,6 +25,7 @@ select
     spurious_items.assessor,
     spurious_items.query_id,
     queries.text as query,
+    item_facets.facet_id,
     spurious_items.item_id,
     coalesce(spurious_items.item_text, spurious_items.item_id) as item,
     spurious_items.n_hits,
@@ -21,6 +36,7 @@ select
 from marts.spurious_items
 inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
+left join item_facets using (collection, rubric_version, query_id, item_id)
 where
     spurious_items.tau = cast($tau as integer)
     and ($collection is null or spurious_items.collection = $collection)

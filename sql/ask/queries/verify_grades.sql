@@ -5,12 +5,27 @@
 -- :query_id = any              a query
 -- :item_id = any               a rubric item: its id, or how its hash begins
 -- :tau = any                   only grades of tau or more
+with
+
+item_facets as (
+    select
+        collection,
+        rubric_version,
+        query_id,
+        item_id,
+        string_agg(distinct facet_id, ', ' order by facet_id) as facet_id
+    from marts.rubric_items_effective
+    where facet_id != ''
+    group by all
+)
+
 select
     verify_grades.collection,
     verify_grades.grader,
     verify_grades.rubric_version,
     verify_grades.query_id,
     queries.text as query,
+    item_facets.facet_id,
     coalesce(verify_grades.item_text, verify_grades.item_id) as item,
     verify_grades.grade,
     verify_grades.answer,
@@ -25,6 +40,7 @@ select
 from marts.verify_grades
 inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
+left join item_facets using (collection, rubric_version, query_id, item_id)
 where
     ($collection is null or verify_grades.collection = $collection)
     and ($grader is null or verify_grades.grader = $grader)

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from gradelake.ingest.csv_tables import split_answers
+from gradelake.ingest.csv_tables import split_answers, written
+from gradelake.ingest.rubric import edits_file
 from gradelake.sql.common.rubric_items import item_id_of
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY, line_of, without
 from tests.ingest.rubric.editing import edit, rows
@@ -68,6 +69,59 @@ def test_items_that_differ_only_in_their_facet_are_told_apart(tiny):
     other = item_id_of("q1", "f2", "Same words?")
     tiny.use(sheet.replace(line_of(sheet, other)[1], f"{other}  9  question  Same words?"))
     assert rows(tiny) == [("1", "facets", other, "reweight", "q1", "", "", "", "9")]
+
+
+def added(tiny) -> list[tuple]:
+    """(facet, item) of what was added, as a build has it."""
+    shown = json.loads(tiny.rubric("show", "q1", "--json").stdout)
+    (query,) = shown if isinstance(shown, list) else [shown]
+    return [
+        (item["facet_id"], item["item_id"])
+        for item in query["items"]
+        if item["in_this_version"] == "added"
+    ]
+
+
+def test_a_new_line_may_name_a_facet_and_a_file_without_the_column_gets_it(tiny):
+    of_before = edits_file.COLUMNS[:-1]
+    values = ("1", "tiny", "mine", "", "add", "q1", "nugget", 'Of "before",\nor so', "", "", "", "")
+    tiny.edits.parent.mkdir()
+    tiny.edits.write_text(written([of_before, values]))
+    assert added(tiny) == [("", item_id_of("q1", "", values[7]))]
+    sheet = tiny.sheet("q1")
+    assert "\n# facet f1\n# facet f2\n@query q1 @bank facets" in sheet
+    heading = line_of(sheet, "@bank facets")[1]
+    without_facet = sheet.replace(heading, f"{heading}\n+ question Plain?")
+    tiny.use(without_facet)
+    assert tiny.edits.read_text().startswith(written([of_before, values]))
+    sheet = tiny.sheet("q1")
+    heading = line_of(sheet, "@bank facets")[1]
+    tiny.use(sheet.replace(heading, f"{heading}\n+ @facet f2 3 question New?"))
+    (first, second, third) = csv.DictReader(tiny.edits.open(newline=""))
+    assert tuple(first.values()) == (*values, "")
+    assert (second["text"], second["facet_id"]) == ("Plain?", "")
+    assert (third["text"], third["weight"], third["facet_id"]) == ("New?", "3", "f2")
+    assert added(tiny) == [("f2", item_id_of("q1", "f2", "New?"))]
+
+
+def test_an_unknown_facet_is_refused_with_its_line_and_with_its_row(tiny):
+    sheet = tiny.sheet("q1")
+    heading = line_of(sheet, "@bank facets")[1]
+    error = tiny.use(sheet.replace(heading, f"{heading}\n+ @facet f3 question New?"), code=2).error
+    number = line_of(sheet, "@bank facets")[0] + 1
+    assert f"sheet.txt:{number}: the query has no facet 'f3' (known: f1, f2)" in error
+    tiny.edits.parent.mkdir()
+    for action, facet, wrong in (
+        ("add", "f3", "query q1 has no facet 'f3'"),
+        ("drop", "f1", "facet_id belongs to add, not to drop"),
+    ):
+        item = item_id_of("q1", "f1", "Same words?") if action == "drop" else ""
+        kind, text = ("", "") if item else ("question", "New?")
+        values = ("1", "tiny", "facets", item, action, "q1", kind, text, "", "", "", "", facet)
+        tiny.edits.write_text(written([edits_file.COLUMNS, values]))
+        error = tiny.rubric("show", "q1", code=2).error
+        assert "row 1" in error
+        assert wrong in error
 
 
 @pytest.mark.parametrize(

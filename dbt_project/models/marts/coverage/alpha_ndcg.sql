@@ -54,6 +54,7 @@ left join rubric_scores
         and systems.system = rubric_scores.system
         and levels.level = rubric_scores.tau
         and cutoffs.k = rubric_scores.k
+        and rubric_scores.facet_id is null
 left join ideal_gains
     on
         variants.variant = ideal_gains.part

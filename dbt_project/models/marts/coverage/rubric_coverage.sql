@@ -60,3 +60,5 @@ left join rubric_scores
         and systems.system = rubric_scores.system
         and totals.tau = rubric_scores.tau
         and cutoffs.k = rubric_scores.k
+        and rubric_scores.facet_id is null
+where totals.facet_id is null

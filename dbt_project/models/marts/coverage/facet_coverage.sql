@@ -1,0 +1,57 @@
+{{ config(materialized='view') }}
+
+-- Cover@k of each facet (subtopic) of a query by itself: rubric_coverage over the facet's items.
+with
+
+variants as (
+    select * from {{ ref('int_rubric_variants') }}
+),
+
+totals as (
+    select * from {{ ref('int_rubric_totals') }}
+),
+
+rubric_scores as (
+    select * from {{ ref('int_rubric_scores') }}
+),
+
+systems as (
+    select * from {{ ref('stg_systems') }}
+),
+
+grid as (
+    select * from {{ ref('int_measures') }}
+),
+
+cutoffs as (
+    select distinct cutoff as k
+    from grid
+    where family = 'Cover'
+)
+
+select
+    variants.collection,
+    variants.grader,
+    variants.rubric_version,
+    totals.tau,
+    cutoffs.k,
+    systems.system,
+    variants.query_id,
+    totals.facet_id,
+    totals.n_items,
+    coalesce(rubric_scores.n_covered, 0) as n_covered,
+    round(coalesce(rubric_scores.n_covered, 0) / totals.n_items, 10) as cover,
+    round(coalesce(rubric_scores.covered_weight, 0) / nullif(totals.total_weight, 0), 10)
+        as cover_weighted
+from variants
+inner join totals on variants.variant = totals.part
+inner join systems using (collection)
+cross join cutoffs
+left join rubric_scores
+    on
+        variants.variant = rubric_scores.variant
+        and systems.system = rubric_scores.system
+        and totals.tau = rubric_scores.tau
+        and cutoffs.k = rubric_scores.k
+        and totals.facet_id = rubric_scores.facet_id
+where totals.facet_id is not null

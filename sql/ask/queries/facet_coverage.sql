@@ -1,0 +1,36 @@
+-- Which facets (subtopics) of the queries do systems cover, and which does nobody?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :tau = 4                     a grade of tau or more covers an item
+-- :k = 20                      passages of each ranking that are looked at
+-- :query_id = any              a query
+select
+    coverage.collection,
+    coverage.grader,
+    coverage.rubric_version,
+    coverage.query_id,
+    coverage.facet_id,
+    coalesce(facets.text, coverage.facet_id) as facet,
+    coverage.n_items,
+    round(avg(coverage.cover), 4) as mean_cover,
+    round(max(coverage.cover), 4) as best_cover,
+    arg_max(coverage.system, (coverage.cover, coverage.system)) as best_system
+from marts.facet_coverage as coverage
+inner join marts.rubric_versions as versions using (collection, rubric_version)
+left join raw.facets as facets using (collection, query_id, facet_id)
+where
+    coverage.tau = cast($tau as integer)
+    and coverage.k = cast($k as integer)
+    and ($collection is null or coverage.collection = $collection)
+    and ($grader is null or coverage.grader = $grader)
+    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and ($query_id is null or coverage.query_id = $query_id)
+group by all
+order by
+    coverage.collection asc,
+    coverage.grader asc,
+    coverage.rubric_version asc,
+    mean_cover asc,
+    coverage.query_id asc,
+    coverage.facet_id asc
