@@ -106,9 +106,14 @@ def import_():
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--judge", required=True, help="Name of the judge that made the labels.")
+@click.option(
+    "--max-label",
+    type=click.IntRange(min=1),
+    help="Top of the judge's scale (default: its highest label).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def import_labels(project, collection, file, judge, as_json):
+def import_labels(project, collection, file, judge, max_label, as_json):
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
 
     \b
@@ -118,7 +123,9 @@ def import_labels(project, collection, file, judge, as_json):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.labels import import_labels as run_import
 
-        n_rows, snapshot, warnings = run_import(lake, collection, file, judge, sys.argv[1:])
+        n_rows, snapshot, warnings = run_import(
+            lake, collection, file, judge, sys.argv[1:], max_label
+        )
     done = {"judge": judge, "written": n_rows, "snapshot": snapshot, "warnings": warnings}
     what = f"judge {judge}: wrote {counted(n_rows, 'labels')} for {collection}"
     _tell(done, as_json, file, [what])

@@ -20,14 +20,15 @@ from gradelake.grading.distil.distil_store import (
     ExplanationCache,
     store,
 )
+from gradelake.grading.distil.rubric_file import check_rubric_name
 from gradelake.grading.generate.generation_worker import QueryBatch
 from gradelake.grading.generate.writers import Told, Writers, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
 from gradelake.grading.prompts.written_reply import FEATURES
-from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.common.project import Project, check_name
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.lake import Lake
 
@@ -58,9 +59,7 @@ class Outcome(Told):
 
 def draw(lake: Lake, request: DistilRequest) -> Sample:
     """Step 1. Raises `BadInput` for a request that cannot be met."""
-    check_name(request.name, "--name")
-    if "@" in request.name:
-        raise BadInput(f"--name: {request.name!r}: what follows an @ names a version")
+    check_rubric_name(request.name, "--name")
     check_queries(lake, request.collection, request.query_ids)
     return sample_pairs(
         lake,

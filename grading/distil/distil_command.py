@@ -1,7 +1,9 @@
 """`gradelake distil`: rubrics of labels from judged pairs, and what they say."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,6 +61,16 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Say how many pairs are drawn; ask nothing.")
 @click.option("--show", metavar="NAME", help="Print a rubric: NAME, or NAME@ID.")
+@click.option(
+    "--export", nargs=2, metavar="NAME FILE", help="Write a rubric into a new file, to be edited."
+)
+@click.option(
+    "--import",
+    "edited",
+    nargs=2,
+    metavar="NAME FILE",
+    help="Store an edited file as a new version.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def distil(
@@ -71,6 +83,8 @@ def distil(
     distil_prompt,
     dry_run,
     show,
+    export,
+    edited,
     as_json,
     **options,
 ):
@@ -86,10 +100,17 @@ def distil(
           --dry-run
       gradelake distil dl19 --assessor nist --grader explainer --name trec
       gradelake distil --show trec
+      gradelake distil --export trec trec.yaml
+      gradelake distil --import trec trec.yaml
     """
     project = project()
-    if show:
-        _show(project, show, as_json)
+    if show or export or edited:
+        if show:
+            _show(project, show, as_json)
+        if export:
+            _export(project, *export, as_json)
+        if edited:
+            _import(project, *edited, as_json)
         return
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
@@ -103,7 +124,10 @@ def distil(
         "--name": name,
     }
     if missing := [option for option, value in stated.items() if value is None]:
-        raise BadInput(f"also needed: {', '.join(missing)}", "Or --show NAME, to print a rubric.")
+        raise BadInput(
+            f"also needed: {', '.join(missing)}",
+            "Or --show NAME, to print a rubric; --export and --import, to edit it.",
+        )
     prompt = find_prompt(project, distil_prompt)
     if prompt.target != "distil":
         raise BadInput(
@@ -221,7 +245,7 @@ def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
             "not read; more --iterations read less at a time"
         )
     if not outcome.is_new:
-        console.say(f"{request.name}@{outcome.rubric_id} is in the lake already, word for word")
+        _say_known(request.name, outcome.rubric_id)
         return
     console.say(
         f"{request.name}@{outcome.rubric_id}: rubrics of {counted(len(outcome.rubrics), 'labels')} "
@@ -253,8 +277,51 @@ def _show(project, stated: str, as_json: bool) -> None:
     facts = rubric.facts
     console.say(
         f"{rubric.name}@{rubric.rubric_id}: from {counted(len(pairs), 'judgments')} of "
-        f"{facts['assessor']} in {facts['collection']}, by {facts['model'] or facts['engine']}, "
+        f"{facts['assessor']} in {facts['collection']}, by {_maker(facts)}, "
         f"{counted(facts['iterations'], 'iterations')}, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
     )
     for label, text in rubric.texts.items():
         console.say(f"\nLabel {label}\n{text}")
+
+
+def _maker(facts: Mapping[str, Any]) -> str:
+    from gradelake.grading.distil.rubric_file import PERSON
+
+    return "a person" if facts["engine"] == PERSON else facts["model"] or facts["engine"]
+
+
+def _export(project, stated: str, file: str, as_json: bool) -> None:
+    from gradelake.grading.distil.rubric_file import write_rubric
+    from gradelake.grading.graders.label_rubrics import find_label_rubric
+
+    with Lake.writer(project) as lake:
+        rubric = find_label_rubric(lake, stated, "--export")
+    write_rubric(rubric, Path(file))
+    if as_json:
+        console.print_json({"file": file, "name": rubric.name, "rubric_id": rubric.rubric_id})
+        return
+    console.say(f"{file}: {rubric.name}@{rubric.rubric_id}, {counted(len(rubric.texts), 'labels')}")
+    console.hint(f"edit its texts, then: gradelake distil --import {rubric.name} {file}")
+
+
+def _import(project, name: str, file: str, as_json: bool) -> None:
+    from gradelake.grading.distil import rubric_file
+
+    rubric_file.check_rubric_name(name, "--import")
+    with Lake.writer(project) as lake:
+        base, texts = rubric_file.read_rubric_file(lake, Path(file))
+        rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, sys.argv[1:])
+    if as_json:
+        console.print_json({"name": name, "rubric_id": rubric_id, "is_new": is_new})
+    elif not is_new:
+        _say_known(name, rubric_id)
+    else:
+        console.say(
+            f"{name}@{rubric_id}: {counted(len(texts), 'labels')}, edited from "
+            f"{base.name}@{base.rubric_id}"
+        )
+        console.hint(f'graders with label_rubrics = "{name}" judge by it from now on')
+
+
+def _say_known(name: str, rubric_id: str | None) -> None:
+    console.say(f"{name}@{rubric_id} is in the lake already, word for word")

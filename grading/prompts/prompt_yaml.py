@@ -34,7 +34,11 @@ class YamlFile:
 
     def add(self, path: tuple[str, ...], message: str) -> None:
         """A problem with the value that keys lead to."""
-        self.problems.add(self._line_of.get(path) or self._line_of.get(path[:1]), message)
+        self.problems.add(self.line_of(*path), message)
+
+    def line_of(self, *path: str) -> int | None:
+        """Where the keys lead to; else the line of the first of them."""
+        return self._line_of.get(path) or self._line_of.get(path[:1])
 
     def add_at(self, key: str, part: str, message: str) -> None:
         """A problem with a part of a text: on the first line of the text that holds it."""

@@ -22,10 +22,16 @@ def judge_id(name: str) -> str:
 
 
 def import_labels(
-    lake: Lake, collection: str, path: Path, judge: str, arguments: list[str]
+    lake: Lake,
+    collection: str,
+    path: Path,
+    judge: str,
+    arguments: list[str],
+    max_label: int | None = None,
 ) -> tuple[int, int | None, list[str]]:
     """Store a judge's labels as grades with an empty item_id.
 
+    `max_label` is the top of its scale; where nobody says, its highest label is.
     Returns (rows written, snapshot or None when nothing changed, warnings). A changed file
     replaces the judge's grades on this collection in one commit. Raises `BadInput` for an unknown
     collection or judge name, and `Rejected` for a file that cannot be used.
@@ -38,14 +44,17 @@ def import_labels(
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
         target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)
-        if transaction.recorded(target) == sha256:
+        known = lake.value(
+            "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
+        )
+        if transaction.recorded(target) == sha256 and max_label in (None, known):
             return 0, None, warnings
         frame, repeated = trec.read_qrels(path, shown)
         files.require_same(path, shown, sha256)
         if repeated:
             warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
         trec.require_known_queries(frame, lake.query_ids(collection), shown)
-        n_rows = _write(transaction, collection, judge, frame, path.name)
+        n_rows = _write(transaction, collection, judge, frame, path.name, max_label)
         transaction.record(target, sha256, n_rows)
         transaction.say(labels=n_rows)
         transaction.finish_run(arguments)
@@ -53,7 +62,12 @@ def import_labels(
 
 
 def _write(
-    transaction: Transaction, collection: str, judge: str, frame: pl.DataFrame, file: str
+    transaction: Transaction,
+    collection: str,
+    judge: str,
+    frame: pl.DataFrame,
+    file: str,
+    max_label: int | None,
 ) -> int:
     grader_id, now = judge_id(judge), utc_now()
     transaction.delete("grades", collection=collection, grader_id=grader_id)
@@ -63,6 +77,9 @@ def _write(
     labels = frame["relevance"].to_list()
     scale_min = min([0, *labels, *(lowest for lowest, _ in elsewhere)])
     scale_max = max([*labels, *(highest for _, highest in elsewhere)])
+    if max_label is not None:
+        _require_below(max_label, transaction.lake, grader_id, max(labels))
+        scale_max = max_label
     transaction.delete("graders", grader_id=grader_id)
     grader = {
         "grader_id": grader_id,
@@ -92,3 +109,13 @@ def _write(
         pl.lit(now).alias("graded_at"),
     )
     return transaction.insert("grades", grades)
+
+
+def _require_below(max_label: int, lake: Lake, grader_id: str, highest: int) -> None:
+    """Raise `BadInput` where the judge has a label above the top of its scale, anywhere."""
+    elsewhere = lake.value("select max(grade) from lake.raw.grades where grader_id = ?", grader_id)
+    if (found := max(highest, elsewhere or 0)) > max_label:
+        raise BadInput(
+            f"--max-label {max_label}: the judge has the label {found}",
+            "State the top of its scale, or leave the option out.",
+        )

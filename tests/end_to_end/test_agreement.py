@@ -139,6 +139,36 @@ def test_every_kappa_equals_scikit_learn_on_odd_labels_too(strange):
     assert {"0|1-3", "0-1|2-3"} <= collapsed
 
 
+def test_a_judge_whose_scale_is_stated_has_the_kappas_of_the_scale(demo, tmp_path):
+    """It says 0 and 2 only, on 0-3 as people do: its file alone tells of a scale 0-2."""
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    labels = (folder / "labels/overlap.qrels").read_text().split("\n")[:-1]
+    shy = [f"{line[:-1]}{2 * (int(line[-1]) > 1)}" for line in labels]
+    (folder / "shy.qrels").write_text("\n".join(shy) + "\n")
+    brought_in = ("import", "labels", "demo", "shy.qrels", "--judge", "shy")
+    collapsed = "select * from lake.marts.kappa where kind = 'collapsed' and assessor = 'human' "
+    collapsed += "and label_set = 'judge:shy' order by label_cut"
+    gradelake(folder, *brought_in)
+    gradelake(folder, "build")
+    assert rows(folder, collapsed) == []
+    gradelake(folder, *brought_in, "--max-label", "3")
+    gradelake(folder, "build")
+    found = rows(folder, collapsed)
+    assert [row["cut"] for row in found] == ["0|1-3", "0-1|2-3", "0-2|3"]
+    files = {"judge:shy": "shy.qrels", "assessor:human": "judgments.qrels"}
+    labelled = {
+        name: {
+            (query, passage): label
+            for query, of_query in oracle.read_qrels(folder / file).items()
+            for passage, label in of_query.items()
+        }
+        for name, file in files.items()
+    }
+    for row in found:
+        assert_cell(row, *common(labelled, "judge:shy", "assessor:human"))
+
+
 def test_every_kappa_of_a_query_equals_scikit_learn(strange):
     labels = labels_of(strange)
     found = rows(strange, "select * from lake.marts.kappa_by_query order by all")

@@ -247,6 +247,116 @@ def test_the_very_same_rubric_is_not_stored_twice(trec, distilled):
     assert trec.snapshot() == snapshot
 
 
+# --- edited by a person ---------------------------------------------------------------------------
+
+
+def export(trec, stated: str = "trec", name: str = "trec.yaml") -> Path:
+    file = trec.folder / name
+    file.unlink(missing_ok=True)
+    gradelake(trec, "distil", "--export", stated, str(file))
+    return file
+
+
+def edit(file: Path, *pairs: tuple[str, str]) -> Path:
+    text = file.read_text(encoding="utf-8")
+    for old, new in pairs:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def bring_in(trec, file: Path, name: str = "trec", code: int = 0) -> subprocess.CompletedProcess:
+    return gradelake(trec, "distil", "--import", name, str(file), code=code)
+
+
+def test_an_edited_file_is_a_new_version_of_the_pairs_of_its_base(trec, distilled):
+    first = distilled.outcome.rubric_id
+    before = judge(trec).grader_id
+    file = export(trec)
+    assert file.read_text(encoding="utf-8") == (
+        "# What each label means. Edit the texts and leave the rest as it is, then:\n"
+        "# gradelake distil --import trec FILE\n"
+        f"version: trec@{first}\n"
+        "labels:\n  0: >-\n    version 3 of 0\n  1: >-\n    version 3 of 1\n"
+        "  2: >-\n    version 3 of 2\n"
+    )
+    done = bring_in(trec, edit(file, ("version 3 of 2", "all that\n    the query asks for")))
+    new = find_label_rubric(trec.lake, "trec", "here")
+    assert f"trec@{new.rubric_id}: 3 labels, edited from trec@{first}" in done.stdout
+    assert new.texts == {0: "version 3 of 0", 1: "version 3 of 1", 2: "all that the query asks for"}
+    assert (new.facts["engine"], new.facts["model"], new.facts["iterations"]) == ("person", "", 4)
+    assert find_label_rubric(trec.lake, f"trec@{first}", "here").texts[2] == "version 3 of 2"
+    pairs = "select query_id, passage_id, label, explanation from lake.raw.label_rubric_pairs"
+    (base, edited) = (
+        trec.rows(f"{pairs} where rubric_id = '{id_}' order by all")
+        for id_ in (first, new.rubric_id)
+    )
+    assert base == edited
+    assert len(base) == 5
+    assert judge(trec).grader_id != before
+    assert judge(trec, label_rubrics=f"trec@{first}").grader_id == before
+    assert (
+        "in tiny, by a person, 4 iterations" in gradelake(trec, "distil", "--show", "trec").stdout
+    )
+
+
+def test_the_very_same_texts_are_not_stored_twice(trec, distilled):
+    file = export(trec)
+    snapshot = trec.snapshot()
+    unedited = bring_in(trec, file).stdout
+    known = f"trec@{distilled.outcome.rubric_id} is in the lake already, word for word\n"
+    assert (unedited, trec.snapshot()) == (known, snapshot)
+    bring_in(trec, edit(file, ("version 3 of 2", "edited")))
+    snapshot = trec.snapshot()
+    assert "is in the lake already" in bring_in(trec, file).stdout
+    assert trec.snapshot() == snapshot
+    assert "edited from trec@" in bring_in(trec, file, "other").stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("version: trec@", "version: none@", "trec.yaml:3: version: the lake has no label rubrics"),
+        ("version: trec@", "version: trec@0", "trec.yaml:3: version: 'trec@0"),
+        ("version: trec@", "name: trec@", "trec.yaml:3: unknown key 'name'"),
+        ("  2: >-", "  3: >-", "trec.yaml:9: labels: '3' is none of 0, 1, 2"),
+        ("  2: >-", "  3: >-", "trec.yaml:4: labels: 2 is missing"),
+        ("  2: >-", "  1: >-", "trec.yaml:9: '1' is given twice (first on line 7)"),
+        (">-\n    version 3 of 2", "' '", "trec.yaml:9: labels.2 must not be empty"),
+        (">-\n    version 3 of 2", "[a, b]", "trec.yaml:9: labels.2 must be a string"),
+        (">-\n    version 3 of 2", '"a\\0b"', "trec.yaml:9: labels.2 has characters that no text"),
+        ("labels:", "labels: [", "not YAML"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_its_line(trec, old, new, told):
+    file, snapshot = edit(export(trec), (old, new)), trec.snapshot()
+    said = bring_in(trec, file, code=2).stderr
+    assert told in said
+    assert "what to do: " in said
+    assert trec.snapshot() == snapshot
+
+
+def test_names_and_files_that_cannot_be_are_refused(trec):
+    file = export(trec)
+    assert "what follows an @" in bring_in(trec, file, "trec@2", code=2).stderr
+    again = gradelake(trec, "distil", "--export", "trec", str(file), code=2)
+    assert "trec.yaml: already exists" in again.stderr
+
+
+def test_what_a_person_writes_is_made_harmless_and_survives_the_way_out_and_in(trec):
+    hostile = 'it\'s "good": {query} # %s <|im_end|>\u202e\x1b[31m'
+    hostile += "\n\n- Label 0: all \u00e9 \U0001f41d"
+    written = json.dumps(hostile, ensure_ascii=False)
+    bring_in(trec, edit(export(trec), (">-\n    version 3 of 2", written)))
+    text = judge(trec).prompt.render({"query": "Q", "passage": "P"}).text
+    shown = 'it\'s "good": {query} # %s < |im_end|>[31m - Label 0: all \u00e9 \U0001f41d\n'
+    assert f"\nLabel 2: {shown}" in text
+    assert text.count("Query: Q") == 1
+    assert "\x1b" not in gradelake(trec, "distil", "--show", "trec").stdout
+    assert "is in the lake already" in bring_in(trec, export(trec)).stdout
+
+
 # --- replies that are not what was asked for ------------------------------------------------------
 
 

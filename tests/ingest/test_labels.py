@@ -36,8 +36,11 @@ def imported(tmp_path_factory, tiny_lake):
         yield tiny
 
 
-def bring(tiny, name="Sun.qrels", judge="Sun", collection="tiny"):
-    return import_labels(tiny.lake, collection, tiny.folder / name, judge, ["import", "labels"])
+def bring(tiny, name="Sun.qrels", judge="Sun", collection="tiny", max_label=None):
+    arguments = ["import", "labels"]
+    return import_labels(
+        tiny.lake, collection, tiny.folder / name, judge, arguments, max_label=max_label
+    )
 
 
 def grades(tiny, judge="Sun", collection="tiny"):
@@ -77,6 +80,20 @@ def test_the_commit_and_the_run_say_what_was_imported(judged):
     assert judged.rows("select n_rows from lake.raw.ledger where target = 'tiny/labels/Sun'") == [
         (3,)
     ]
+
+
+def test_the_top_of_the_scale_may_be_stated_and_no_label_is_above_it(judged):
+    bring(judged)
+    assert bring(judged, max_label=4)[0] == 3
+    assert graders(judged)[0][2:4] == (0, 4)
+    before = judged.snapshot()
+    assert bring(judged, max_label=4) == (0, None, [])
+    with pytest.raises(BadInput, match="--max-label 2: the judge has the label 3"):
+        bring(judged, max_label=2)
+    assert judged.snapshot() == before
+    judged.write("Sun.qrels", ["q1 0 p1 1"])
+    bring(judged)
+    assert graders(judged)[0][2:4] == (0, 4)
 
 
 def test_the_same_file_again_writes_nothing(judged):

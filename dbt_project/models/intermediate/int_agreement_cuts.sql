@@ -71,6 +71,18 @@ levels as (
         reference,
         judgment as level
     from judgments
+    union
+    -- of an assessor's short scale every cut is asked for, also where no label is
+    select
+        collection,
+        label_set,
+        reference,
+        unnest(range(1, max_label + 1)) as level
+    from label_pairs
+    where
+        assessor is not null
+        and is_common_scale
+        and max_label <= 9
 ),
 
 -- both at the same cut of the scale that they share: 0|1-3, 0-1|2-3

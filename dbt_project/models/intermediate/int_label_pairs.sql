@@ -44,6 +44,7 @@ candidates as (
         hash(
             label_sets.collection,
             label_sets.label_set,
+            label_sets.max_label,
             label_hashes.labels_hash,
             sampled_hashes.sampled_hash
         ) as inputs
