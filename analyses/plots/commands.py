@@ -1,4 +1,4 @@
-"""Commands that draw pictures: plot confusion, plot scatter."""
+"""Commands that draw pictures: plot confusion, plot scatter, plot boards."""
 
 import click
 
@@ -7,6 +7,9 @@ from gradelake.analyses.stats.options import (
     at_level,
     measured,
     named,
+    of_label_sets,
+    of_levels,
+    of_measures,
     reading,
     to_file,
     with_json,
@@ -80,3 +83,33 @@ def scatter(read, collection, label_set, reference, measure, level, output, as_j
         return
     far = f"; far from their place: {', '.join(outliers)}" if outliers else ""
     console.say(f"{output}: drew the systems by {measure}{far}")
+
+
+@plot.command(short_help="Draw several leaderboards over each other.")
+@reading
+@with_json
+@of_label_sets(
+    "Whose labels score the systems; may be repeated (default: the only ones there are)."
+)
+@of_measures("May be repeated.", required=True)
+@of_levels("May be repeated (default: min_relevant, or the highest label below it).")
+@to_file("The file; its ending says svg, png or pdf.", required=True)
+def boards(read, collection, label_sets, measures, levels, output, as_json):
+    """Draw systems' scores on several leaderboards, each from its lowest to its highest score.
+
+    Bars are standard errors over queries. Systems are in the order of their official ranks, or of
+    the first leaderboard. As in Figure 2 of EXAM++.
+
+    \b
+    Examples:
+      gradelake plot boards dl19 --measure Cover@20 --level 4 --level 5 \\
+          --label-set flan/v0/best -o boards.svg
+    """
+    from gradelake.analyses.plots.boards import draw_boards
+
+    with console.working("drawing"), read() as lake:
+        systems = draw_boards(lake, collection, label_sets, measures, levels, output)
+    if as_json:
+        console.print_json({"collection": collection, "file": str(output), "systems": systems})
+        return
+    console.say(f"{output}: drew {counted(len(systems), 'systems')}")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "png", "pdf")
 # Okabe and Ito's colours, which colour-blind readers tell apart, in print without colour too
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#666666"
+COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", GREY)
 STYLE: "dict[RcKeyType, Any]" = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9,

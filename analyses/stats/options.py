@@ -52,6 +52,18 @@ def of_label_sets(what: str):
     return click.option("--label-set", "label_sets", multiple=True, metavar="NAME", help=what)
 
 
+def of_measures(what: str, **attributes):
+    """The option of which measures, as often as one likes; the command gets `measures`."""
+    return click.option(
+        "--measure", "measures", multiple=True, metavar="NAME", help=what, **attributes
+    )
+
+
+def of_levels(what: str):
+    """The option of which relevance levels; the command gets `levels`."""
+    return click.option("--level", "levels", multiple=True, type=int, metavar="N", help=what)
+
+
 with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 measured = named(
     "--measure", "As in the leaderboard: nDCG@10, AP, P@10, Cover@20, ...", required=True
@@ -73,6 +85,8 @@ with_confidence = click.option(
     show_default=True,
     help="Of the intervals.",
 )
+
+
 at_level = click.option(
     "--level",
     type=int,

@@ -7,9 +7,10 @@ from functools import wraps
 import click
 
 from gradelake.analyses.stats.options import (
-    at_level,
     named,
     of_label_sets,
+    of_levels,
+    of_measures,
     reading,
     to_output,
     with_reference,
@@ -29,11 +30,6 @@ def export_latex():
       gradelake export latex leaderboard dl19 --label-set judge:Sun -o board.tex
       gradelake export latex correlation dl19 --measure AP -o correlation.tex
     """
-
-
-def of_measures(what):
-    """The option of which measures, as often as one likes."""
-    return click.option("--measure", "measures", multiple=True, metavar="NAME", help=what)
 
 
 def writing(command):
@@ -103,34 +99,32 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
-@named("--label-set", "Whose labels score the systems (default: the only label set there is).")
+@of_label_sets(
+    "Whose labels score the systems; may be repeated (default: the only ones there are)."
+)
 @of_measures("May be repeated; the first orders the systems (default: all).")
-@at_level
+@of_levels("May be repeated (default: min_relevant, or the highest label below it).")
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
-def leaderboard(lake, collection, label_set, measures, level, ranks):
+@click.option("--stderr", "errors", is_flag=True, help="Standard errors, beside the scores.")
+def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
     \b
     Examples:
       gradelake export latex leaderboard dl19 --label-set judge:Sun \\
           --measure nDCG@10 --measure AP
+      gradelake export latex leaderboard dl19 --measure Cover@20 --stderr \\
+          --label-set flan/v0/best --level 3 --level 4 --level 5
     """
     from gradelake.analyses.tables.leaderboard import leaderboard_table
 
-    return leaderboard_table(lake, collection, label_set, measures, level, ranks)
+    return leaderboard_table(lake, collection, label_sets, measures, levels, ranks, errors)
 
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")
 @writing
 @of_label_sets("May be repeated (default: all).")
-@click.option(
-    "--level",
-    "levels",
-    multiple=True,
-    type=int,
-    metavar="N",
-    help="May be repeated (default: all that the labels reach).",
-)
+@of_levels("May be repeated (default: all that the labels reach).")
 @of_measures("May be repeated (default: all).")
 @named("--leaderboard", "The official ranks to compare with, where there are several.")
 @named(
@@ -138,16 +132,25 @@ def leaderboard(lake, collection, label_set, measures, level, ranks):
     "Compare with this label set's leaderboard instead: at min_relevant for an assessor, else at "
     "the same level.",
 )
-def correlation(lake, collection, label_sets, levels, measures, leaderboard, reference):
+@click.option(
+    "--within",
+    type=click.FloatRange(0),
+    metavar="X",
+    help="What is so close to the best of a column is as good; count how often each row is.",
+)
+def correlation(lake, collection, label_sets, levels, measures, leaderboard, reference, within):
     """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
     \b
     Examples:
       gradelake export latex correlation dl19 --measure nDCG@10 \\
           --measure AP -o correlation.tex
+      gradelake export latex correlation dl19 --measure AP --within 0.05
     """
     from gradelake.analyses.tables.correlation import correlation_table
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference cannot be used together")
-    return correlation_table(lake, collection, label_sets, levels, measures, leaderboard, reference)
+    return correlation_table(
+        lake, collection, label_sets, levels, measures, leaderboard, reference, within
+    )

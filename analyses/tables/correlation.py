@@ -1,5 +1,7 @@
 """How well leaderboards made from labels agree with the official ones, by label set and level."""
 
+from dataclasses import replace
+
 from gradelake.analyses import choosing
 from gradelake.analyses.choosing import Completeness
 from gradelake.analyses.qrels_export import require_label_set
@@ -28,13 +30,17 @@ def correlation_table(
     measures: tuple[str, ...] = (),
     leaderboard: str | None = None,
     reference: str | None = None,
+    within: float | None = None,
 ) -> Table:
     """Spearman and Kendall tau-b, a row per label set and level, two columns per measure.
 
     With official ranks (`leaderboard` says which, if there are several), or with the leaderboard
     of `reference`, another label set (at min_relevant for an assessor, else at the same level).
     Without `levels`, those that a label set's labels reach; without `measures`, all that are
-    defined anywhere. Raises `BadInput` for what is not there.
+    defined anywhere. A measure that knows no level stands once per label set. The best of a column
+    is bold, and what is `within` so much of it, which a last column counts; assessors, whose
+    labels made the official ranks, do not compete for these. Raises `BadInput` for what is not
+    there.
     """
     for name in label_sets:
         require_label_set(lake, collection, name)
@@ -71,21 +77,41 @@ def correlation_table(
         if kind != "labelled"
         and any(None not in cells.get((*row, measure), {None: None}).values() for row in shown)
     ]
+    of_levels = {measure for measure in columns if kinds[measure] in ("binary", "rubric")}
+    first = dict(reversed(shown))  # the first level of each label set
+    if not of_levels:
+        shown = [row for row in shown if first[row[0]] == row[1]]
     table = [
         [
-            number(cells.get((name, level, measure), {}).get(statistic), 3)
+            cell if measure in of_levels or first[name] == level else replace(cell, text="")
             for measure in columns
             for statistic in STATISTICS
+            for cell in [number(cells.get((name, level, measure), {}).get(statistic), 3)]
         ]
         for name, level in shown
     ]
-    table = with_best_bold(table, range(len(table[0])))
+    competing = [
+        row
+        for row, (name, _) in enumerate(shown)
+        if reference is not None or not name.startswith("assessor:")
+    ]
+    marked = with_best_bold([table[row] for row in competing], range(len(table[0])), within or 0)
+    for row, best in zip(competing, marked, strict=True):
+        table[row] = best
+    if within is not None:
+        for row, line in enumerate(table):
+            wins = sum(cell.is_bold for cell in line) if row in competing else None
+            line.append(number(wins, 0))
     of = f"the ranks of {whose}" if reference is None else f"those of {reference}"
+    bold = "Bold: the best of a column" + ("" if reference else " apart from people's own")
+    if within:
+        bold += f", and what is within {within:g} of it"
     return Table(
         "correlation",
         f"{collection}: rank correlation of leaderboards from labels with {of}: Spearman's rho and "
-        "Kendall's tau-b, by the level from which a passage is relevant. Bold: the best of "
-        "a column; --: undefined; incomplete: labels miss many of the pairs that people judged.",
+        "Kendall's tau-b, by the level from which a passage is relevant; what knows no level "
+        f"stands once. {bold}; --: undefined; incomplete: labels miss many of the pairs that "
+        "people judged.",
         [
             Column("label_set", "Labels", is_number=False),
             Column("level", "Level"),
@@ -94,6 +120,7 @@ def correlation_table(
                 for measure in columns
                 for statistic, head in zip(STATISTICS, ("rho", "tau"), strict=True)
             ),
+            *([] if within is None else [Column("wins", "Wins")]),
         ],
         _blocks(shown, table, choosing.completeness(lake, collection)),
         {"collection": collection, **about},

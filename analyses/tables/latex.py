@@ -27,7 +27,7 @@ _SPECIAL = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
 }
-_SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$"}
+_SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$", "stderr": r"$\pm$"}
 _NEGATIVE = re.compile(r"-(?=[0-9])")
 
 

@@ -1,6 +1,10 @@
-"""A leaderboard: systems, their scores by several measures, and their official ranks."""
+"""Leaderboards: systems, their scores by several measures or labels, and their official ranks."""
+
+from itertools import product
+from typing import NamedTuple
 
 from gradelake.analyses import choosing
+from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import default_level
 from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
@@ -8,85 +12,170 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.lake import Lake
 
 SCORES = """
-    select system, measure, score_4dp, rank from lake.marts.leaderboard
+    select measure, system, score_4dp, stderr, rank from lake.marts.leaderboard
     where collection = ? and label_set = ? and level = ?
 """
+NOTHING = (None, None, None)
+
+
+class Scores(NamedTuple):
+    """One measure of one board; `systems`: system -> (score, standard error, rank)."""
+
+    label_set: str
+    level: int
+    measure: str
+    has_level: bool
+    systems: dict[str, tuple]
 
 
 def leaderboard_table(
     lake: Lake,
     collection: str,
-    label_set: str | None,
-    measures: tuple[str, ...],
-    level: int | None = None,
+    label_sets: tuple[str, ...] = (),
+    measures: tuple[str, ...] = (),
+    levels: tuple[int, ...] = (),
     with_ranks: bool = False,
+    with_errors: bool = False,
 ) -> Table:
     """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
 
-    Without `label_set` it is of the collection's only one; without `measures` it has all but
-    `Judged@k`, nDCG first. `level` is the relevance level (see `default_level`); with `with_ranks`
-    each measure's ranks stand beside it. Raises `BadInput` for what the leaderboard does not have.
+    Without `label_sets` it is of the collection's only one; without `measures` it has all but
+    `Judged@k` that every label set has, nDCG first. Of several label sets, or relevance `levels`
+    (see `default_level`), the boards stand side by side. Each score's standard error and rank stand
+    beside it where asked. Raises `BadInput` for what the leaderboard does not have.
     """
-    label_set = choosing.only_label_set(lake, collection, label_set)
-    level = default_level(lake, collection, label_set) if level is None else level
-    cells = {
-        (system, measure): (score, place)
-        for system, measure, score, place in lake.rows(SCORES, collection, label_set, level)
-    }
-    if not cells:
-        raise BadInput(
-            f"the leaderboard of {label_set!r} on {collection!r} has no level {level}",
-            "Are there systems? Levels are those of seeds/evaluation_levels.csv.",
-        )
-    scored = {measure for _, measure in cells}
-    kinds = {m: kind for m, kind in choosing.measures(lake).items() if m in scored}
-    for measure in measures:
-        if measure not in kinds:
-            raise BadInput(
-                f"the leaderboard of {label_set!r} has no measure {measure!r}",
-                measure_hint(measure, kinds, lake.rows),
-            )
-    shown = list(dict.fromkeys(measures)) or [m for m in kinds if kinds[m] != "labelled"]
+    shown = read_scores(lake, collection, label_sets, measures, levels)
+    boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
+    is_one = len(boards) == 1
     official = choosing.official_ranks(lake, collection)
-    nothing = (None, None)
-    places = {system: cells.get((system, shown[0]), nothing)[1] for system, _ in cells}
+    known = choosing.completeness(lake, collection)
+    complete = {name: known[name] for name, _ in boards}
+    first = shown[0].systems
+    systems = {system for each in shown for system in each.systems}
     rows = []
-    for system in sorted(places, key=lambda name: (places[name] is None, places[name], name)):
-        row = [rank(places[system]), text(system)]
-        for measure in shown:
-            score, place = cells.get((system, measure), nothing)
-            row += [number(score, 4), rank(place)] if with_ranks else [number(score, 4)]
+    for system in sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name)):
+        row = [rank(first.get(system, NOTHING)[2]), text(system)]
+        for each in shown:
+            score, error, place = each.systems.get(system, NOTHING)
+            row += _wanted(number(score, 4), number(error, 4), rank(place), with_errors, with_ranks)
         rows.append(row + [rank(ranks.get(system)) for _, ranks in official.items()])
-    complete = choosing.completeness(lake, collection)[label_set]
-    width = 2 if with_ranks else 1
+    width = 1 + with_errors + with_ranks
     rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
+    says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
     return Table(
         "leaderboard",
-        f"{collection}: systems by {shown[0]}, by the labels of {label_set}; passages labelled "
-        f"{level} or higher are relevant. Bold: the best of a column."
-        + (f" {label_set} is {complete.says}." if complete.says else ""),
+        f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column.{says}",
         [
             Column("rank", "Rank"),
             Column("system", "System", is_number=False),
-            *_columns(shown, with_ranks),
+            *(c for each in shown for c in _columns(each, is_one, with_errors, with_ranks)),
             *(Column(f"{name}_rank", _title(name)) for name in sorted(official)),
         ],
-        [Block({}, rows, remarks=complete.as_object())],
-        {"collection": collection, "label_set": label_set, "level": level},
+        [
+            Block(
+                {},
+                rows,
+                remarks={
+                    key if is_one else f"{name} {key}": value
+                    for name, one in complete.items()
+                    for key, value in one.as_object().items()
+                },
+            )
+        ],
+        {"collection": collection, "label_set": boards[0][0], "level": boards[0][1]}
+        if is_one
+        else {
+            "collection": collection,
+            "boards": [{"label_set": name, "level": level} for name, level in boards],
+        },
     )
 
 
-def _columns(measures: list[str], with_ranks: bool) -> list[Column]:
-    if not with_ranks:
-        return [Column(measure, measure) for measure in measures]
-    return [
-        column
-        for measure in measures
-        for column in (
-            Column(measure, "score", measure),
-            Column(f"{measure}_rank", "rank", measure),
-        )
+def read_scores(
+    lake: Lake,
+    collection: str,
+    label_sets: tuple[str, ...],
+    measures: tuple[str, ...],
+    levels: tuple[int, ...],
+) -> list[Scores]:
+    """Each board by each measure that it has; one that knows no level once per label set.
+
+    Defaults are those of `leaderboard_table`. Raises `BadInput` for what no board has.
+    """
+    names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection, None)]
+    for name in names:
+        require_label_set(lake, collection, name)
+    boards = [
+        (name, level)
+        for name in names
+        for level in dict.fromkeys(levels or [default_level(lake, collection, name)])
     ]
+    kinds = choosing.measures(lake)
+    found: dict[tuple[str, int], dict[str, dict[str, tuple]]] = {}
+    for name, level in boards:
+        by_measure = found[name, level] = {}
+        for measure, system, *cells in lake.rows(SCORES, collection, name, level):
+            by_measure.setdefault(measure, {})[system] = tuple(cells)
+        if not by_measure:
+            raise BadInput(
+                f"the leaderboard of {name!r} on {collection!r} has no level {level}",
+                "Are there systems? Levels are those of seeds/evaluation_levels.csv.",
+            )
+    known = {measure for by_measure in found.values() for measure in by_measure}
+    for measure in measures:
+        if measure not in known:
+            raise BadInput(
+                f"the leaderboard of {' or '.join(map(repr, names))} has no measure {measure!r}",
+                measure_hint(measure, known, lake.rows),
+            )
+    wanted = list(dict.fromkeys(measures)) or [
+        measure
+        for measure, kind in kinds.items()
+        if kind != "labelled" and all(measure in by_measure for by_measure in found.values())
+    ]
+    first = dict(reversed(boards))
+    return [
+        Scores(name, level, measure, has_level, found[name, level][measure])
+        for (name, level), measure in product(boards, wanted)
+        if measure in found[name, level]
+        for has_level in [kinds[measure] in ("binary", "rubric")]
+        if has_level or first[name] == level
+    ]
+
+
+def _wanted(score, error, place, with_errors: bool, with_ranks: bool) -> list:
+    return [score, *([error] if with_errors else []), *([place] if with_ranks else [])]
+
+
+def _columns(each: Scores, is_one: bool, with_errors: bool, with_ranks: bool) -> list[Column]:
+    """Of one board the measures stand above their columns; of several, the label sets do."""
+    if is_one:
+        key, group = each.measure, each.measure if with_errors or with_ranks else ""
+        head = "score" if group else each.measure
+    else:
+        key, group = f"{each.label_set} {each.level} {each.measure}", each.label_set
+        head = f"{each.measure} ({each.level})" if each.has_level else each.measure
+    return _wanted(
+        Column(key, head, group),
+        Column(f"{key}_stderr", "stderr", group),
+        Column(f"{key}_rank", "rank", group),
+        with_errors,
+        with_ranks,
+    )
+
+
+def _caption(shown: list[Scores], is_one: bool) -> str:
+    one, *_ = shown
+    if is_one:
+        return (
+            f"{one.measure}, by the labels of {one.label_set}; passages labelled {one.level} or "
+            "higher are relevant"
+        )
+    return (
+        f"{one.measure} of {one.label_set}, beside other boards; in parentheses the label from "
+        "which a passage is relevant, or the grade from which an item of the rubric counts as "
+        "answered"
+    )
 
 
 def _title(leaderboard: str) -> str:

@@ -18,6 +18,7 @@ _NUMBERS = {
     "k": (),
     "least_labelled": (),
     "level": ("min_relevant",),
+    "m": (),
     "tau": (),
     "rubric_version": ("newest", "any"),
 }
@@ -38,6 +39,7 @@ _KNOWN = {
     "rubric_version": "select unnest(names) from lake.marts.rubric_versions "
     "union select rubric_version::varchar from lake.intermediate.int_rubric_versions",
     "least_labelled": "select unnest(range(101))",
+    "m": "select unnest(range(1, 1 + max(n_items))) from lake.intermediate.int_rubric_labels",
     "item_id": "select item_id from lake.marts.rubric_items_effective",
     "grouping": "select grouping from lake.raw.system_groups",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",

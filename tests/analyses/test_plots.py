@@ -8,8 +8,10 @@ import pytest
 from matplotlib.image import imread
 from scipy import stats
 
+from gradelake.analyses.plots.boards import scaled
 from gradelake.analyses.plots.scatter import find_outliers
 from gradelake.analyses.plots.style import shortened
+from gradelake.analyses.tables.leaderboard import Scores
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -144,3 +146,28 @@ def test_what_cannot_be_drawn_is_said_and_nothing_written(small, arguments, said
     done = gradelake(small, "plot", command, "small", *options, code=2)
     assert said in done.stderr
     assert not list(small.glob("x.*"))
+
+
+def test_several_boards_are_drawn_from_their_lowest_to_their_highest_score(demo, tmp_path):
+    """Of scores 0.2, 0.5 and 0.8 the middle one lies at 0.5, and bars are scaled alike."""
+    board = Scores(
+        "judge:x", 1, "AP", True, {"a": (0.2, 0.03, 3), "b": (0.5, 0.06, 2), "c": (0.8, None, 1)}
+    )
+    y, errors = scaled(board)
+    assert y == pytest.approx({"a": 0, "b": 0.5, "c": 1})
+    assert errors == pytest.approx({"a": 0.05, "b": 0.1, "c": 0})
+    assert scaled(board._replace(systems={"a": (0.4, 0.1, 1)}))[0] == {"a": 0}
+    file = tmp_path / "boards.svg"
+    words = ("--measure", "AP", "--measure", "nDCG@10", "--level", "1", "--level", "2")
+    judges = ("--label-set", "judge:overlap", "--label-set", "assessor:human")
+    done = gradelake(demo, "plot", "boards", "demo", *judges, *words, "-o", str(file))
+    assert done.stdout == f"{file}: drew 11 systems\n"
+    written = texts(file.read_text())
+    names = [f"{name}, AP ({n})" for name in judges[1::2] for n in (1, 2)]
+    assert {*names, "judge:overlap, nDCG@10", "demo: 11 systems, standard errors"} <= {*written}
+    official = json.loads((demo / "official_ranks.json").read_text())
+    shown = [text for text in written if text in official]
+    assert shown == sorted(official, key=official.get), "in the order of the official ranks"
+    many = (*words, "--level", "3", "--measure", "P@10", "--measure", "RR")
+    said = gradelake(demo, "plot", "boards", "demo", *judges, *many, "-o", str(file), code=2)
+    assert "boards are more than a picture can tell apart (8)" in said.stderr

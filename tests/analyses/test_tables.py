@@ -167,6 +167,39 @@ def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(
     assert rf"1 & {best} & \textbf{{{board[0][2]:.4f}}} & 1 &" in document
 
 
+def test_boards_of_several_label_sets_and_levels_stand_side_by_side_with_standard_errors(
+    graded_demo,
+):
+    """As the workbench's Table 4 has questions at grades 3, 4 and 5 beside nuggets."""
+    label_sets = ("lexical/v0/best", "lexical_nuggets/v0/best")
+    words = ["leaderboard", "demo", "--measure", "Cover@20", "--measure", "nDCG@10", "--stderr"]
+    for name in label_sets:
+        words += ["--label-set", name]
+    for level in ("3", "4", "5"):
+        words += ["--level", level]
+    document = latex(graded_demo, *words)
+    assert_holds_together(document)
+    heads = [f"Cover@20 ({level}) & $\\pm$" for level in (3, 4, 5)]
+    heads.insert(1, "nDCG@10 & $\\pm$")  # knows no level, and stands once
+    assert " & ".join(["Rank & System", *heads, *heads, "Official"]) in document
+    rows = csv_rows(graded_demo, *words)
+    with Lake.published(Project.find(graded_demo)) as lake:
+        board = lake.rows(
+            "select label_set, level, measure, system, score_4dp, stderr "
+            "from lake.marts.leaderboard where level in (3, 4, 5) "
+            "and (measure = 'Cover@20' or measure = 'nDCG@10' and level = 3)"
+        )
+    found = {row["system"]: row for row in rows}
+    compared = [row for row in board if row[0] in label_sets]
+    assert len(compared) == 2 * 4 * len(rows)
+    for label_set, level, measure, system, score, error in compared:
+        key = f"{label_set} {level} {measure}"
+        assert float(found[system][key]) == score
+        assert float(found[system][f"{key}_stderr"]) == error
+    order = [float(row["lexical/v0/best 3 Cover@20"]) for row in rows]
+    assert order == sorted(order, reverse=True)
+
+
 def test_a_leaderboard_is_of_the_only_label_set_without_being_told(small):
     (row,) = csv_rows(small, "leaderboard", "one", "--measure", "AP")
     assert (row["system"], row["AP"]) == ("only", "1.0")
@@ -210,12 +243,38 @@ def test_correlations_have_three_decimals_and_each_columns_best_is_bold(demo):
     rows = [line.removesuffix(r" \\").split(" & ") for line in body(document) if "&" in line]
     assert [row[:2] for row in rows] == [["assessor:human", "2"], ["judge:overlap", "2"]]
     for column in (2, 3):
-        texts = [row[column] for row in rows]
-        values = [float(re.sub(r"\\textbf\{(.*)\}", r"\1", text)) for text in texts]
-        assert all(re.fullmatch(r"(\\textbf\{)?-?\d\.\d{3}\}?", text) for text in texts)
-        best = [text.startswith(r"\textbf") for text in texts]
-        assert best == [value == max(values) for value in values]
+        peoples, judges = (row[column] for row in rows)
+        assert re.fullmatch(r"\d\.\d{3}", peoples), "their labels made the official ranks"
+        assert re.fullmatch(r"\\textbf\{\d\.\d{3}\}", judges)
     assert r"$\rho$ & $\tau$" in document
+
+
+def test_what_is_as_good_as_the_best_is_bold_and_each_row_counts_its_wins(demo):
+    """RUBRIC takes methods within 0.05 of the best of a column for equally good."""
+    words = ("correlation", "demo", "--measure", "AP", "--measure", "P@10", "--within", "0.05")
+    rows = csv_rows(demo, *words)
+    people = [row for row in rows if row["label_set"] == "assessor:human"]
+    judges = [row for row in rows if row not in people]
+    assert {row["wins"] for row in people} == {""}
+    columns = [f"{m} {s}" for m in ("AP", "P@10") for s in ("spearman", "kendall")]
+    shown = [{c: round(float(row[c]), 3) for c in columns if row[c]} for row in judges]
+    best = {c: max(row[c] for row in shown if c in row) for c in columns}
+    wins = [sum(value >= best[c] - 0.05 - 1e-9 for c, value in row.items()) for row in shown]
+    assert [int(row["wins"]) for row in judges] == wins
+    assert len({*wins}) > 1
+    assert latex(demo, *words).count(r"\textbf") == sum(wins)
+
+
+def test_a_measure_that_knows_no_level_stands_once_for_each_label_set(demo):
+    label_sets = ["assessor:human", "judge:overlap", "judge:rubric_overlap"]
+    alone = csv_rows(demo, "correlation", "demo", "--measure", "nDCG@10")
+    assert [row["label_set"] for row in alone] == label_sets
+    words = ("correlation", "demo", "--measure", "nDCG@10", "--measure", "AP")
+    lines = [line.split(" & ") for line in body(latex(demo, *words)) if "&" in line]
+    assert len(lines) > len(label_sets)
+    assert [line[0].replace("\\", "") for line in lines if line[2]] == label_sets
+    values = {(row["label_set"], row["nDCG@10 kendall"]) for row in csv_rows(demo, *words)}
+    assert len(values) == len(label_sets), "in CSV it is in every row"
 
 
 def test_another_label_sets_leaderboard_can_be_the_reference(demo):

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,42 @@ def test_the_beginning_of_an_items_hash_names_it(graded_demo):
     (first, *_) = rows(graded_demo, "select item_id from rubric_items_effective order by all")
     beginning = first["item_id"].rpartition("/")[2][:6]
     assert rows(graded_demo, "@verify_grades", "--item_id", beginning)
+
+
+def test_lists_of_grades_can_be_of_passages_with_several_high_answers_only(graded_demo):
+    words = ("--grader", "lexical", "--tau", "4")
+    answers = rows(graded_demo, "@verify_grades", *words)
+    items = {}
+    for row in answers:
+        items.setdefault((row["query_id"], row["passage_id"]), set()).add(row["item"])
+    for m in (1, 2, 3):
+        found = rows(graded_demo, "@verify_grades", *words, "--m", str(m))
+        several = {passage for passage, high in items.items() if len(high) >= m}
+        assert {(row["query_id"], row["passage_id"]) for row in found} == several
+        assert all(int(row["grade"]) >= 4 for row in found)
+        grid = rows(graded_demo, "@grade_grid", *words, "--m", str(m))
+        assert {(row["query_id"], row["id"]) for row in grid if row["label"]} == several
+    assert 0 < len(several) < len(items)
+
+
+@pytest.mark.parametrize(
+    ("question", "mart", "key", "value"),
+    [
+        ("@item_grades", "grade_grid", ("grader", "query_id", "item_id"), "grade"),
+        ("@labels", "relevance_labels", ("label_set",), "label"),
+    ],
+)
+def test_means_and_distributions_are_those_of_the_marts(graded_demo, question, mart, key, value):
+    values = {}
+    for row in rows(graded_demo, f"select * from {mart} where {value} is not null"):
+        values.setdefault(tuple(row[column] for column in key), []).append(int(row[value]))
+    found = rows(graded_demo, question)
+    assert {tuple(row[column] for column in key) for row in found} == set(values)
+    for row in found:
+        own = values[tuple(row[column] for column in key)]
+        counts = sorted(Counter(own).items(), reverse=True)
+        assert row["distribution"] == " ".join(f"{each}:{n}" for each, n in counts)
+        assert float(row[f"mean_{value}"]) == pytest.approx(sum(own) / len(own), abs=6e-4)
 
 
 def test_the_book_is_a_line_per_question(demo):

@@ -3,6 +3,8 @@
 -- :grader = any                a grader's name
 -- :rubric_version = newest     a version of the rubric, or any
 -- :query_id = any              a query
+-- :tau = 4                     a grade of tau or more is high
+-- :m = any                     only passages with so many high grades or more
 with
 
 cells as (
@@ -23,6 +25,16 @@ cells as (
         and ($grader is null or grade_grid.grader = $grader)
         and ($rubric_version is null or list_contains(versions.names, $rubric_version))
         and ($query_id is null or grade_grid.query_id = $query_id)
+    qualify
+        $m is null
+        or count(*) filter (where grade_grid.grade >= cast($tau as integer)) over (
+            partition by
+                grade_grid.collection,
+                grade_grid.grader,
+                grade_grid.rubric_version,
+                grade_grid.query_id,
+                grade_grid.passage_id
+        ) >= cast($m as integer)
 ),
 
 -- above each grid its query, then its items, each number above its column

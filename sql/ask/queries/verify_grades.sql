@@ -5,6 +5,7 @@
 -- :query_id = any              a query
 -- :item_id = any               a rubric item: its id, or how its hash begins
 -- :tau = any                   only grades of tau or more
+-- :m = any                     only passages with so many grades of tau (any: 4) or more
 with
 
 item_facets as (
@@ -17,6 +18,20 @@ item_facets as (
     from marts.rubric_items_effective
     where facet_id != ''
     group by all
+),
+
+high_answers as (
+    select
+        collection,
+        grader,
+        rubric_version,
+        query_id,
+        passage_id
+    from marts.grade_grid
+    group by all
+    having
+        count(*) filter (where grade >= coalesce(cast($tau as integer), 4))
+        >= cast($m as integer)
 )
 
 select
@@ -52,6 +67,16 @@ where
         or starts_with(split_part(verify_grades.item_id, '/', -1), $item_id)
     )
     and ($tau is null or verify_grades.grade >= cast($tau as integer))
+    and (
+        $m is null
+        or (
+            verify_grades.collection,
+            verify_grades.grader,
+            verify_grades.rubric_version,
+            verify_grades.query_id,
+            verify_grades.passage_id
+        ) in (select * from high_answers)
+    )
 order by
     verify_grades.collection asc,
     verify_grades.grader asc,

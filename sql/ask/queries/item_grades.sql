@@ -1,0 +1,49 @@
+-- How well is each rubric item answered: the mean and the distribution of its grades, best first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :rubric_version = newest     a version of the rubric, or any
+-- :query_id = any              a query
+with
+
+counts as (
+    select
+        grade_grid.collection,
+        grade_grid.grader,
+        grade_grid.rubric_version,
+        grade_grid.query_id,
+        grade_grid.item_id,
+        coalesce(grade_grid.item_text, grade_grid.item_id) as item,
+        grade_grid.grade,
+        count(*) as n
+    from marts.grade_grid
+    inner join marts.rubric_versions as versions using (collection, rubric_version)
+    where
+        grade_grid.grade is not null
+        and ($collection is null or grade_grid.collection = $collection)
+        and ($grader is null or grade_grid.grader = $grader)
+        and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+        and ($query_id is null or grade_grid.query_id = $query_id)
+    group by all
+)
+
+select
+    collection,
+    grader,
+    rubric_version,
+    query_id,
+    item_id,
+    item,
+    sum(n)::bigint as n_graded,
+    round(sum(grade * n) / sum(n), 3) as mean_grade,
+    max(grade) as best_grade,
+    -- grade:passages
+    string_agg(grade || ':' || n, ' ' order by grade desc) as distribution
+from counts
+group by all
+order by
+    collection asc,
+    grader asc,
+    rubric_version asc,
+    mean_grade desc,
+    query_id asc,
+    item_id asc

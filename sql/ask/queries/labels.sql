@@ -1,0 +1,44 @@
+-- How many labels of each kind has each label set, and over how many queries?
+-- :collection = any            a collection
+-- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
+with
+
+counts as (
+    select
+        collection,
+        label_set,
+        label,
+        count(*) as n
+    from marts.relevance_labels
+    where
+        ($collection is null or collection = $collection)
+        and ($label_set is null or label_set = $label_set)
+    group by all
+),
+
+queries as (
+    select
+        collection,
+        label_set,
+        count(distinct query_id) as n_queries
+    from marts.relevance_labels
+    group by all
+)
+
+select
+    counts.collection,
+    counts.label_set,
+    queries.n_queries,
+    sum(counts.n)::bigint as n_labels,
+    round(sum(counts.label * counts.n) / sum(counts.n), 3) as mean_label,
+    -- label:passages
+    string_agg(counts.label || ':' || counts.n, ' ' order by counts.label desc) as distribution
+from counts
+inner join queries using (collection, label_set)
+group by
+    counts.collection,
+    counts.label_set,
+    queries.n_queries
+order by
+    counts.collection asc,
+    counts.label_set asc
