@@ -1,4 +1,4 @@
-"""Commands that bring results out: export qrels."""
+"""Commands that bring results out: export qrels, export public."""
 
 import sys
 from pathlib import Path
@@ -9,6 +9,7 @@ from gradelake.analyses.stats.options import LABEL_SET, named, reading, to_outpu
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
 
 
 @click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
@@ -112,3 +113,37 @@ def _fill_holes(lake, collection, label_set, fill, mapping, output, as_json):
         console.warn(
             f"note: {counted(done.n_new_queries, 'queries', 'have')} labels of {fill} only"
         )
+
+
+@click.command("public", short_help="Write boards, labels and a report without the rubric.")
+@click.argument("collection")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+@with_json
+@click.pass_obj
+def export_public(project, collection, folder, release, live, as_json):
+    """Write what of COLLECTION can be shared while its rubric stays secret, into a new FOLDER.
+
+    Boards and their correlations as CSV, every label set as qrels, and the report: without items,
+    answers and grids.
+
+    \b
+    Examples:
+      gradelake export public dl19 dl19-public
+    """
+    from gradelake.analyses.public_export import export_public as run_export
+
+    project = project()
+    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
+        written = run_export(
+            project,
+            lake,
+            collection,
+            folder,
+            lambda what, items: console.progress(what, items, len(items)),
+        )
+    if as_json:
+        console.print_json({"collection": collection, "folder": str(folder), "written": written})
+    else:
+        console.say(f"{folder}: wrote {counted(len(written), 'files')}, none of the rubric")

@@ -55,24 +55,29 @@ def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Pat
     `BadInput` as `export_label_set` does, before anything is written.
     """
     with lake.one_state():
-        known = label_sets(lake, collection)
-        files = {label_set: folder / file_name(label_set) for label_set in known}
-        for label_set, file in files.items():
-            twins = [other for other in known if files[other] == file and other != label_set]
-            if twins:
-                raise BadInput(
-                    f"label sets {label_set!r} and {twins[0]!r} would both be {file.name}",
-                    "Export them one by one: --label-set NAME --output FILE.",
-                )
-        require_columns(lake, collection, known)
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{folder}: cannot be made: {error.strerror or error}") from error
-        return {
-            name: (file, write_lines(lake, file, LABELS, collection, name))
-            for name, file in files.items()
-        }
+        return write_all(lake, collection, folder)
+
+
+def write_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
+    """`export_all`, within `one_state`."""
+    known = label_sets(lake, collection)
+    files = {label_set: folder / file_name(label_set) for label_set in known}
+    for label_set, file in files.items():
+        twins = [other for other in known if files[other] == file and other != label_set]
+        if twins:
+            raise BadInput(
+                f"label sets {label_set!r} and {twins[0]!r} would both be {file.name}",
+                "Export them one by one: --label-set NAME --output FILE.",
+            )
+    require_columns(lake, collection, known)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be made: {error.strerror or error}") from error
+    return {
+        name: (file, write_lines(lake, file, LABELS, collection, name))
+        for name, file in files.items()
+    }
 
 
 def file_name(label_set: str) -> str:

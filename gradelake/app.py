@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import click
 
-from gradelake.analyses.commands import export_qrels
+from gradelake.analyses.commands import export_public, export_qrels
 from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
 from gradelake.analyses.stats.commands import stats
@@ -58,7 +58,7 @@ def app(context, config):
 
 
 import_.add_command(import_grades)
-for command in (export_bank, export_qrels, export_latex, export_sample):
+for command in (export_bank, export_qrels, export_public, export_latex, export_sample):
     export.add_command(command)
 stats.add_command(estimate)
 

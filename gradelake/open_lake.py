@@ -142,6 +142,7 @@ class OpenLake:
         reference: str | None = None,
         compare_with: str | None = None,
         grid_passages: int | None = None,
+        without_rubric: bool = False,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
@@ -157,6 +158,7 @@ class OpenLake:
                 compare_with,
                 grid_passages,
                 self.release,
+                without_rubric=without_rubric,
             )
         return console.plain(done.as_object())
 

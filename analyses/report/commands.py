@@ -30,12 +30,24 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
     metavar="N",
     help="Show the N best passages of each query's grid. Default: all.",
 )
+@click.option(
+    "--without-rubric", is_flag=True, help="Show no item, no answer and no grid: to be shared."
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
 @with_json
 @click.pass_obj
 def report(
-    project, collections, output, reference, compare_with, grid_passages, release, live, as_json
+    project,
+    collections,
+    output,
+    reference,
+    compare_with,
+    grid_passages,
+    without_rubric,
+    release,
+    live,
+    as_json,
 ):
     """Write what the lake says of each COLLECTION (default: all) as one HTML file.
 
@@ -61,6 +73,7 @@ def report(
             grid_passages,
             release,
             live,
+            without_rubric,
         )
     if as_json:
         console.print_json(done.as_object())

@@ -37,6 +37,7 @@ def write_reports(
     grid_passages: int | None = None,
     release: str | None = None,
     live: bool = False,
+    without_rubric: bool = False,
 ) -> Reports:
     """Write the report of each collection (none given: of all in the lake).
 
@@ -56,7 +57,14 @@ def write_reports(
             try:
                 with lake.one_state():
                     html, told = page.make_report(
-                        project, lake, collection, progress, reference, compare_with, grid_passages
+                        project,
+                        lake,
+                        collection,
+                        progress,
+                        reference,
+                        compare_with,
+                        grid_passages,
+                        without_rubric,
                     )
             except GradelakeError as error:
                 if len(collections) == 1:

@@ -13,7 +13,7 @@ from gradelake.analyses.choosing import completeness, measures, min_relevant, of
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
-from gradelake.analyses.report.grids import pack, read_grids
+from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.report_queries import ask
@@ -38,16 +38,23 @@ def make_report(
     reference: str | None = None,
     compare_with: str | None = None,
     grid_passages: int | None = None,
+    without_rubric: bool = False,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
 
     Defaults: the assessor who judged the most (of equals the first by name); the release before;
     every passage of each grid. The same release, compared with the same one, gives the same page.
+    `without_rubric` leaves out whatever shows an item, an answer or what a model replied: grids,
+    lists of items and passages, errors.
 
     Raises `BadInput` for a collection, reference or release that is not there, and where nothing
     was built.
     """
-    options = {"--reference": reference, "--grid-passages": grid_passages}
+    options = {
+        "--reference": reference,
+        "--grid-passages": grid_passages,
+        "--without-rubric": without_rubric or None,
+    }
     lake.require_collection(collection)
     versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
     newest = versions[0]["rubric_version"] if versions else None
@@ -70,14 +77,16 @@ def make_report(
         leaderboard,
         lambda pairs: progress("correlating", pairs),
     )
-    grids = read_grids(
-        lake,
-        collection,
-        newest,
-        assessor,
-        grid_passages,
-        lambda queries: progress("reading grids", queries),
-    )
+    grids = Grids({}, {}, {})
+    if not without_rubric:
+        grids = read_grids(
+            lake,
+            collection,
+            newest,
+            assessor,
+            grid_passages,
+            lambda queries: progress("reading grids", queries),
+        )
     settled = {
         "min_relevant": cut,
         "reference": reference,
@@ -100,6 +109,11 @@ def make_report(
         "measures": MEASURES,
         "tau": TAU,
     }
+    provenance = read_provenance(lake, collection, compared, options)
+    if without_rubric:
+        for grader in provenance["graders"]:
+            if grader["engine"] == "imported":
+                grader["settings"] = ""  # a file of others may have said anything there
     packs = {  # id -> packed data: the page reads each when it needs it
         "settled": pack(settled),
         "agreement": pack(read_agreement(lake, collection, reference)),
@@ -109,7 +123,8 @@ def make_report(
     }
     html = _template().render(
         name=collection,
-        provenance=read_provenance(lake, collection, compared, options),
+        without_rubric=without_rubric,
+        provenance=provenance,
         settled=settled,
         reference_level=default_level(lake, collection, reference) if reference else cut,
         n_assessors=sum(row["kind"] == "assessor" for row in shown),

@@ -25,7 +25,12 @@ def read_provenance(
     name = shlex.quote(collection)
     source = f"--release {shlex.quote(lake.release)}" if lake.release else "--live"
     said = options | {"--compare-with": compared_with}
-    made = shlex.join(str(word) for pair in said.items() if pair[1] is not None for word in pair)
+    made = shlex.join(
+        str(word)
+        for pair in said.items()
+        if pair[1] is not None
+        for word in (pair[:1] if pair[1] is True else pair)
+    )
     graders = ask(lake, "graders", collection=collection)
     for grader in graders:
         grader["settings"] = _readable(grader["settings"])

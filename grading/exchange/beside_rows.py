@@ -42,7 +42,7 @@ def of_paragraph(
     """
     data = paragraph.get("paragraph_data") or {}
     judgments, rankings = data.get("judgments") or [], data.get("rankings") or []
-    found = {
+    found: Row = {
         "keys": _others(paragraph, _PARAGRAPH),
         "data": _others(data, _DATA),
         "entries": {grader_id: beside for grader_id, beside in entries.items() if beside},

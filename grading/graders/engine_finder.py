@@ -3,13 +3,13 @@
 import importlib
 import importlib.util
 import pkgutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradelake.grading import engines
 from gradelake.grading.engines import Engine, EngineUnusable
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.own_code import load_file
 from gradelake.sql.common.project import Project, did_you_mean
 
 if TYPE_CHECKING:
@@ -53,19 +53,7 @@ def load(name: str, file: str | None) -> type[Engine]:
     """The class of a shipped engine, or of one in a file."""
     if file is None:
         return importlib.import_module(f"gradelake.grading.engines.{name}").Engine
-    module_name = f"gradelake_engine_{name}"
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    assert spec is not None  # there is one, with a loader, for every file in .py
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise BadInput(
-            f"{file}: cannot be loaded: {type(error).__name__}: {error}", "Fix it and run again."
-        ) from error
-    engine = getattr(module, "Engine", None)
+    engine = getattr(load_file(file, f"gradelake_engine_{name}"), "Engine", None)
     if not (isinstance(engine, type) and issubclass(engine, Engine)):
         raise BadInput(
             f"{file}: holds no engine",

@@ -33,6 +33,11 @@ def _as_table(value: Any) -> Any:
     return {"official": value} if isinstance(value, str) else value
 
 
+def _or_nothing(value: Any) -> Any:
+    """`false` is nothing."""
+    return None if value is False else value
+
+
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 Files = Annotated[
     dict[Name, str],
@@ -46,13 +51,16 @@ class Settings(Checked):
 
     ir_dataset: Text | None = None
     car_pages: bool = False
+    registered_by: Text | None = None
     queries: Text | None = None
     passages: Text | None = None
     passages_for: Annotated[str, one_of(("all", "pool"))] | None = None
     judgments: Files = Field({})
     assessor: Name = "official"
     runs: Patterns = Field((), description='File patterns, for example: runs = ["runs/*"].')
-    scoreddocs: Name = "scoreddocs"
+    scoreddocs: Annotated[Name | None, BeforeValidator(_or_nothing)] = Field(
+        "scoreddocs", description="A name of the system, or false: they are left out."
+    )
     responses: Patterns = Field((), description='For example: responses = ["responses/*"].')
     official_ranks: Files = Field({})
     groups: dict[Name, dict[Name, Patterns]] = Field(
@@ -95,6 +103,11 @@ class Collection(Settings):
         if not collection.ir_dataset and not collection.queries:
             raise BadInput(
                 f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
+            )
+        if collection.registered_by and not collection.ir_dataset:
+            raise BadInput(
+                f"{where}: registered_by is for a dataset of ir_datasets",
+                'Name the one that it registers: ir_dataset = "...".',
             )
         if collection.inbox is not None:
             _check_inbox(collection, collection.inbox, project, where)
@@ -193,7 +206,9 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
-    named: list[Any] = [table.get(name) for name in ("queries", "passages", "near_duplicates")]
+    named: list[Any] = [
+        table.get(name) for name in ("queries", "passages", "near_duplicates", "registered_by")
+    ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []
     for name in ("runs", "responses"):

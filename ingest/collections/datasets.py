@@ -1,5 +1,8 @@
 """Topics and passages are read as an ir_datasets dataset, those of local files too."""
 
+import hashlib
+import importlib
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +18,7 @@ from gradelake.ingest.collections import texts
 from gradelake.ingest.collections.collection import Collection
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.own_code import load_file
 from gradelake.sql.common.problems import Rejected, reject
 
 
@@ -85,7 +89,7 @@ def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_da
     """The collection's dataset: the named one, in which local topics and passages take the place
     of its own; or these alone.
 
-    Raises `BadInput` for an id that ir_datasets does not know.
+    Raises `BadInput` for an id that ir_datasets does not know, and where what registers it fails.
     """
     path, topics, passages = collection.path, collection.queries, collection.passages
     local = [
@@ -95,11 +99,35 @@ def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_da
     dataset_id = collection.ir_dataset
     if not dataset_id:
         return ir_datasets.Dataset(*local)
+    if collection.registered_by:
+        _register(collection.registered_by, collection)
     try:
         dataset = ir_datasets.load(dataset_id)
     except KeyError as error:
         raise BadInput(
-            f"ir_datasets has no dataset {dataset_id!r}", "See https://ir-datasets.com for the ids."
+            f"ir_datasets has no dataset {dataset_id!r}",
+            "See https://ir-datasets.com for the ids; registered_by names what registers others.",
+        ) from error
+
+
+def _register(named: str, collection: Collection) -> None:
+    """Run a file or import a module that registers datasets; once, since ir_datasets refuses to
+    register an id twice."""
+    where = f"[collections.{collection.name}] registered_by"
+    if named.endswith(".py"):
+        file = collection.path(named).resolve()
+        if not file.is_file():
+            raise BadInput(f"{where}: no file {file}", "Name a Python file, or a module.")
+        name = f"gradelake_datasets_{hashlib.sha256(str(file).encode()).hexdigest()}"
+        if name not in sys.modules:
+            load_file(file, name)
+        return
+    try:
+        importlib.import_module(named)
+    except Exception as error:
+        raise BadInput(
+            f"{where}: {named!r} cannot be imported: {type(error).__name__}: {error}",
+            "Install its package here, or name a file that ends in .py.",
         ) from error
     if collection.car_pages:
         if not dataset.has_queries() or "headings" not in dataset.queries_cls()._fields:

@@ -102,10 +102,9 @@ class Systems:
         for shown in self.into.collection.matching(self.into.collection.runs, "runs"):
             system = trec.system_name(self.into.collection.path(shown))
             shown_by_system.setdefault(system, []).append(shown)
-        if self.into.collection.ir_dataset and self.into.dataset.has_scoreddocs():
-            shown_by_system.setdefault(self.into.collection.scoreddocs, []).append(
-                self.into.dataset_id
-            )
+        scoreddocs = self.into.collection.scoreddocs
+        if scoreddocs and self.into.collection.ir_dataset and self.into.dataset.has_scoreddocs():
+            shown_by_system.setdefault(scoreddocs, []).append(self.into.dataset_id)
         self.claimed = set(shown_by_system)
         generating = self.into.known("systems", "system", kind="generation")
         for system, claims in shown_by_system.items():

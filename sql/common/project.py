@@ -81,6 +81,10 @@ class Project:
                 _check_owner(file, file)
                 project = cls.read(file)
                 beside = [project.grading.get(key) for key in ("engines", "prompts")]
+                for table in project.collections.values():
+                    own = table.get("registered_by")  # a file of Python, or a module
+                    if isinstance(own, str) and own.endswith(".py"):
+                        beside += [own, os.path.dirname(own)]
                 for name in ("seeds", *filter(None, beside)):
                     _check_owner(project.folder / name, file)
                 return project

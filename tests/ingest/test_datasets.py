@@ -273,6 +273,98 @@ def test_empty_passages_of_a_dataset_are_left_out_with_a_note_and_written_once(t
     assert tiny.snapshot() == before
 
 
+def test_a_datasets_scored_documents_can_be_left_out(tiny, registered):
+    use(tiny, registered, scoreddocs=False)
+    assert tiny.ingest().counts == {"queries": 3, "judgments": 3, "passages": 3}
+    assert tiny.systems() == set()
+    tiny.settings["scoreddocs"] = 7
+    with pytest.raises(BadInput, match=r"scoreddocs must be a string\n.*or false"):
+        tiny.ingest()
+
+
+# --- a dataset that a file or a package registers -----------------------------------------------
+
+# what a person writes: ir_datasets' own formats, over files beside this one
+OWN = """
+from pathlib import Path
+import ir_datasets
+from ir_datasets.formats import JsonlDocs, TrecQrels, TrecScoredDocs, TsvQueries
+from ir_datasets.util import LocalDownload
+
+FOLDER = Path(__file__).parent
+ir_datasets.registry.register(
+    "ours/DATASET",
+    ir_datasets.Dataset(
+        JsonlDocs(LocalDownload(FOLDER / "docs.jsonl"), docstore_path=str(FOLDER / "docs.pklz4")),
+        TsvQueries(LocalDownload(FOLDER / "topics.tsv")),
+        TrecQrels(LocalDownload(FOLDER / "qrels.txt"), {}),
+        TrecScoredDocs(LocalDownload(FOLDER / "scored.run")),
+    ),
+)
+"""
+
+
+@pytest.fixture
+def own_file(tiny):
+    """A Python file that registers a dataset, and the files that it is made of."""
+    name = f"d{abs(hash(tiny.folder))}"
+    docs = [json.dumps({"doc_id": f"d{n}", "text": f"Document {n}."}) for n in range(1, 5)]
+    tiny.write("sets/docs.jsonl", docs)
+    tiny.write("sets/topics.tsv", TOPICS)
+    tiny.write("sets/qrels.txt", QRELS)
+    tiny.write("sets/scored.run", [f"q1 Q0 d{n} {n} {9 - n}.5 x" for n in (1, 4)])
+    return tiny.write(f"sets/{name}.py", OWN.replace("DATASET", name))
+
+
+def test_a_dataset_of_our_own_is_registered_by_a_file(tiny, own_file):
+    use(tiny, f"ours/{own_file.stem}", registered_by=f"sets/{own_file.name}")
+    process = tiny.gradelake("ingest", "tiny", "--json", HOME=str(tiny.folder / "home"))
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout)["written"] == {
+        "queries": 3,
+        "judgments": 3,
+        "systems": 1,
+        "run_entries": 2,
+        "passages": 4,
+    }
+    assert tiny.run_of("scoreddocs") == [("q1", "d1", 8.5), ("q1", "d4", 5.5)]
+    assert passages(tiny) == ["d1", "d2", "d3", "d4"]
+    assert tiny.ingest().counts == {}  # in this process it is registered now,
+    assert tiny.ingest().counts == {}  # and not again
+
+
+def test_a_module_may_register_it(tiny, own_file, monkeypatch):
+    monkeypatch.syspath_prepend(own_file.parent)
+    use(tiny, f"ours/{own_file.stem}", registered_by=own_file.stem)
+    assert tiny.ingest().counts["judgments"] == 3
+
+
+@pytest.mark.parametrize(
+    ("registers", "content", "said"),
+    [
+        ("none.py", None, "registered_by: no file .*/none.py"),
+        ("bad.py", "1 / 0", "bad.py: cannot be loaded: ZeroDivisionError"),
+        ("no_such_module_of_ours", None, "cannot be imported: ModuleNotFoundError"),
+        ("other.py", "", "ir_datasets has no dataset 'ours/none'"),
+    ],
+)
+def test_what_registers_nothing_is_bad_input(tiny, registers, content, said):
+    if content is not None:
+        tiny.write(registers, [content])
+    use(tiny, "ours/none", registered_by=registers)
+    with pytest.raises(BadInput, match=said):
+        tiny.ingest()
+
+
+def test_a_line_that_ir_datasets_would_repeat_is_refused(tiny, own_file):
+    """It gives the row before once more for a line of another number of columns."""
+    tiny.write("sets/scored.run", ["q1 Q0 d1 1 8.5 x", "q1 Q0 d4 2 5.5 a tag"])
+    use(tiny, f"ours/{own_file.stem}", registered_by=f"sets/{own_file.name}")
+    (rejected,) = tiny.ingest().rejected
+    assert rejected.file == f"ours/{own_file.stem}"
+    assert tiny.systems() == set()
+
+
 # --- faults -------------------------------------------------------------------------------------
 
 

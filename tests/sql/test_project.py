@@ -55,6 +55,9 @@ prompts = "prompts"
 queries = "topics.tsv"
 passages = "passages.tsv"
 runs = ["*.run"]
+[collections.d]
+ir_dataset = "lab/d"
+registered_by = "sets/ours.py"
 [graders.theirs]
 engine = "theirs"
 prompt = "umbrela"
@@ -70,13 +73,18 @@ class Engine(Lexical):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 @pytest.mark.parametrize(
-    "theirs", ["gradelake.toml", "engines", "prompts", "seeds", "a link", "a linked folder"]
+    "theirs",
+    [
+        *("gradelake.toml", "engines", "prompts", "seeds", "sets", "sets/ours.py"),
+        *("a link", "a linked folder"),
+    ],
 )
 def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatch, theirs):
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
     folder, below, ran = tmp_path / "theirs", tmp_path / "theirs" / "a", tmp_path / "ran"
-    for name in ("engines", "prompts", "seeds", "a"):
+    for name in ("engines", "prompts", "seeds", "sets", "a"):
         (folder / name).mkdir(parents=True)
+    (folder / "sets" / "ours.py").touch()
     write(folder, PROJECT)
     (folder / "topics.tsv").write_text("q\twhy\n")
     (folder / "passages.tsv").write_text("p\tbecause\n")

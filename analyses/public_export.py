@@ -1,0 +1,69 @@
+"""`gradelake export public`: what of a collection can be shared while its rubric stays secret.
+
+The papers of RUBRIC publish boards, labels and correlations and keep the questions, so that no
+system is tuned to them. Nothing that is read here holds an item's text or an answer.
+"""
+
+import shutil
+from pathlib import Path
+
+from gradelake.analyses.qrels_export import write_all
+from gradelake.analyses.report.page import Progress, make_report
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.lake import Lake
+
+# mart -> its columns; a CSV has no lists
+TABLES = {
+    "leaderboard": "*",
+    "leaderboard_correlation": "* replace (array_to_string(left_out, ' ') as left_out)",
+}
+
+
+def export_public(
+    project: Project, lake: Lake, collection: str, folder: Path, progress: Progress
+) -> dict[str, int]:
+    """Write `leaderboard.csv`, `leaderboard_correlation.csv`, a qrels file per label set in
+    `qrels/`, and `report.html` without the rubric, into a new or empty folder; it is there whole
+    or not at all. Returns file -> rows or bytes.
+
+    Raises `BadInput` for a folder that holds something: it could be what must stay secret; and as
+    `make_report` and `export_all` do.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder}: is there already", "Name a new or an empty folder.")
+    unfinished = folder.with_name(f".{folder.name}.writing")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        unfinished.mkdir()
+        with lake.one_state():
+            written = _write(project, lake, collection, unfinished, progress)
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return written
+
+
+def _write(
+    project: Project, lake: Lake, collection: str, folder: Path, progress: Progress
+) -> dict[str, int]:
+    html, _ = make_report(project, lake, collection, progress, without_rubric=True)
+    written = {}
+    for table, columns in TABLES.items():
+        rows = lake.frame(
+            f"select {columns} from lake.marts.{table} where collection = ? order by all",
+            collection,
+        )
+        written[f"{table}.csv"] = rows.height
+        with whole_file(folder / f"{table}.csv") as file:
+            rows.write_csv(file)
+    for file_, n_labels in write_all(lake, collection, folder / "qrels").values():
+        written[str(file_.relative_to(folder))] = n_labels
+    with whole_file(folder / "report.html") as file:
+        file.write(html.encode())
+    return written | {"report.html": len(html.encode())}

@@ -1,0 +1,186 @@
+"""`export public` and `report --without-rubric`: the rubric and all answers stay secret."""
+
+import base64
+import csv
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake, made_once, start_lake
+from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated
+from tests.report_page import Page
+
+# words that stand nowhere else, and what they are words of
+SECRET = {
+    *("quorvex", "mizzlund"),  # the question
+    "vontrash",  # the nugget
+    "trelbane",  # a gold answer
+    *("snarvelt", "plimquat", "wobsnick"),  # a reply, an extracted answer, a judge's reply
+    *("drelmop", "fizzgorp", "grumblat"),  # why a pair failed, its reply, its prompt
+    *("gribnok", "krenthal", "hurlwix"),  # what files brought along: of a bank, a passage, a grader
+}
+BANK = {
+    "query_id": "q1",
+    "query_text": "sky",
+    "test_collection": "t",
+    "info": {"description": "gribnok"},
+    "items": [
+        {
+            "query_id": "q1",
+            "question_id": "q1/a",
+            "question_text": "Quorvex mizzlund?",
+            "gold_answers": ["trelbane"],
+        }
+    ],
+}
+NUGGET = {"query_id": "q1", "nugget_id": "q1/n", "nugget_text": "Vontrash"}
+FAILED = {"response": "fizzgorp", "prompt": "grumblat", "failure_reason": "drelmop was no grade"}
+GRADED = [
+    paragraph(
+        "p1",
+        text="The sky is blue.",
+        paragraph="<p>krenthal</p>",
+        exam=[
+            rated({"q1/a": 5}, {"q1/a": "5 snarvelt"}, llm="flan", llm_options={"note": "hurlwix"}),
+            extracted({"q1/a": "plimquat"}, ["q1/a"]),
+        ],
+        grades=[direct(1, "Yes, wobsnick")],
+    ),
+    paragraph(
+        "p2",
+        text="Bees dance.",
+        # relevant and not covered, spurious elsewhere: every list of the report has a row
+        exam=[rated({}, llm="flan", llm_response_errors={"q1/a": FAILED})],
+        grades=[direct(0, "No")],
+    ),
+    paragraph(
+        "p3", text="Rain falls.", exam=[rated({"q1/a": 4}, llm="flan")], grades=[direct(0, "No")]
+    ),
+]
+
+
+def texts_of(folder: Path) -> str:
+    """All that the files of a folder hold, in small letters; zipped files and packs are opened."""
+    found = []
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            data = file.read_bytes()
+            found.append((gzip.decompress(data) if file.suffix == ".gz" else data).decode())
+            packs = re.findall(r'<script type="text/plain"[^>]*>([^<]*)</script>', found[-1])
+            found += [gzip.decompress(base64.b64decode(pack)).decode() for pack in packs]
+    return "\n".join(found).lower()
+
+
+def make(folder: Path) -> None:
+    """A collection with a rubric of made-up words, graded; `public`, and all that is not."""
+    folder.mkdir(parents=True)
+    (folder / "gradelake.toml").write_text(
+        '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
+        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\n'
+    )
+    (folder / "topics.tsv").write_text("q1\tsky\n")
+    (folder / "passages.tsv").write_text("p1\tThe sky is blue.\np2\tBees dance.\np3\tRain falls.\n")
+    (folder / "me.qrels").write_text("q1 0 p1 1\nq1 0 p2 1\nq1 0 p3 0\n")
+    for name, order in (("one", "123"), ("two", "321"), ("three", "213")):
+        rows = [f"q1 Q0 p{n} {at} {9 - at} {name}" for at, n in enumerate(order)]
+        (folder / f"{name}.run").write_text("\n".join(rows) + "\n")
+    banks = [json.dumps(BANK), json.dumps(BANK | {"items": [NUGGET]})]
+    (folder / "bank.jsonl").write_text("\n".join(banks))
+    (folder / "graded.jsonl").write_text("\n".join(lines(q1=GRADED)))
+    start_lake(folder, folder.parent)
+    gradelake(folder, "ingest", "tiny")
+    gradelake(folder, "import", "bank", "tiny", "bank.jsonl", "--name", "secret")
+    gradelake(folder, "import", "grades", "tiny", "graded.jsonl")
+    gradelake(folder, "build")
+    for name in ("secret", "alone", "qrels"):
+        (folder / name).mkdir()
+    gradelake(folder, "report", "-o", "secret/report.html")
+    gradelake(folder, "export", "bank", "tiny", "--name", "secret", "-o", "secret/bank.jsonl.gz")
+    gradelake(folder, "export", "grades", "tiny", "--output", "secret/graded.jsonl.gz")
+    gradelake(folder, "report", "--without-rubric", "-o", "alone/report.html")
+    gradelake(folder, "export", "qrels", "tiny", "--all", "qrels")
+    said = gradelake(folder, "export", "public", "tiny", "public").stdout
+    assert said.startswith("public: wrote ")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return made_once(tmp_path_factory, "public", make)
+
+
+def found_in(folder: Path) -> set[str]:
+    text = texts_of(folder)
+    return {word for word in SECRET if word in text}
+
+
+def test_no_word_of_the_rubric_and_no_answer_is_in_what_is_shared(folder):
+    assert found_in(folder / "secret") == SECRET  # the search finds each where it may stand
+    in_report = found_in_report(folder / "secret" / "report.html")
+    assert in_report >= {"quorvex", "mizzlund", "plimquat", "drelmop", "hurlwix"}
+    assert found_in(folder / "public") == set()
+    assert found_in(folder / "alone") == set()
+
+
+def found_in_report(file: Path) -> set[str]:
+    alone = file.parent.parent / "one report"
+    alone.mkdir(exist_ok=True)
+    shutil.copy(file, alone)
+    return found_in(alone)
+
+
+def test_boards_labels_and_correlations_are_all_there(folder):
+    public = folder / "public"
+    assert {file.name for file in public.iterdir()} == {
+        *("leaderboard.csv", "leaderboard_correlation.csv", "qrels", "report.html")
+    }
+    qrels = {file.name: file.read_bytes() for file in (folder / "qrels").iterdir()}
+    assert {file.name: file.read_bytes() for file in (public / "qrels").iterdir()} == qrels
+    assert {"assessor:me.qrels", "flan.QuestionSelfRated.v0.best.qrels"} <= qrels.keys()
+    with Lake.published(Project.find(folder)) as lake:
+        for table in ("leaderboard", "leaderboard_correlation"):
+            n_rows = lake.value(f"select count(*) from lake.marts.{table}")
+            with (public / f"{table}.csv").open(newline="") as file:
+                assert len(list(csv.DictReader(file))) == n_rows
+        assert lake.value("select count(*) from lake.marts.leaderboard") > 0
+    whole, shared = Page(folder / "secret" / "report.html"), Page(public / "report.html")
+    assert shared.settled["label_sets"] == whole.settled["label_sets"]
+    assert "flan.QuestionSelfRated/v0/best" in shared.settled["label_sets"]
+    for label_set in whole.settled["label_sets"]:
+        assert shared.board(label_set) == whole.board(label_set)
+    assert "--without-rubric" in shared.text()
+    assert "Left out: the rubric is not shared." in shared.text()
+
+
+def test_a_folder_that_holds_something_is_left_alone(folder, tmp_path):
+    (tmp_path / "questions.txt").write_text("secret")
+    said = gradelake(folder, "export", "public", "tiny", str(tmp_path), code=2).stderr
+    assert "Name a new or an empty folder" in said
+    assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]
+    gradelake(folder, "export", "public", "none", str(tmp_path / "new"), code=2)
+    assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]
+
+
+@pytest.mark.slow
+def test_no_item_answer_or_long_reply_of_the_demo_is_in_what_is_shared(graded_demo, tmp_path):
+    project = Project.find(graded_demo)
+    with Lake.published(project) as lake:
+        items = lake.column("select distinct text from lake.raw.rubric_items")
+        golds = lake.column("select distinct unnest(gold_answers) from lake.raw.rubric_items")
+        replies = lake.column(
+            "select distinct unnest([answer, response]) as reply from lake.raw.grades "
+            "where length(reply) > 12"
+        )
+    secrets = {text.lower() for text in [*items, *golds, *replies] if text}
+    gradelake(graded_demo, "export", "public", "demo", str(tmp_path / "public"))
+    (tmp_path / "whole").mkdir()
+    gradelake(graded_demo, "report", "demo", "-o", str(tmp_path / "whole" / "report.html"))
+    whole = texts_of(tmp_path / "whole").replace("\\n", "\n")
+    assert len({text for text in items if text.lower() in whole}) > 100  # all that are graded
+    shared = texts_of(tmp_path / "public").replace("\\n", "\n")
+    assert {text for text in secrets if text in shared} == set()
