@@ -108,6 +108,15 @@ def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_da
             f"ir_datasets has no dataset {dataset_id!r}",
             "See https://ir-datasets.com for the ids; registered_by names what registers others.",
         ) from error
+    if collection.car_pages:
+        if not dataset.has_queries() or "headings" not in dataset.queries_cls()._fields:
+            raise BadInput(
+                f"car_pages: the queries of {dataset_id!r} have no headings",
+                "It is for ir_datasets' car; take the setting out.",
+            )
+        local.append(PageQueries(dataset))
+        local.append(PageQrels(dataset) if dataset.has_qrels() else None)
+    return ir_datasets.Dataset(*local, dataset)
 
 
 def _register(named: str, collection: Collection) -> None:
@@ -129,15 +138,6 @@ def _register(named: str, collection: Collection) -> None:
             f"{where}: {named!r} cannot be imported: {type(error).__name__}: {error}",
             "Install its package here, or name a file that ends in .py.",
         ) from error
-    if collection.car_pages:
-        if not dataset.has_queries() or "headings" not in dataset.queries_cls()._fields:
-            raise BadInput(
-                f"car_pages: the queries of {dataset_id!r} have no headings",
-                "It is for ir_datasets' car; take the setting out.",
-            )
-        local.append(PageQueries(dataset))
-        local.append(PageQrels(dataset) if dataset.has_qrels() else None)
-    return ir_datasets.Dataset(*local, dataset)
 
 
 def read(dataset_id: str, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
