@@ -108,9 +108,9 @@ def distil(
         if show:
             _show(project, show, as_json)
         if export:
-            _export(project, *export, as_json)
+            _export(project, *export, as_json=as_json)
         if edited:
-            _import(project, *edited, as_json)
+            _import(project, *edited, as_json=as_json)
         return
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
