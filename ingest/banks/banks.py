@@ -169,8 +169,10 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
 
 
 def _hash(of_file: str, queries: set[str]) -> str:
-    """Of the file and the queries: items that were left out come in when their query does."""
-    return hashlib.sha256(json.dumps([of_file, sorted(queries)]).encode()).hexdigest()
+    """Of the file and the queries: items that were left out come in when their query does, and
+    what an older Gradelake did not bring along does, once."""
+    content = [of_file, sorted(queries), "brought along"]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _refuse_if_not_imported(lake: Lake, collection: str, bank: str) -> None:

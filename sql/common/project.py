@@ -84,7 +84,7 @@ class Project:
                 for table in project.collections.values():
                     own = table.get("registered_by")  # a file of Python, or a module
                     if isinstance(own, str) and own.endswith(".py"):
-                        beside += [own, os.path.dirname(own)]
+                        beside += [own, os.path.dirname(own) or "."]
                 for name in ("seeds", *filter(None, beside)):
                     _check_owner(project.folder / name, file)
                 return project

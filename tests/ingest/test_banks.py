@@ -393,6 +393,17 @@ def test_a_bank_is_written_as_it_was_published(tiny, file):
     assert in_order(back) == in_order(given)
 
 
+def test_a_genq_file_becomes_a_workbench_bank_with_the_titles_of_its_facets(tiny):
+    facet = {"title": "Sky", "facet": "By day", "questions": ["1. Why is it blue?"]}
+    tiny.write("genq.json", json.dumps({"q1": {"day": facet}}))
+    bring(tiny, "genq.json")
+    write_bank(tiny.lake, "tiny", "mine", "workbench", tiny.folder / "out.jsonl")
+    line = json.loads((tiny.folder / "out.jsonl").read_text())
+    assert workbench_schema.Bank.model_validate(line).facet_text == "By day"
+    assert (line["query_text"], line["facet_id"]) == ("Sky / By day", "day")
+    assert [item["question_text"] for item in line["items"]] == ["Why is it blue?"]
+
+
 def test_what_a_bank_brought_along_goes_with_it(tiny):
     tiny.write("cary3.jsonl", [json.dumps(line) for line in CAR])
     bring(tiny, "cary3.jsonl")
