@@ -82,10 +82,11 @@
 {%- endmacro %}
 
 {# In a model: the rows of `inputs` whose parts it has to compute in this build. A unit test
-   computes all. #}
+   computes all, and so does what only shows a model. #}
 {% macro stale_parts(inputs) -%}
     {%- set relation = ref(inputs) -%}
-    {%- if model is defined and model.resource_type == 'model' -%}
+    {%- set computes = model is defined and flags.WHICH in ('build', 'run') -%}
+    {%- if computes and model.resource_type == 'model' -%}
         temp.stale_parts
     {%- else -%}
         {{ relation }}

@@ -58,6 +58,7 @@ def test_every_command_of_dbt_leaves_all_versions_and_the_history_whole(folder):
     assert before[:3] == ([0, 1], [(1, "drop")], 0)
     for looking in (
         ("show", "--select", "kappa"),
+        ("show", "--select", "int_ideal_gains"),
         ("compile", "--select", "+kappa"),
         ("docs", "generate"),
         ("test", "--select", "rubric_edits", "rubric_items_effective"),
