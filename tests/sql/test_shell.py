@@ -79,7 +79,7 @@ def test_a_statement_goes_on_until_its_semicolon(shell):
         ("select 4000 + 1 as n from leaderboard inters", "intersect", " select 4001;", "4001"),
         ("@hard", "@hardest_queries", " --measure AP", "query_id"),
         ("@hardest_queries --meas", "--measure", " AP", "query_id"),
-        ("@leaderboard --label_set judge:ov", "judge:overlap", "", "judge:overlap  "),
+        ("@leaderboard --label_set judge:ov", "judge:overlap", "", "label_set judge:overlap"),
         (".sch", ".schema", " leaderboard", "n_unlabelled_at_k"),
     ],
 )
