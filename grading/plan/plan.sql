@@ -83,7 +83,8 @@ select
     plan_items.item_no,
     grades.status = 'failed' as is_failed,
     (grades.gold_sha256 is not distinct from plan_items.gold_sha256) as is_in_force,
-    case when grades.gold_sha256 != plan_items.gold_sha256 then grades.response end as reply
+    if(grades.gold_sha256 is not distinct from plan_items.gold_sha256, null, grades.response)
+        as reply
 from lake.raw.grades
 inner join plan_passages
     on

@@ -20,6 +20,7 @@ _HELP = """\
 #
 # A line is an item: its id, its weight, question or nugget, its text [answers: one|another].
 #   change the text     a new item takes its place, which has no grades yet
+#   change the answers  the same item; extracted answers are compared with these
 #   change the weight   the same item counts more or less
 #   remove the line     the item is dropped
 #   add a line          + question What is asked?       (weight 1)

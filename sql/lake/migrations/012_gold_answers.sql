@@ -26,6 +26,7 @@ where
         where graders.target = 'verify' or graders.parser = 'answer_key'
     );
 
--- The views that grading is planned from get a column; the next plan makes them anew.
+-- The views that grading and reviews begin with get a column; these commands make them anew.
 drop view if exists marts.wanted_grades;
 drop view if exists marts.wanted_items;
+drop view if exists intermediate.int_distinct_items;
