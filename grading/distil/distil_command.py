@@ -108,9 +108,11 @@ def distil(
         if show:
             _show(project, show, as_json)
         if export:
-            _export(project, *export, as_json=as_json)
+            stated, file = export
+            _export(project, stated, file, as_json)
         if edited:
-            _import(project, *edited, as_json=as_json)
+            stated, file = edited
+            _import(project, stated, file, as_json)
         return
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
