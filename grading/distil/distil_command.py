@@ -292,7 +292,7 @@ def _maker(facts: Mapping[str, Any]) -> str:
     return "a person" if facts["engine"] == PERSON else facts["model"] or facts["engine"]
 
 
-def _export(project, stated: str, file: str, *, as_json: bool) -> None:
+def _export(project, stated: str, file: str, as_json: bool) -> None:
     from gradelake.grading.distil.rubric_file import write_rubric
     from gradelake.grading.graders.label_rubrics import find_label_rubric
 
@@ -306,7 +306,7 @@ def _export(project, stated: str, file: str, *, as_json: bool) -> None:
     console.hint(f"edit its texts, then: gradelake distil --import {rubric.name} {file}")
 
 
-def _import(project, name: str, file: str, *, as_json: bool) -> None:
+def _import(project, name: str, file: str, as_json: bool) -> None:
     from gradelake.grading.distil import rubric_file
 
     rubric_file.check_rubric_name(name, "--import")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--bank", help="Name of the bank; default: the grader's.")
 @click.option("--queries", help="Only these: ids with commas between, or a file of them.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
-@click.option("--dry-run", is_flag=True, help="Say how many queries are left; ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
@@ -90,7 +90,8 @@ def _request_as_object(request: "GenerationRequest", outcome: "Outcome") -> dict
         "bank": request.bank,
         "grader": request.grader.name,
         "grader_id": request.grader.grader_id,
-        outcome.noun: outcome.asked_for,
+        "queries": outcome.asked_for,
+        "asks_about": outcome.noun,
     }
 
 

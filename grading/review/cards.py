@@ -24,7 +24,11 @@ _DECK = """
     with
 
     items as (
-        select query_id, item_id, item_text as item, gold_sha256
+        select
+            query_id,
+            item_id,
+            item_text as item,
+            case when $needs_gold_answers then gold_sha256 end as gold_sha256
         from lake.intermediate.int_distinct_items
         where
             collection = $collection
@@ -53,8 +57,7 @@ _DECK = """
             grades.collection = $collection
             and grades.grader_id = $grader_id
             and grades.grade is not null
-            and coalesce(grades.gold_sha256, items.gold_sha256)
-            is not distinct from items.gold_sha256
+            and grades.gold_sha256 is not distinct from items.gold_sha256
             and ($tau is null or grades.grade >= $tau)
             and ($query_id is null or grades.query_id = $query_id)
             and (
@@ -133,6 +136,7 @@ class Reviewable:
     name: str
     grader_id: str
     kind: str  # question or nugget
+    needs_gold_answers: bool
     scale_min: int
     scale_max: int
 
@@ -195,7 +199,7 @@ class Deck:
 def find_grader(lake: Lake, name: str) -> Reviewable:
     """A grader of rubric items by its name in the marts. Raises `BadInput` for any other."""
     rows = lake.rows(
-        "select grader, kind, grader_id, scale_min, scale_max, target "
+        "select grader, kind, target, grader_id, kind, needs_gold_answers, scale_min, scale_max "
         "from lake.intermediate.int_own_graders"
     )
     known = {row[0]: row for row in rows}
@@ -205,14 +209,14 @@ def find_grader(lake: Lake, name: str) -> Reviewable:
             did_you_mean(name, [row[0] for row in rows if row[1]])
             or "An ensemble has no grades of its own: review those of its members.",
         )
-    _, kind, grader_id, scale_min, scale_max, target = known[name]
+    _, kind, target, *about = known[name]
     if kind is None:
         raise BadInput(
             f"{name} does not grade rubric items (its prompt's target is {target!r})",
             "Judges of whole passages are compared with people's judgments: see `gradelake export "
             "sample` and `gradelake sql @kappa`.",
         )
-    return Reviewable(name, grader_id, kind, scale_min, scale_max)
+    return Reviewable(name, *about)
 
 
 def choose_tau(lake: Lake, grader: Reviewable, asked: int | None) -> int:
@@ -240,6 +244,7 @@ def deal(lake: Lake, wish: Wish) -> Deck:
     parameters = {
         "collection": wish.collection,
         "kind": wish.grader.kind,
+        "needs_gold_answers": wish.grader.needs_gold_answers,
         "grader_id": wish.grader.grader_id,
         "scale_min": wish.grader.scale_min,
         "assessor": wish.assessor,

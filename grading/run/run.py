@@ -140,9 +140,13 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
                 run.stopped = stop()
                 run.loading_seconds = (crew.ready_at or time.monotonic()) - started
         else:  # answers that are known, to be compared with other gold answers
-            for chunk in plan.chunks():
-                committer.add(committer.worker().compare(chunk))
-                on_progress(run, committer)
+            with stop_signals(console.warn) as stop:
+                for chunk in plan.chunks():
+                    if stop() or is_over():
+                        break
+                    committer.add(committer.worker().compare(chunk))
+                    on_progress(run, committer)
+                run.stopped = stop()
         state = "stopped" if (run.stopped or run.out_of_time) and run.left else "done"
     finally:
         committer.finish(state)

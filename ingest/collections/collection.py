@@ -104,11 +104,12 @@ class Collection(Settings):
             raise BadInput(
                 f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
             )
-        if collection.registered_by and not collection.ir_dataset:
-            raise BadInput(
-                f"{where}: registered_by is for a dataset of ir_datasets",
-                'Name the one that it registers: ir_dataset = "...".',
-            )
+        for setting in ("registered_by", "car_pages"):
+            if getattr(collection, setting) and not collection.ir_dataset:
+                raise BadInput(
+                    f"{where}: {setting} is for a dataset of ir_datasets",
+                    'Name the one that is meant: ir_dataset = "...".',
+                )
         if collection.inbox is not None:
             _check_inbox(collection, collection.inbox, project, where)
         return collection

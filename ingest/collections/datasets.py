@@ -164,8 +164,14 @@ def query_text(query: Any) -> texts.Query:
         query.default_text(),
         getattr(query, "description", None) or None,
         getattr(query, "narrative", None) or None,
-        tuple(texts.Facet(each.number, each.text) for each in getattr(query, "subtopics", ())),
+        tuple(map(_facet, getattr(query, "subtopics", None) or ())),
     )
+
+
+def _facet(subtopic: Any) -> texts.Facet:
+    if isinstance(subtopic, str):
+        return texts.Facet(texts.facet_id_of(subtopic), subtopic)
+    return texts.Facet(str(subtopic.number), subtopic.text)
 
 
 def _innermost(error: BaseException) -> str:

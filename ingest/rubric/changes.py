@@ -129,8 +129,7 @@ class _Comparison:
         if fields.text == item.text.strip():
             if answers == ():
                 raise ValueError(
-                    "an item keeps some gold answers: to be without them, remove this line and add "
-                    "another item"
+                    "an item cannot lose all its gold answers: drop it, and add it in other words"
                 )
             if answers is not None:
                 return self._make(

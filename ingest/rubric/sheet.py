@@ -73,7 +73,8 @@ def write(
         heading = f"@query {write_token(section.query_id)} @bank {write_token(section.bank)}"
         lines += ["", f"# {_one_line(query_texts.get(section.query_id, ''))}".rstrip()]
         for facet_id, text in section.facets.items():
-            lines += [f"# facet {write_token(facet_id)}: {_one_line(text)}".rstrip(": ")]
+            about = f": {_one_line(text)}" if text else ""
+            lines += [f"# facet {write_token(facet_id)}{about}"]
         lines += [f"{heading} @base {section.fingerprint()}"]
         lines += _items(section)
     return "\n".join(lines) + "\n"

@@ -228,7 +228,7 @@ def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_fac
     told = json.loads(
         gpt.gradelake("generate", "tiny", "--grader", "gpt", "--dry-run", "--json").stdout
     )
-    assert (told["facets"], told["left"]) == (4, 1)
+    assert (told["queries"], told["asks_about"], told["left"]) == (4, "facets", 1)
     assert generate(gpt).written == 1
     (last,) = server.asked[asked:]
     assert "'why is it blue' with a specific focus on the subtopic 'dusk'" in last.text
