@@ -1,8 +1,12 @@
 """What tables, pictures and the report are of: label sets, references, levels, official ranks."""
 
+from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import duckdb
 
 from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
@@ -38,13 +42,17 @@ NOBODY_JUDGED = Completeness()
 
 
 def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
-    """label set -> how complete it is, from the mart `label_completeness`."""
-    rows = lake.rows(
-        "select label_set, labelled_share, is_incomplete from lake.marts.label_completeness "
-        "where collection = ?",
-        collection,
-    )
-    return {label_set: Completeness(*figures) for label_set, *figures in rows}
+    """label set -> how complete it is, from the mart `label_completeness`. Nothing is known of any
+    in a release from before there was one."""
+    found: dict[str, Completeness] = defaultdict(Completeness)
+    with suppress(duckdb.CatalogException):
+        for label_set, *figures in lake.rows(
+            "select label_set, labelled_share, is_incomplete from lake.marts.label_completeness "
+            "where collection = ?",
+            collection,
+        ):
+            found[label_set] = Completeness(*figures)
+    return found
 
 
 def min_relevant(lake: Lake, collection: str) -> int:

@@ -33,6 +33,7 @@ def export_public(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: is there already", "Name a new or an empty folder.")
+    folder = folder.absolute()  # `.` has no name
     unfinished = folder.with_name(f".{folder.name}.writing")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:

@@ -89,7 +89,7 @@ def scatter(read, collection, label_set, reference, measure, level, output, as_j
 @reading
 @with_json
 @of_label_sets(
-    "Whose labels score the systems; may be repeated (default: the only ones there are)."
+    "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
 @of_measures("May be repeated.", required=True)
 @of_levels("May be repeated (default: min_relevant, or the highest label below it).")

@@ -100,7 +100,7 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
 @of_label_sets(
-    "Whose labels score the systems; may be repeated (default: the only ones there are)."
+    "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
 @of_measures("May be repeated; the first orders the systems (default: all).")
 @of_levels("May be repeated (default: min_relevant, or the highest label below it).")

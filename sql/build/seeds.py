@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
-OPTIONAL = "facet_id"  # the last column of rubric edits: files of before have none
+OPTIONAL = "facet_id"  # the last column of rubric edits: older files lack it
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 

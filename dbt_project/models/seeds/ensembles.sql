@@ -15,7 +15,14 @@ members as (
         ensembles.rule,
         ensembles.grader,
         graders.grader_id,
-        concat_ws(' ', graders.target, graders.kind, graders.scale_min, graders.scale_max) as scale
+        concat_ws(
+            ' ',
+            graders.target,
+            graders.kind,
+            graders.needs_gold_answers,
+            graders.scale_min,
+            graders.scale_max
+        ) as scale
     from ensembles
     left join graders using (grader)
 ),

@@ -8,6 +8,10 @@ graders as (
 
 grades as (
     select * from {{ ref('int_grades') }}
+),
+
+items as (
+    select * from {{ ref('int_distinct_items') }}
 )
 
 select
@@ -22,7 +26,21 @@ select
     grades.graded_at
 from grades
 inner join graders using (grader_id)
-where grades.status = 'failed'
+where
+    grades.status = 'failed'
+    -- what failed with gold answers that no version has any more is not asked again
+    and (
+        grades.gold_sha256 is null
+        or exists (
+            select 1
+            from items
+            where
+                items.collection = grades.collection
+                and items.query_id = grades.query_id
+                and items.item_id = grades.item_id
+                and items.gold_sha256 = grades.gold_sha256
+        )
+    )
 order by
     grades.graded_at desc,
     grades.collection asc,

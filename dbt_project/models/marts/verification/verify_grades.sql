@@ -55,13 +55,13 @@ select
             then coalesce(nullif(item_grades.answer, ''), extracted_answers.answer)
         else nullif(item_grades.answer, '')
     end as answer,
-    grader_items.gold_answers,
     judgments.assessor,
     judgments.relevance as judgment,
     coalesce(grade_reviews.n_reviews, 0) as n_reviews,
     coalesce(grade_reviews.n_agreed, 0) as n_agreed,
     grade_reviews.reviewed_grade,
-    grade_reviews.review_notes
+    grade_reviews.review_notes,
+    grader_items.gold_answers
 from item_grades
 inner join grader_items using (collection, grader_id, query_id, item_id)
 left join extracted_answers using (collection, query_id, passage_id, item_id)
