@@ -84,7 +84,7 @@ def edited_folder(graded_demo, tmp_path_factory) -> Path:
     return folder
 
 
-EMPTY = {"failed_grades", "failures", "group_bias", "nights", "review_agreement"}
+EMPTY = {"facet_coverage", "failed_grades", "failures", "group_bias", "nights", "review_agreement"}
 
 
 @pytest.mark.parametrize("name", sorted(entries()))

@@ -12,7 +12,7 @@ from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import Tiny
 
 HEADER = ",".join(COLUMNS)
-DROP = "1,tiny,mine,q1/x,drop,,,,,,ann,easy"
+DROP = "1,tiny,mine,q1/x,drop,,,,,,ann,easy,"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def refused(project) -> str:
 
 
 def test_rows_are_read_with_their_lines(project):
-    put(project, f'{HEADER}\n{DROP}\n\n2,tiny,mine,q1/y,reword,,,"two\nlines",,,bob,\n{DROP}\n')
+    put(project, f'{HEADER}\n{DROP}\n\n2,tiny,mine,q1/y,reword,,,"two\nlines",,,bob,,\n{DROP}\n')
     rows = edits_file.read(project)
     assert [(r.line, r.version, r["text"]) for r in rows] == [
         (2, 1, ""),
@@ -65,7 +65,7 @@ def test_without_a_file_the_rows_of_the_package_hold(project):
     [
         ("rubric_version,collection\n", ":1: the first line is not the header"),
         (f"{HEADER.replace(',', ';')}\n", ":1: the first line is not the header"),
-        (f"{HEADER}\n{DROP},more\n", ":2: 13 cells instead of 12"),
+        (f"{HEADER}\n{DROP},more\n", ":2: 14 cells instead of 13"),
         (f'{HEADER}\n{DROP}\n{DROP},"open\n', ":3: a row that cannot be read begins here"),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_read_is_refused_by_line(project, content, problem
 
 def test_the_file_is_made_with_its_header(project):
     assert edits_file.append(project, [row(rubric_version="1", action="drop")]) is False
-    assert kept(project) == f"{HEADER}\n1,,,,drop,,,,,,,\n"
+    assert kept(project) == f"{HEADER}\n1,,,,drop,,,,,,,,\n"
 
 
 def test_rows_that_come_with_the_package_are_copied_first(project, tmp_path, monkeypatch):
@@ -85,33 +85,42 @@ def test_rows_that_come_with_the_package_are_copied_first(project, tmp_path, mon
     (packaged / edits_file.NAME).write_text(f"{HEADER}\n{DROP}\n")
     monkeypatch.setattr(seeds, "PACKAGED", packaged)
     assert edits_file.append(project, [row(rubric_version="2", action="drop")]) is True
-    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,drop,,,,,,,\n"
+    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,drop,,,,,,,,\n"
 
 
 @pytest.mark.parametrize(
     "before",
     [
         f"{HEADER}\n{DROP}\n\n",
-        f'{HEADER}\n1 , tiny,mine,q1/x,\'drop\',,,,,,ann,"a ""b"""\n',
+        f'{HEADER}\n1 , tiny,mine,q1/x,\'drop\',,,,,,ann,"a ""b""",\n',
         f"\ufeff{HEADER}\n{DROP}\n",
     ],
 )
 def test_what_stands_there_keeps_its_bytes(project, before):
     put(project, before)
     edits_file.append(project, [row(rubric_version="2")])
-    assert kept(project) == f"{before}2,,,,,,,,,,,\n"
+    assert kept(project) == f"{before}2,,,,,,,,,,,,\n"
 
 
 def test_a_last_line_without_an_end_gets_one(project):
     put(project, f"{HEADER}\n{DROP}")
     edits_file.append(project, [row(rubric_version="2")])
-    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,,,,,,,,\n"
+    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,,,,,,,,,\n"
 
 
 def test_a_file_with_windows_line_ends_keeps_them(project):
     put(project, f"{HEADER}\r\n{DROP}\r\n")
     edits_file.append(project, [row(rubric_version="2")])
-    assert kept(project) == f"{HEADER}\r\n{DROP}\r\n2,,,,,,,,,,,\r\n"
+    assert kept(project) == f"{HEADER}\r\n{DROP}\r\n2,,,,,,,,,,,,\r\n"
+
+
+def test_a_file_without_the_column_of_facets_gets_it_when_a_row_needs_it(project):
+    older = HEADER.removesuffix(",facet_id")
+    put(project, f"{older}\n{DROP[:-1]}\n")
+    edits_file.append(project, [row(rubric_version="2")])
+    assert kept(project) == f"{older}\n{DROP[:-1]}\n2,,,,,,,,,,,\n"
+    edits_file.append(project, [row(rubric_version="3", facet_id="sea")])
+    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,,,,,,,,,\n3,,,,,,,,,,,,sea\n"
 
 
 @pytest.mark.parametrize("text", ['a, "b" #c', "two\nlines", "lone\rreturn", "\\|", "'=1+1"])
@@ -129,7 +138,7 @@ def test_the_file_keeps_its_permissions_and_a_link_stays_a_link(project):
     path.symlink_to(real)
     edits_file.append(project, [row(rubric_version="1")])
     assert path.is_symlink()
-    assert real.read_text() == f"{HEADER}\n1,,,,,,,,,,,\n"
+    assert real.read_text() == f"{HEADER}\n1,,,,,,,,,,,,\n"
     assert stat.S_IMODE(real.stat().st_mode) == 0o664
 
 
