@@ -192,6 +192,7 @@ def significance(
     with console.working("testing pairs of systems"):
         pairs = compare_pairs(board, replicates, seed)
         theirs = compare_pairs(other.of(list(board.systems)), replicates, seed) if other else None
+    tables.tell_incomplete([board, *([other] if other else [])])
     if output:
         tables.write_pairs(pairs, output)
     if as_json:

@@ -2,12 +2,14 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.correlation import Agreement
 from gradelake.analyses.stats.estimate import HumanBoard
 from gradelake.analyses.stats.labels import LabelAgreement
@@ -99,9 +101,8 @@ def print_agreements(found: list[Agreement], against: str | None) -> None:
                 for name, each in better
             ],
         )
+    tell_incomplete(one.board for one in found)
     for one in found:
-        if says := one.board.completeness.says:
-            console.warn(f"note: {one.board.label_set} is {says}")
         for each in one.correlations:
             for kind, spread in each.spread.items():
                 if spread.undefined:
@@ -109,6 +110,13 @@ def print_agreements(found: list[Agreement], against: str | None) -> None:
                         f"note: {one.board.label_set}, {each.statistic}, over {kind}: undefined in "
                         f"{spread.undefined:,} replicates; the interval is computed from the others"
                     )
+
+
+def tell_incomplete(boards: Iterable[Board]) -> None:
+    """Name the label sets that label too little of what people judged to be compared."""
+    for board in boards:
+        if says := board.completeness.says:
+            console.warn(f"note: {board.label_set} is {says}")
 
 
 # --- significance ---------------------------------------------------------------------------------

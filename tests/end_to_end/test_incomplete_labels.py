@@ -102,6 +102,9 @@ def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
         "label_sets"
     ]
     assert found["is_incomplete"]
+    words = ("stats", "significance", "demo", "--measure", "AP", "--replicates", "100")
+    done = gradelake(folder, *words, "--label-set", HALF)
+    assert done.stderr.splitlines()[0] == f"note: {says}"
     picture = tmp_path / "s.svg"
     words = ("plot", "scatter", "demo", "--label-set", HALF, "--measure", "AP", "-o", str(picture))
     gradelake(folder, *words)
@@ -160,4 +163,4 @@ def test_the_least_share_is_a_seed(folder, tmp_path):
             assert not any(lake.column(f"select is_incomplete from lake.marts.{mart}")), mart
     (own / "seeds" / "evaluation_completeness.csv").write_text("least_labelled\nmost\n")
     refused = gradelake(own, "build", code=2).stderr
-    assert "least_labelled: one row is needed, a share from 0 to 1" in refused
+    assert "evaluation_completeness.csv: most: one row is needed, a share from 0 to 1" in refused

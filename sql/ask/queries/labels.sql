@@ -3,16 +3,20 @@
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 with
 
+labels as (
+    select * from marts.relevance_labels
+    where
+        ($collection is null or collection = $collection)
+        and ($label_set is null or label_set = $label_set)
+),
+
 counts as (
     select
         collection,
         label_set,
         label,
         count(*) as n
-    from marts.relevance_labels
-    where
-        ($collection is null or collection = $collection)
-        and ($label_set is null or label_set = $label_set)
+    from labels
     group by all
 ),
 
@@ -21,7 +25,7 @@ queries as (
         collection,
         label_set,
         count(distinct query_id) as n_queries
-    from marts.relevance_labels
+    from labels
     group by all
 )
 
