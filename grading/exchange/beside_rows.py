@@ -21,9 +21,11 @@ _JUDGMENT = {"paragraphId", "query", "relevance", "titleQuery"}
 _RANKING = {"method", "paragraphId", "queryId", "rank", "score"}
 
 
-def of_entry(entry: Row, grades: list[int | None], is_direct: bool) -> Row:
-    """What an entry holds beside the grades that were read in it."""
+def of_entry(entry: Row, grades: list[int | None], is_direct: bool, is_read_anew: bool) -> Row:
+    """What an entry holds beside the grades that were read in it; its ratio is of its own."""
     beside = _others(entry, _ENTRY)
+    if is_read_anew:
+        return beside
     if is_direct:
         return beside | ({"self_ratings": None} if entry.get("self_ratings") is None else {})
     ratio = sum((grade or 0) > 0 for grade in grades) / len(grades)
@@ -56,23 +58,30 @@ def of_paragraph(
 
 
 def together(contents: Iterable[Row]) -> Row:
-    """What several files brought along of one paragraph; the first that says a thing counts."""
+    """What several files or lines brought along of one paragraph; the first that says a thing
+    counts."""
     merged: Row = {}
     for content in contents:
         for what, beside in content.items():
-            known = merged.get(what, type(beside)())
-            merged[what] = known + beside if isinstance(beside, list) else beside | known
+            if what == "rankings":
+                known = merged.get(what, [])
+                methods = {ranking["method"] for ranking in known}
+                merged[what] = known + [one for one in beside if one["method"] not in methods]
+            else:
+                merged[what] = beside | merged.get(what, {})
     return merged
 
 
 def judgments_of(rows: list[Row], beside: Row) -> list[Row]:
-    """A passage's judgments, an assessor's as the file had them where that says more."""
-    given = beside.get("judgments", {})
-    return [row for row in rows if row["assessor"] not in given] + [
-        judgment | {"assessor": assessor}
-        for assessor in sorted({row["assessor"] for row in rows} & {*given})
-        for judgment in given[assessor]
-    ]
+    """A passage's judgments, an assessor's as the file had them where that says more; not where
+    the assessor's row now comes from elsewhere, and says otherwise."""
+    judged: list[Row] = []
+    for row in rows:
+        assessor = row["assessor"]
+        given = beside.get("judgments", {}).get(assessor, [])
+        is_row = max((one["relevance"] for one in given), default=None) == row["relevance"]
+        judged += [one | {"assessor": assessor} for one in given] if is_row else [row]
+    return judged
 
 
 def rankings_of(rows: list[Row], beside: Row, depth: int | None) -> list[Row]:

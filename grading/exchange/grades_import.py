@@ -1,22 +1,30 @@
 """`gradelake import grades`: what others graded becomes graders and grades of the lake."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from gradelake.grading.exchange.brought_along import write_judgments, write_rankings
+from gradelake.grading.exchange.beside_rows import together
 from gradelake.grading.exchange.choices import Choices, read_grades
 from gradelake.grading.exchange.criteria_bank import write_bank
 from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.imported import Imported
+from gradelake.grading.exchange.judgments_and_rankings import write_judgments, write_rankings
 from gradelake.grading.exchange.workbench import Found
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.connection import quote
+from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
+
+# what makes a grade unique in its collection; one whose text, query or gold answers nobody noted
+# stands for a grade of any
+_HASHES = ("passage_sha256", "query_sha256", "gold_sha256")
+_KEY = [column for column in KEYS["grades"] if column != "collection"]
 
 
 def import_grades(
@@ -66,7 +74,7 @@ class Import(FileImport):
         write_rankings(self)
         write_bank(self, found.items)
         self.transaction.delete("brought_along", target=self.target)
-        self.rows.brought_along.keep_first("query_id", "part")
+        self.rows.brought_along.merge("content", _merged, "query_id", "part")
         self.transaction.insert_from(
             "brought_along", "select * exclude (place) from staged_brought_along"
         )
@@ -107,8 +115,7 @@ class Import(FileImport):
 
     def _grades(self, found: Found, before: set[str]) -> int:
         rows, seen = self.rows.grades, self.done.seen
-        key = ("grader_id", "query_id", "passage_id", "item_id", "passage_sha256")
-        seen["repeated_grades"] = seen.get("repeated_grades", 0) + rows.keep_first(*key)
+        seen["repeated_grades"] = seen.get("repeated_grades", 0) + rows.keep_first(*_KEY)
         by_status = self.lake.rows(
             "select grader_id, status, count(*), min(grade), max(grade) from staged_grades "
             "group by all order by all"
@@ -126,26 +133,27 @@ class Import(FileImport):
     def _new_grades(self, graders: list[str]) -> str:
         """The query for the file's grades that the lake does not have from elsewhere."""
         known = (
-            "select grader_id, query_id, passage_id, item_id, passage_sha256 "
+            f"select {', '.join(_KEY)} "
             f"from lake.raw.grades where collection = {quote(self.collection)} "
             f"and grader_id in ({', '.join(map(quote, graders)) or 'null'})"
         )
-        file = "select * exclude (place) from staged_grades"
         if not self.lake.rows(f"{known} limit 1"):
-            return file
-        # a grade of a text that nobody noted stands for a grade of any
+            return "select * exclude (place) from staged_grades"
+        same = " and ".join(
+            f"(file.{name} is null or known.{name} is null or file.{name} = known.{name})"
+            for name in _HASHES
+        )
+        # joined by what is never null: by a condition with "or" alone, every pair is compared
         return f"""
-            with known as materialized ({known})
-            select file.* from ({file}) as file
-            anti join known using (grader_id, query_id, passage_id, item_id, passage_sha256)
-            anti join (from known where passage_sha256 is null) as of_any
-                using (grader_id, query_id, passage_id, item_id)
-            anti join known as of_some
-                on file.passage_sha256 is null
-                and file.grader_id = of_some.grader_id
-                and file.query_id = of_some.query_id
-                and file.passage_id = of_some.passage_id
-                and file.item_id = of_some.item_id
+            with there_already as (
+                select file.place
+                from staged_grades as file
+                inner join ({known}) as known using (grader_id, query_id, passage_id, item_id)
+                where {same}
+            )
+            select file.* exclude (place)
+            from staged_grades as file
+            anti join there_already using (place)
         """
 
     def _graders(self, wanted: dict[str, dict[str, Any]], left: set[str]) -> None:
@@ -204,6 +212,10 @@ class Import(FileImport):
             grader["grades"] += n
             grader[status] = n
         self.done.graders = sorted(graders.values(), key=lambda grader: grader["name"])
+
+
+def _merged(contents: list[str]) -> str:
+    return json.dumps(together(map(json.loads, contents)), ensure_ascii=False)
 
 
 def _enter_scales(found: Found, by_status: list[tuple]) -> None:

@@ -68,11 +68,15 @@ class Entries:
                 self._of = (query_id, passage_id)
                 self._hash = text_hash
                 n_before = len(self.rows)
-                grader_id = read(entry)
-                grades = [row[4] for row in self.rows[n_before:] if row[0] == grader_id]
-                if grades:
-                    found = of_entry(entry, grades, where == "grades")
-                    beside.setdefault(grader_id, found)
+                read(entry)
+                graded: dict[str, list[int | None]] = {}
+                for grader_id, *_, grade in (row[:5] for row in self.rows[n_before:]):
+                    graded.setdefault(grader_id, []).append(grade)
+                for grader_id, grades in graded.items():
+                    parser = self.graders[grader_id]["parser"]
+                    if parser != "label":  # a label stands in the entry of others
+                        found = of_entry(entry, grades, where == "grades", parser == "paper")
+                        beside.setdefault(grader_id, found)
         return beside
 
     def _add(
@@ -133,7 +137,7 @@ class Entries:
 
     # --- exam_grades --------------------------------------------------------------------------
 
-    def _exam(self, entry: dict[str, Any]) -> str:
+    def _exam(self, entry: dict[str, Any]) -> None:
         info = entry.get("prompt_info") or {}
         ratings = the(list, entry.get("self_ratings") or [], "self_ratings")
         is_rated = bool(ratings) or (isinstance(info, dict) and info.get("is_self_rated") is True)
@@ -141,7 +145,7 @@ class Entries:
         grader_id = self._grader(entry, target)
         self._label(entry, grader_id)
         if self._is_whole(entry, grader_id):
-            return grader_id
+            return
         answers = answers_of(entry)
         errors, nameless = errors_of(entry.get("llm_response_errors"))
         self.counts["errors_without_item"] += nameless
@@ -155,7 +159,6 @@ class Entries:
                     text = answers.get(item_id)
                     self._add(grader_id, item_id, int(item_id in correct), "ok", text, text)
             self._failed(grader_id, errors)
-        return grader_id
 
     def _rated(self, entry, grader_id, target, ratings, answers, errors, correct, wrong) -> None:
         is_restored = grader_id in self.restored
@@ -214,20 +217,19 @@ class Entries:
 
     # --- grades -------------------------------------------------------------------------------
 
-    def _direct(self, entry: dict[str, Any]) -> str:
+    def _direct(self, entry: dict[str, Any]) -> None:
         grader_id = self._grader(entry, "direct")
         self._label(entry, grader_id)
         if self._is_whole(entry, grader_id):
-            return grader_id
+            return
         answer = the(str, entry.get("answer") or "", "answer")
         if error := entry.get("llm_response_error"):
             reason, response = error_of(error)
             self._add(grader_id, "", None, "failed", None, response or answer or None, reason)
-            return grader_id
+            return
         correct = the(bool, entry.get("correctAnswered"), "correctAnswered")
         grade = int(correct)
         if entry.get("self_ratings") is not None:
             grade = whole(entry["self_ratings"], "self_ratings")
             self.counts["marked_unlike_rated"] += correct != (grade > 0)
         self._add(grader_id, "", grade, "ok", answer, answer)
-        return grader_id

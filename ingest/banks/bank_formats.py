@@ -99,10 +99,17 @@ def argue(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
 
 
 def _nuggets(
-    line: int | None, held: dict, key: str, text_key: str, query_id: Any, findings: Findings
+    line: int | None,
+    held: dict,
+    key: str,
+    text_key: str,
+    query_id: Any,
+    findings: Findings,
+    of: str = "",
 ) -> Iterator[Draft]:
-    """A list of autojudge's questions or claims, each with its sub-nuggets behind it."""
-    for at, place, nugget in _listed(line, held, key, findings, text_key):
+    """A list of autojudge's questions or claims, each with its sub-nuggets behind it; `of` names
+    the one that they belong to."""
+    for at, place, nugget in _listed(line, held, key, findings, text_key, of):
         what = next((name for name in ("question", "claim") if nugget.get(name)), text_key)
         place = place.replace("item", what, 1)
         place = f"sub-{place}" if key == "sub_nuggets" else place
@@ -131,7 +138,7 @@ def _nuggets(
             n = len(below) if isinstance(below, list | dict) else 1
             said = f"sub-nuggets of {place} are items of their own beside it ({n})"
             findings.note("sub-nuggets", at, said)
-            yield from _nuggets(at, nugget, "sub_nuggets", what, query_id, findings)
+            yield from _nuggets(at, nugget, "sub_nuggets", what, query_id, findings, f" of {place}")
 
 
 def genq(line: int | None, queries: dict, findings: Findings) -> Iterator[Draft]:
@@ -228,20 +235,25 @@ READERS: dict[str, Reader] = {
 
 
 def _listed(
-    line: int | None, bank: dict, key: str, findings: Findings, text_key: str | None = None
+    line: int | None,
+    bank: dict,
+    key: str,
+    findings: Findings,
+    text_key: str | None = None,
+    of: str = "",
 ) -> Iterator[tuple[int | None, str, dict]]:
     """(line, name for people, object) of a list; with `text_key` also of an object keyed by text
     and of plain texts."""
     held = bank.get(key)
     if isinstance(held, dict) and text_key:
-        entries = [(f"item {name!r}", name, value) for name, value in held.items()]
+        entries = [(f"item {name!r}{of}", name, value) for name, value in held.items()]
     elif isinstance(held, list):
-        entries = [(f"item {n}", None, value) for n, value in enumerate(held, start=1)]
+        entries = [(f"item {n}{of}", None, value) for n, value in enumerate(held, start=1)]
     else:
-        findings.leave_out("bank", line, f"{key!r} is not a list of items: left out", n=0)
+        findings.leave_out("bank", line, f"{key!r}{of} is not a list of items: left out", n=0)
         return
     if not entries:
-        findings.note("bank", line, f"{key!r} is empty")
+        findings.note("bank", line, f"{key!r}{of} is empty")
     for place, name, value in entries:
         if isinstance(value, str) and text_key:
             value = {text_key: value}

@@ -2,7 +2,9 @@
 
 import copy
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.rows import contract, types_of
 
 ROWS = 200_000  # about as many are held
+_AT_ONCE = 1000  # read and merged between two steps
 
 
 class Staged:
@@ -93,6 +96,42 @@ class Staged:
             """
         )
         return self.n_rows - self.count()
+
+    def merge(self, column: str, merged: Callable[[list], Any], *key: str) -> None:
+        """Of rows that are equal in `key` show the first, its `column` `merged` of all of theirs.
+        No more than one key's rows, and some thousand others, are held."""
+        columns = ", ".join(key)
+        if not self._find_repeated(columns):
+            return
+        schema = self._none.schema
+        rest = Staged(self._connection, self._folder / "merged", f"{self.table}_merged", schema)
+        found = self._connection.execute(
+            f"""
+            select {", ".join(schema)} from {self._name}_with_repeats
+            where hash({columns}) in (from {self._name}_repeated)
+            order by {columns}, place
+            """
+        )
+        rows = chain.from_iterable(iter(lambda: found.fetchmany(_AT_ONCE), []))
+        names = list(schema)
+        at, of_key = names.index(column), itemgetter(*map(names.index, key))
+
+        def one_each() -> Iterator[tuple]:
+            for _, group in groupby(rows, of_key):
+                equal = list(group)
+                value = merged([row[at] for row in equal])
+                yield (*equal[0][:at], value, *equal[0][at + 1 :])
+
+        some = one_each()
+        while of_some := list(islice(some, _AT_ONCE)):
+            rest.add(pl.DataFrame(of_some, schema=schema, orient="row"))
+        self._show(
+            f"""
+            from {self._name}_with_repeats where hash({columns}) not in (from {self._name}_repeated)
+            union all
+            from {rest.view}
+            """
+        )
 
     def repeats(self, key: Sequence[str], **part: str) -> list[tuple]:
         """Rows that are equal in `key` to one before: (*key, line, line of the first).

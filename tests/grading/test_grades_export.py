@@ -223,6 +223,11 @@ OWN_GRADES = [
 def insert(tiny, grader, rows):
     with tiny.lake.transaction("grade") as transaction:
         transaction.insert("graders", pl.DataFrame([grader]))
+    insert_grades(tiny, rows)
+
+
+def insert_grades(tiny, rows):
+    with tiny.lake.transaction("grade") as transaction:
         frame = pl.DataFrame(rows, schema=GRADES).with_columns(
             collection=pl.lit(tiny.name), batch_id=pl.lit("batch")
         )
@@ -244,6 +249,27 @@ def test_a_grader_of_our_own_is_restored_with_all_that_the_lake_knows(ingested, 
     for query in (ALL_GRADES, ALL_GRADERS):
         assert another.rows(query) == ingested.rows(query)
     assert len(another.rows(ALL_GRADES)) == 7
+
+
+def test_grades_with_other_gold_answers_or_another_query_text_are_restored(ingested, another):
+    """The workbench sees the newest of an item's grades, an import gets them all."""
+    times = [datetime(2026, 1, day) for day in (1, 2, 3)]
+    rows = [
+        own_grade("a", 0, "ok", gold_sha256="old", graded_at=times[0]),
+        own_grade("a", 1, "ok", gold_sha256="new", graded_at=times[1]),
+        own_grade("b", 1, "ok", query_sha256="old", graded_at=times[0]),
+        own_grade("b", 0, "ok", query_sha256="new", graded_at=times[1]),
+    ]
+    insert(ingested, own_grader("extract", parser="answer_key"), rows)
+    moved(ingested, another)
+    assert another.rows(ALL_GRADES) == ingested.rows(ALL_GRADES)
+    (entry,) = json.loads(exported(another)[0])[1][0]["exam_grades"]
+    assert (entry["correctAnswered"], entry["wrongAnswered"]) == (["a"], ["b"])
+    newer = own_grade("a", 0, "ok", gold_sha256="newest", graded_at=times[2])
+    insert_grades(ingested, [newer])  # beside those that the other lake has
+    another.write("more.jsonl", exported(ingested))
+    assert bring(another, "more.jsonl").counts["grades"] == 1
+    assert another.rows(ALL_GRADES) == ingested.rows(ALL_GRADES)
 
 
 def test_the_workbench_can_read_a_grader_of_our_own(ingested):
@@ -409,6 +435,38 @@ def test_markup_unknown_keys_prompts_of_failed_pairs_and_subtopics_survive(topic
     assert tiny.rows(
         "select count(*) from lake.raw.brought_along where contains(content, 'example.org')"
     ) == [(0,)]
+
+
+def test_replies_read_anew_bring_along_what_their_entry_holds(topics_only):
+    tiny = topics_only({"q1": "why is the sky blue"})
+    brought(tiny, lines(q1=RICH), rater="paper")
+    (entry,) = json.loads(exported(tiny)[0])[1][0]["exam_grades"]
+    assert entry["llm_options"]["gradelake"]["parser"] == "paper"
+    assert entry["embedding_key"] == [1, 2]
+    assert entry["llm_response_errors"]["q1/b"]["prompt"] == "Rate q1/b."
+    assert entry["exam_ratio"] == 0.5  # of the grades read anew, not of the file's
+
+
+def test_a_passage_on_two_lines_brings_along_what_either_holds(topics_only):
+    """Two graders' files, one behind the other."""
+    tiny = topics_only({"q1": "why is the sky blue"})
+    first, second = json.loads(json.dumps([RICH, RICH]))
+    del first[0]["grades"], second[0]["exam_grades"]
+    second[0]["found_by"] = "ann"
+    brought(tiny, [*lines(q1=first), *lines(q1=second)], assessor="nist", systems=True)
+    (found,) = exported(tiny)
+    given = [RICH[0] | {"found_by": "ann"}, RICH[1]]
+    assert whole(found) == whole(*lines(q1=given))
+
+
+def test_judgments_that_came_in_the_place_of_a_files_are_written_as_they_are(ingested):
+    rich = [judgment("p1", 2) | SUBTOPIC, judgment("p1", 1) | SUBTOPIC]
+    brought(ingested, [paragraph(exam=[rated({"a": 1})], judgments=rich)], assessor="ann")
+    ingested.configure(judgments={"nist": "nist.qrels", "ann": "ann.qrels"})
+    ingested.write("ann.qrels", ["q1 0 p1 0"])
+    ingested.ingest()
+    judged = json.loads(exported(ingested)[0])[1][0]["paragraph_data"]["judgments"]
+    assert [(j["assessor"], j["relevance"]) for j in judged] == [("ann", 0), ("nist", 2)]
 
 
 def test_the_demos_grades_and_rankings_come_back_whole(graded_demo, tmp_path, topics_only):

@@ -399,6 +399,21 @@ def test_sub_nuggets_become_items_beside_the_one_they_belong_to(read):
     assert "sub-nuggets of question 1 are items of their own beside it (2)" in found.notes[0]
 
 
+def test_a_sub_nugget_is_named_with_the_one_it_belongs_to(read):
+    """Else those of two parents on one line would have one message, which counts once."""
+    questions = [{"question": f"Where, {n}?", "sub_nuggets": [f"Why, {n}?", 2]} for n in "ab"]
+    found = read([{"query_id": "q1", "nugget_bank": questions}])
+    assert [line.partition(": ")[2] for line in found.left_out] == [
+        f"item 2 of question {parent} is left out: 2 is not an object" for parent in (1, 2)
+    ]
+    nameless = {"question": ""}
+    questions = [{"question": f"Where, {n}?", "sub_nuggets": [nameless]} for n in "ab"]
+    found = read([{"query_id": "q1", "nugget_bank": questions}])
+    assert [line.partition(": ")[2] for line in found.left_out] == [
+        f"sub-question 1 of question {parent} is left out: its text is empty" for parent in (1, 2)
+    ]
+
+
 # --- genq, and folders --------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 from gradelake.sql.common.errors import BadInput
@@ -55,6 +56,21 @@ def test_what_streams_holds_little_and_the_limit_comes_back(tmp_path):
         before = setting(lake.connection, "memory_limit")
         with little_memory(lake.connection):
             assert setting(lake.connection, "memory_limit") == before
+
+
+def test_rows_of_one_key_become_one_wherever_they_stand(tmp_path):
+    """More keys than are merged at once; those of one row stay as they are."""
+    keys = [f"{n:04}" for n in range(2500)]
+    rows = [*((key, "a") for key in keys), *((key, "b") for key in reversed(keys)), ("once", "c")]
+    schema = {"key": pl.String, "content": pl.String}
+    with lake_of(tmp_path) as lake, lake.transaction("import") as transaction:
+        staged = transaction.staged("judgments", schema)
+        staged.add(pl.DataFrame(rows, schema=schema, orient="row"))
+        staged.merge("content", "+".join, "key")
+        assert lake.rows("select key, content from staged_judgments order by key") == [
+            *((key, "a+b") for key in keys),
+            ("once", "c"),
+        ]
 
 
 def test_what_is_too_much_for_memory_goes_to_the_lakes_folder_and_away(tmp_path):
