@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 # what Gradelake keeps for itself and models do not read; and the latest version of a model again
 OF_NO_MODEL = {
     ("marts", "leaderboard"),
+    ("marts", "leaderboard_correlation"),
     ("raw", "kept_releases"),
     ("raw", "ledger"),
     ("raw", "review_samples"),

@@ -117,5 +117,5 @@ def test_a_seed_that_cannot_be_read_is_told_in_a_sentence(folder):
     edits.write_text(edits.read_text() + "3,demo\n")
     done = dbt(folder, "build")
     assert done.returncode == 2
-    assert "rubric_edits.csv:4: 2 cells instead of 12" in done.stdout
+    assert "rubric_edits.csv:4: 2 cells instead of 13" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
