@@ -247,7 +247,7 @@ def test_an_item_whose_text_nobody_knows_can_be_reweighted_dropped_or_given_a_te
         ("  2    question", "  -2    question", "weight -2 is negative"),
         ("  2    question", "  two    question", "weight 'two' is not a number"),
         ("  2    question", "  2    nugget", "the kind of an item cannot change"),
-        (" [answers: air|molecules]", "", "an item keeps some gold answers"),
+        (" [answers: air|molecules]", "", "an item cannot lose all its gold answers"),
         ("light? [answers: air|molecules]", "it?", "a new wording keeps the gold answers"),
         ("Why is the sky blue?", "Why is it\nblue?", "there is no item 'blue?' here"),
         ("# no longer in force:", "no longer in force:", "there is no item 'no' here"),
