@@ -17,6 +17,7 @@ from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.topics import read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import default_level
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.counted import counted
@@ -25,7 +26,10 @@ from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
 
 # in this order
-SCRIPTS = ("packs", "tables", "pictures", "charts", "boards", "correlation", "grid", "start")
+SCRIPTS = (
+    *("packs", "address", "tables", "pictures", "charts"),
+    *("topics", "boards", "correlation", "grid", "start"),
+)
 
 Progress = Callable[[str, list], Iterable]
 
@@ -102,6 +106,8 @@ def make_report(
             if any(measure.startswith("Cover@") for measure in board["measures"])
         ],
         "of_rubric": [m for m, kind in measures(lake).items() if kind == "rubric"],
+        "has_levels": [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")],
+        "queries": read_queries(lake, collection),
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,
@@ -119,6 +125,10 @@ def make_report(
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack(correlated),
         **{f"board-{number}": pack(boards[name]) for number, name in enumerate(scored)},
+        **{
+            f"topics-{number}": pack(read_topic_scores(lake, collection, name))
+            for number, name in enumerate(scored)
+        },
         **grids.packs,
     }
     html = _template().render(

@@ -1,5 +1,6 @@
 // Leaderboard and scatter: one choice of labels, measure and level for both.
 const board = { settled: null, index: new Map() };
+const BOARD = [["labels", "choose-labels"], ["measure", "choose-measure"], ["level", "choose-level"]];
 
 async function boardOf(labels) {
   return unpack(`board-${board.index.get(labels)}`);
@@ -22,25 +23,27 @@ function defaultLevel(labels) {
   return Math.max(1, Math.min(level, highest[labels] ?? level));
 }
 
-async function startBoards(settled) {
+function startBoards(settled) {
   board.settled = settled;
   settled.label_sets.forEach((name, number) => board.index.set(name, number));
-  const labels = byId("choose-labels");
-  if (!labels) return;
-  const peoples = settled.label_sets.includes(settled.reference);
-  fill(labels, settled.label_sets, peoples ? settled.reference : settled.label_sets[0]);
-  labels.addEventListener("change", () => chooseLabels());
-  byId("choose-measure").addEventListener("change", () => showBoards());
-  byId("choose-level").addEventListener("change", () => showBoards());
-  await chooseLabels();
+  for (const [name, id] of BOARD) {
+    byId(id)?.addEventListener("change", () => {
+      const state = chosen(BOARD);
+      if (name === "labels") delete state.level; // each label set has its usual level
+      choose("board", [], state);
+    });
+  }
 }
 
-async function chooseLabels() {
-  const labels = byId("choose-labels").value;
+async function chooseBoard({ labels, measure, level }) {
+  if (!byId("choose-labels")) return;
+  const { label_sets: names, reference } = board.settled;
+  labels = names.includes(labels) ? labels : names.includes(reference) ? reference : names[0];
   const data = await boardOf(labels);
-  const measure = byId("choose-measure").value || "nDCG@10";
-  fill(byId("choose-measure"), data.measures, measure);
+  fill(byId("choose-labels"), names, labels);
+  fill(byId("choose-measure"), data.measures, measure ?? "nDCG@10");
   fill(byId("choose-level"), Object.keys(data.boards), defaultLevel(labels));
+  if (level in data.boards) byId("choose-level").value = level;
   await showBoards();
 }
 

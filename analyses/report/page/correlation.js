@@ -1,38 +1,44 @@
 // Correlations with their intervals, by measure; and coverage of the rubric as k grows.
-async function startCorrelation(settled) {
-  const choose = byId("correlation-measure");
-  if (!choose) return;
-  const all = await unpack("correlated");
-  const measures = settled.measures.filter((name) => all.some((row) => row.measure === name));
-  fill(choose, measures, measures[0]);
-  const show = () => {
-    const rows = all.filter((row) => row.measure === choose.value && row.kendall !== null);
-    rows.sort((a, b) => b.kendall - a.kendall);
-    for (const row of rows) row.shown = row.label_set + (row.is_incomplete ? " (incomplete)" : "");
-    return draw("correlation-chart", "correlation", rows,
-      `Kendall's tau-b by ${choose.value}: ` + rows.map((row) =>
-        `${row.shown} ${figure(row.kendall, 3)}`).join(", "));
-  };
-  choose.addEventListener("change", show);
-  await show();
+const correlation = { measures: [] };
+
+function startCorrelation(settled) {
+  correlation.measures = settled.measures;
+  byId("correlation-measure")?.addEventListener("change", (event) =>
+    choose("correlation", [], { measure: event.target.value }));
 }
 
-async function startCoverage(settled) {
-  const labels = byId("coverage-labels"), tau = byId("coverage-tau");
-  if (!labels) return;
-  const covered = settled.covered;
-  if (!covered.length) return;
-  fill(labels, covered, covered[0]);
-  const levels = async () => {
-    const chosen = labels.value;
-    const data = await boardOf(chosen);
-    if (labels.value !== chosen) return; // another choice came first
-    fill(tau, Object.keys(data.boards), tau.value || settled.tau);
-    await showCoverage(data, labels.value, tau.value);
-  };
-  labels.addEventListener("change", levels);
-  tau.addEventListener("change", levels);
-  await levels();
+async function showCorrelation({ measure }) {
+  const select = byId("correlation-measure");
+  if (!select) return;
+  const all = await unpack("correlated");
+  const known = correlation.measures.filter((name) => all.some((row) => row.measure === name));
+  fill(select, known, measure ?? known[0]);
+  const rows = all.filter((row) => row.measure === select.value && row.kendall !== null);
+  rows.sort((a, b) => b.kendall - a.kendall);
+  for (const row of rows) row.shown = row.label_set + (row.is_incomplete ? " (incomplete)" : "");
+  await draw("correlation-chart", "correlation", rows,
+    `Kendall's tau-b by ${select.value}: ` + rows.map((row) =>
+      `${row.shown} ${figure(row.kendall, 3)}`).join(", "));
+}
+
+const COVERAGE = [["labels", "coverage-labels"], ["from", "coverage-tau"]];
+const coverage = { settled: null };
+
+function startCoverage(settled) {
+  coverage.settled = settled;
+  for (const [, id] of COVERAGE) {
+    byId(id)?.addEventListener("change", () => choose("coverage", [], chosen(COVERAGE)));
+  }
+}
+
+async function chooseCoverage({ labels, from }) {
+  const { covered, tau } = coverage.settled;
+  if (!covered.length || !byId("coverage-labels")) return;
+  labels = covered.includes(labels) ? labels : covered[0];
+  const data = await boardOf(labels);
+  fill(byId("coverage-labels"), covered, labels);
+  fill(byId("coverage-tau"), Object.keys(data.boards), from in data.boards ? from : tau);
+  await showCoverage(data, labels, byId("coverage-tau").value);
 }
 
 async function showCoverage(data, labels, tau) {

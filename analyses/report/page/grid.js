@@ -2,26 +2,30 @@
 const PASSAGES = 40;
 const grid = { data: null, texts: null, about: null, page: 0, settled: null };
 
-async function startGrid(settled) {
+const GRID = [["grader", "grid-grader"], ["query", "grid-query"]];
+
+function startGrid(settled) {
   grid.settled = settled;
-  const grader = byId("grid-grader"), query = byId("grid-query");
-  if (!grader) return;
-  fill(grader, Object.keys(settled.grids));
-  const queries = () => {
-    const all = settled.grids[grader.value];
-    const chosen = query.value;
-    fill(query, all.map((one) => one.query_id), chosen, (id) => {
-      const text = all.find((one) => one.query_id === id).query;
-      return `${id}: ${text.length > 70 ? `${text.slice(0, 69)}\u2026` : text}`;
-    });
-    return showQuery();
-  };
-  grader.addEventListener("change", queries);
-  query.addEventListener("change", showQuery);
+  if (!byId("grid-grader")) return;
+  for (const [, id] of GRID) {
+    byId(id).addEventListener("change", () => choose("grid", [], chosen(GRID)));
+  }
   byId("grid-back").addEventListener("click", () => turn(-1));
   byId("grid-on").addEventListener("click", () => turn(1));
   byId("grid-table").addEventListener("keydown", walk);
-  await queries();
+}
+
+async function chooseGrid({ grader, query }) {
+  if (!byId("grid-grader")) return;
+  const { grids } = grid.settled;
+  const graders = Object.keys(grids);
+  grader = graders.includes(grader) ? grader : graders[0];
+  fill(byId("grid-grader"), graders, grader);
+  fill(byId("grid-query"), grids[grader].map((one) => one.query_id), query, (id) => {
+    const text = grids[grader].find((one) => one.query_id === id).query;
+    return `${id}: ${text.length > 70 ? `${text.slice(0, 69)}\u2026` : text}`;
+  });
+  await showQuery();
 }
 
 async function showQuery() {
