@@ -35,7 +35,11 @@ class Page:
         """(the grid, its passages' texts)."""
         settled = self.settled
         (about,) = (one for one in settled["grids"][grader] if one["query_id"] == query_id)
-        return self.unpack(about["id"]), self.unpack(settled["texts"][query_id])
+        return self.unpack(about["id"]), self.unpack(f"texts-{self.number(query_id)}")
+
+    def number(self, query_id: str) -> int:
+        """The number that a query's packs have."""
+        return [query["query_id"] for query in self.settled["queries"]].index(query_id)
 
     def text(self) -> str:
         """What a reader sees without the script, entities and white space resolved."""

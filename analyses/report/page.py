@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 import vl_convert
@@ -16,6 +17,7 @@ from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, c
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
+from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import default_level
@@ -28,7 +30,8 @@ from gradelake.sql.lake.lake import Lake
 # in this order
 SCRIPTS = (
     *("packs", "address", "tables", "pictures", "charts"),
-    *("topics", "boards", "correlation", "grid", "start"),
+    *("topics", "boards", "correlation", "grid"),
+    *("views", "system", "query", "passage", "item", "start"),
 )
 
 Progress = Callable[[str, list], Iterable]
@@ -91,6 +94,18 @@ def make_report(
             grid_passages,
             lambda queries: progress("reading grids", queries),
         )
+    rankings = read_rankings(
+        lake,
+        collection,
+        names,
+        newest,
+        grids,
+        grid_passages,
+        without_rubric,
+        lambda queries: progress("reading rankings", queries),
+    )
+    health = read_health(lake, collection, newest, assessor)
+    provenance = read_provenance(lake, collection, compared, options)
     settled = {
         "min_relevant": cut,
         "reference": reference,
@@ -111,11 +126,11 @@ def make_report(
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,
-        "texts": grids.texts,
+        "pool_depth": provenance["collection"]["pool_depth"],
         "measures": MEASURES,
         "tau": TAU,
+        "taus": {one["grader"]: one["tau"] for one in health},
     }
-    provenance = read_provenance(lake, collection, compared, options)
     if without_rubric:
         for grader in provenance["graders"]:
             if grader["engine"] == "imported":
@@ -130,6 +145,7 @@ def make_report(
             for number, name in enumerate(scored)
         },
         **grids.packs,
+        **rankings,
     }
     html = _template().render(
         name=collection,
@@ -145,7 +161,7 @@ def make_report(
         left_out=left_out,
         replicates=REPLICATES,
         seed=SEED,
-        health=read_health(lake, collection, newest, assessor),
+        health=health,
         packs=packs,
         style=_part("report.css"),
         vega=_vega(),
@@ -193,9 +209,15 @@ def _template() -> jinja2.Template:
     environment.filters["counted"] = counted
     environment.filters["count"] = lambda n: f"{n:,}"
     environment.filters["cell"] = _cell
+    environment.filters["address"] = _address
     environment.filters["source"] = page_policy.source
     environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
     return environment.from_string(_part("report.html.jinja"))
+
+
+def _address(row: dict[str, Any], kind: str, *ids: str) -> str:
+    """Of the view of a thing that a row names, as page/address.js writes it."""
+    return "#" + "/".join([kind, *(quote(row[key], safe="") for key in ids)])
 
 
 def _cell(value: Any) -> str:
