@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
@@ -13,14 +13,16 @@ import vl_convert
 from gradelake.analyses.choosing import completeness, measures, min_relevant, official_ranks
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
+from gradelake.analyses.report.comparisons import compare_label_sets, compare_systems, t_quantiles
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
+from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries, read_topic_scores
-from gradelake.analyses.stats.boards import default_level
+from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -31,7 +33,8 @@ from gradelake.sql.lake.lake import Lake
 SCRIPTS = (
     *("packs", "address", "tables", "pictures", "charts"),
     *("topics", "boards", "correlation", "grid"),
-    *("views", "system", "query", "passage", "item", "start"),
+    *("views", "system", "query", "passage", "item"),
+    *("compare", "label_sets", "moved", "start"),
 )
 
 Progress = Callable[[str, list], Iterable]
@@ -76,14 +79,17 @@ def make_report(
     scored = [name for name in names if name in boards]
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
+    read = cache(partial(read_board, lake, collection))  # each is asked for more than once
     correlated, left_out = correlate(
         lake,
         collection,
         scored,
         reference,
         leaderboard,
+        read,
         lambda pairs: progress("correlating", pairs),
     )
+    pairs = compare_systems(scored, read, lambda boards: progress("comparing systems", boards))
     grids = Grids({}, {}, {})
     if not without_rubric:
         grids = read_grids(
@@ -106,7 +112,10 @@ def make_report(
     )
     health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, options)
+    queries = read_queries(lake, collection)
     settled = {
+        "collection": collection,
+        "source": provenance["source"],
         "min_relevant": cut,
         "reference": reference,
         "assessor": assessor,
@@ -122,7 +131,9 @@ def make_report(
         ],
         "of_rubric": [m for m, kind in measures(lake).items() if kind == "rubric"],
         "has_levels": [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")],
-        "queries": read_queries(lake, collection),
+        "queries": queries,
+        "t": t_quantiles(len(queries)),
+        "replicates": REPLICATES,
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,
@@ -131,6 +142,7 @@ def make_report(
         "tau": TAU,
         "taus": {one["grader"]: one["tau"] for one in health},
     }
+    moved = read_moved(project, lake, collection, compared, without_rubric)
     if without_rubric:
         for grader in provenance["graders"]:
             if grader["engine"] == "imported":
@@ -139,6 +151,9 @@ def make_report(
         "settled": pack(settled),
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack(correlated),
+        "days": pack(moved["days"]),
+        "label-sets": pack(compare_label_sets(lake, collection, scored)),
+        **{f"pairs-{number}": pack(pairs[name]) for number, name in enumerate(scored)},
         **{f"board-{number}": pack(boards[name]) for number, name in enumerate(scored)},
         **{
             f"topics-{number}": pack(read_topic_scores(lake, collection, name))
@@ -162,6 +177,7 @@ def make_report(
         replicates=REPLICATES,
         seed=SEED,
         health=health,
+        moved=moved,
         packs=packs,
         style=_part("report.css"),
         vega=_vega(),

@@ -1,12 +1,11 @@
 """What differs between two versions of a rubric."""
 
-import difflib
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 
 from gradelake.ingest.rubric.items import RubricItem
 from gradelake.ingest.rubric.rubric import Rubric
+from gradelake.sql.common.word_diff import word_diff
 
 KINDS = ("dropped", "added", "reworded", "reanswered", "reweighted", "restored")
 
@@ -96,13 +95,5 @@ def _origin(item: RubricItem) -> tuple:
 
 def marked(old: str, new: str) -> str:
     """The new text with what changed in it, word by word: `the [-old-]{+new+} text`."""
-    before, after = (re.findall(r"\S+|\s+", text) for text in (old, new))
-    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
-    parts = []
-    for what, a, b, c, d in matcher.get_opcodes():
-        removed, added = "".join(before[a:b]), "".join(after[c:d])
-        if what == "equal":
-            parts.append(removed)
-            continue
-        parts += [f"[-{removed}-]" if removed else "", f"{{+{added}+}}" if added else ""]
-    return "".join(parts)
+    signs = {"": "{}", "del": "[-{}-]", "ins": "{{+{}+}}"}
+    return "".join(signs[what].format(words) for what, words in word_diff(old, new))

@@ -59,6 +59,9 @@ async function showBoards() {
   byId("leaderboard-says").textContent =
     `${rows.length} systems by ${measure} of the labels ${labels}, mean over ` +
     `${data.queries[measure]} queries. Best: ${best.slice(0, 3).join(", ")}.` + incomplete(labels);
+  byId("compare-systems").href = addressOf("compare", [], {
+    a: rows[0]?.system, b: rows[1]?.system, labels, measure, level,
+  });
   leaderboardTable(data, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}: ` +
@@ -123,6 +126,7 @@ async function showScatter(chosen, measure, level, rows) {
     if (byId("choose-labels").value !== chosen) return; // another choice came first
     why = ` The leaderboard above is ${reference}'s own: choose other labels there to see theirs.`;
   }
+  byId("compare-labels").href = addressOf("labels", [], { a: reference, b: labels, measure });
   const agreed = (await unpack("agreement"))[labels]?.[level]?.[measure];
   const theirs = await boardOf(reference);
   const others = agreed ? scores(theirs, agreed.reference_level, measure) : [];

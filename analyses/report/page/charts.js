@@ -39,6 +39,21 @@ async function draw(id, name, rows, description) {
   element.style.minHeight = "";
 }
 
+// The place of a picture in a view: it is drawn when the view is in the page.
+const places = new WeakMap();
+
+function place(id, ...picture) {
+  const element = make("div", { class: "chart", id });
+  places.set(element, picture);
+  return element;
+}
+
+async function drawPlaces(view) {
+  for (const element of view.querySelectorAll(".chart")) {
+    if (places.has(element)) await draw(element.id, ...places.get(element));
+  }
+}
+
 function drawAgain() {
   for (const [id, picture] of drawn) draw(id, ...picture);
 }

@@ -5,6 +5,7 @@
   for (const [id, start, show] of [
     ["board", startBoards, chooseBoard], ["correlation", startCorrelation, showCorrelation],
     ["grid", startGrid, chooseGrid], ["coverage", startCoverage, chooseCoverage],
+    ["moved", () => {}, showMoved],
   ]) {
     try {
       start(settled);

@@ -1,0 +1,121 @@
+"""What moved: by the rubric's edits, since an earlier release, and night by night."""
+
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import duckdb
+
+from gradelake.analyses.choosing import measures
+from gradelake.analyses.report.correlations import MEASURES
+from gradelake.analyses.report.health import SHOWN
+from gradelake.analyses.report.report_queries import ask, ask_book
+from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.project import Project
+from gradelake.sql.common.word_diff import word_diff
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.releases import diff
+
+
+def read_moved(
+    project: Project, lake: Lake, collection: str, compared_with: str | None, without_rubric: bool
+) -> dict[str, Any]:
+    """For the page: `versions` of the rubric, newest first; `since` the release compared with;
+    `nights`; `days` of grading. What a release of an older Gradelake lacks is empty, or None.
+
+    `without_rubric` leaves out items' texts, and what nights say of errors.
+    """
+    known = measures(lake)
+    measure = next((name for name in (*MEASURES, *known) if name in known), "")
+    of = {"collection": collection}
+    edits = _ask(lake, "rubric_edits", **of)
+    moves = _ask(lake, "rubric_moves", measure=measure, **of)
+    labels = [] if without_rubric else _impact(lake, collection)
+    nights = _ask(lake, "nights")
+    if without_rubric:
+        nights = [night | {"error": None} for night in nights]
+    versions = []
+    for number in dict.fromkeys(edit["rubric_version"] for edit in edits):
+        own = [edit for edit in edits if edit["rubric_version"] == number]
+        moved_labels = [row for row in labels if row["rubric_version"] == number]
+        versions.append(
+            {
+                "rubric_version": number,
+                "previous_version": own[0]["previous_version"],
+                "counts": Counter(edit["action"] for edit in own),
+                "edits": [] if without_rubric else [_edit(edit) for edit in own],
+                "moves": [row for row in moves if row["rubric_version"] == number],
+                "labels": moved_labels[:SHOWN],
+                "n_labels": len(moved_labels),
+            }
+        )
+    return {
+        "measure": measure,
+        "versions": versions,
+        "since": _since(project, lake, collection, compared_with),
+        "nights": nights,
+        "days": _ask(lake, "grading_days", **of),
+    }
+
+
+def _ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
+    with suppress(duckdb.CatalogException, duckdb.BinderException):
+        return ask(lake, name, **values)
+    return []
+
+
+def _impact(lake: Lake, collection: str) -> list[dict[str, Any]]:
+    """Every label that a version moved, by every policy: the greatest moves of a query first."""
+    with suppress(duckdb.CatalogException, duckdb.BinderException):
+        return ask_book(
+            lake, "rubric_impact", collection=collection, rubric_version="any", policy="any"
+        )
+    return []
+
+
+def _edit(edit: dict[str, Any]) -> dict[str, Any]:
+    """An edit for the page: its words, and other changes of an item that stays."""
+    changes = []
+    if edit["text_before"] and edit["text_after"]:
+        if edit["weight_before"] != edit["weight_after"]:
+            changes.append(f"weight {edit['weight_before']:g} \u2192 {edit['weight_after']:g}")
+        if edit["answers_before"] != edit["answers_after"]:
+            before, after = (
+                ", ".join(edit[f"answers_{when}"] or []) or "none" for when in ("before", "after")
+            )
+            changes.append(f"answers {before} \u2192 {after}")
+    return edit | {
+        "words": word_diff(edit["text_before"] or "", edit["text_after"] or ""),
+        "changes": "; ".join(changes),
+    }
+
+
+def _since(
+    project: Project, lake: Lake, collection: str, compared_with: str | None
+) -> dict[str, Any] | None:
+    """Boards by how many ranks moved, and label sets, of two releases; None where there are no
+    two."""
+    if not compared_with or not lake.release:
+        return None
+    try:
+        found = diff.compare(project, compared_with, lake.release, collection)
+    except (duckdb.CatalogException, duckdb.BinderException, GradelakeError):
+        return None
+    boards = []
+    for board in found.leaderboards:
+        moved = [
+            row
+            for row in board.systems
+            if row["rank_before"] and row["rank_after"] and row["rank_before"] != row["rank_after"]
+        ]
+        moved.sort(key=lambda row: -abs(row["rank_after"] - row["rank_before"]))
+        if board.n_systems:
+            boards.append(vars(board) | {"n_ranks": len(moved), "farthest": moved[:3]})
+    boards.sort(key=lambda board: (-board["n_ranks"], board["label_set"], board["measure"]))
+    return {
+        "n_boards": found.n_boards,
+        "n_new": len(found.leaderboards) - len(boards),
+        "boards": boards,
+        "label_sets": found.label_sets,
+        "n_label_sets": found.n_label_sets,
+    }

@@ -1,0 +1,174 @@
+// Two systems of a leaderboard, topic by topic; and what views of two of a kind share.
+const ALPHA = 0.05;
+const MOST_BARS = 60, MOST_TOPICS = 200; // of topics: the rest is left out, and the page says so
+
+// The first of `wanted` that there is
+function known(names, ...wanted) {
+  return wanted.find((name) => names.includes(name)) ?? names[0];
+}
+
+// A choice in a view: it writes the address, and the view follows.
+function chooser(kind, state, name, words, values) {
+  const select = make("select", { id: `view-${name}` });
+  fill(select, values, state[name]);
+  select.addEventListener("change", () => {
+    const others = name === "labels" ? { ...state, level: null } : state; // each has its usual level
+    choose(kind, [], { ...others, [name]: select.value });
+  });
+  return make("label", {}, `${words} `, select);
+}
+
+function command(...words) {
+  const quoted = words.map((word) =>
+    (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\"'\"'")}'`));
+  return make("code", {}, ["gradelake", ...quoted, board.settled.source].join(" "));
+}
+
+function signed(value, digits = 3) {
+  const text = Math.abs(value).toFixed(digits);
+  return Number(text) === 0 ? text : `${value > 0 ? "+" : "\u2212"}${text}`;
+}
+
+function facts(rows) {
+  return make("dl", { class: "facts" }, ...rows.map(([name, ...says]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, ...says))));
+}
+
+function tableOf(label, heads, lines) {
+  const table = make("table", { class: "sortable" },
+    make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
+    make("tbody", {}, ...lines));
+  sortable(table);
+  return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
+}
+
+// What the topics' differences come to. The interval is Student's, of paired differences.
+function paired(differences) {
+  const n = differences.length;
+  const total = (values) => values.reduce((sum, value) => sum + value, 0);
+  const mean = total(differences) / n;
+  const spread = Math.sqrt(total(differences.map((value) => (value - mean) ** 2)) / (n - 1));
+  const half = n > 1 ? board.settled.t[n - 2] * spread / Math.sqrt(n) : Infinity;
+  const count = (sign) => differences.filter((value) => Math.sign(value) === sign).length;
+  return { n, mean, low: mean - half, high: mean + half, wins: count(1), ties: count(0), losses: count(-1) };
+}
+
+// How likely two systems differ so by chance: computed with the report, for some measures at the
+// labels' usual level; null elsewhere.
+async function tested({ a, b, labels, measure, level }) {
+  const found = (await unpack(`pairs-${board.index.get(labels)}`))[measure];
+  const levels = board.settled.has_levels.includes(measure);
+  if (!found || (levels && String(found.level) !== String(level))) return null;
+  const n = found.systems.length;
+  const [i, j] = [a, b].map((system) => found.systems.indexOf(system)).sort((x, y) => x - y);
+  const at = i * n - i * (i + 1) / 2 + j - i - 1;
+  return {
+    n_pairs: n * (n - 1) / 2, is_exact: found.is_exact,
+    p: found.p[at], tukey: found.tukey[at], holm: found.holm?.[at],
+  };
+}
+
+function verdict({ a, b }, { n, mean, low, high }, test) {
+  const ahead = `${mean > 0 ? a : b} is ahead by more than chance`;
+  if (n < 2) return "No difference can be told from one topic.";
+  if (!test) {
+    return low <= 0 && high >= 0 ? "No difference can be told: the interval includes 0."
+      : `${ahead}, taken alone: the interval leaves out 0.`;
+  }
+  if (test.p >= ALPHA) return `No difference can be told (p = ${figure(test.p, 4)}).`;
+  const among = `as one of the leaderboard's ${test.n_pairs} pairs`;
+  return test.n_pairs === 1 ? `${ahead} (p = ${figure(test.p, 4)}).`
+    : test.tukey < ALPHA ? `${ahead}, also ${among}.`
+    : `${ahead}, taken alone; ${among}, no difference can be told.`;
+}
+
+// How many of the leader's best topics it owes its lead to
+function owed(differences, mean) {
+  const best = differences.map((value) => value * Math.sign(mean)).sort((x, y) => y - x);
+  let left = best.reduce((sum, value) => sum + value, 0), n = 0;
+  while (left > 1e-9) left -= best[n++];
+  return n;
+}
+
+async function compareSystems(ids, wanted) {
+  const { label_sets: names, reference, has_levels: leveled, queries } = board.settled;
+  const labels = known(names, wanted.labels, reference);
+  const data = await boardOf(labels);
+  const measure = known(data.measures, wanted.measure, "nDCG@10");
+  const level = known(Object.keys(data.boards), wanted.level, String(defaultLevel(labels)));
+  const systems = scores(data, level, measure)
+    .sort((x, y) => x.rank - y.rank || x.system.localeCompare(y.system)).map((row) => row.system);
+  const a = known(systems, wanted.a), b = known(systems.filter((one) => one !== a), wanted.b);
+  if (!b) return [make("h2", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
+  const state = { a, b, labels, measure, level };
+  const of = await topicScores(labels, level, measure);
+  const rows = queries.map(({ query_id, text }, i) => {
+    const [x, y] = [a, b].map((system) => of.get(system)?.scores[i] ?? null);
+    const difference = Math.round(1e4 * (x - y)) / 1e4;
+    return { query_id, text, a: x, b: y, difference, is_ahead: difference > 0 };
+  }).filter((row) => row.a !== null && row.b !== null);
+  rows.sort((one, other) => other.difference - one.difference);
+  const differences = rows.map((row) => row.difference);
+  const found = paired(differences), test = await tested(state);
+  const level_choice = chooser("compare", state, "level", "Relevant from", Object.keys(data.boards));
+  level_choice.querySelector("select").disabled = !leveled.includes(measure);
+  const by_name = [...systems].sort((x, y) => x.localeCompare(y));
+  const shown = rows.length <= MOST_BARS ? rows
+    : [...rows.slice(0, MOST_BARS / 2), ...rows.slice(-MOST_BARS / 2)];
+  const n_owed = owed(differences, found.mean);
+  return [
+    make("h2", {}, `${a} and ${b}`),
+    make("div", { class: "choices", role: "group", "aria-label": "What is compared" },
+      chooser("compare", state, "a", "System", by_name),
+      chooser("compare", state, "b", "with", by_name),
+      chooser("compare", state, "labels", "Labels", names),
+      chooser("compare", state, "measure", "Measure", data.measures), level_choice),
+    make("p", { id: "compare-says" }, verdict(state, found, test), incomplete(labels)),
+    facts([
+      [`${a} less ${b}`, signed(found.mean) + (found.n < 2 ? ""
+        : `; 95 % interval ${signed(found.low)} to ${signed(found.high)}`) +
+        ` (mean of ${measure}, paired over ${found.n} topics)`],
+      ["wins, ties, losses", `${found.wins}, ${found.ties}, ${found.losses} (scores of 4 decimals)`],
+      ...(test ? [
+        ["p", `${figure(test.p, 4)}: paired randomisation test, ` + (test.is_exact
+          ? "all sign patterns" : `${board.settled.replicates.toLocaleString("en")} random sign patterns`)],
+        [`p, of ${test.n_pairs} pairs`, `Tukey's HSD ${figure(test.tukey, 4)}; ` +
+          (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
+            : `Holm ${figure(test.holm, 4)}`)],
+      ] : [["p", command("stats", "significance", board.settled.collection, "--measure",
+        measure, "--label-set", labels, "--level", level)]]),
+    ]),
+    make("h3", {}, "Topic by topic"),
+    place("compare-chart", "differences", shown,
+      `${measure} of ${a} less that of ${b}, topic by topic: ` +
+      shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
+    make("p", { class: "caption" }, `To the right ${a} is better, to the left ${b}.` +
+      (shown.length < rows.length ? ` The ${MOST_BARS} outermost of ${rows.length} topics.` : "")),
+    make("h3", {}, "Topics that decide"),
+    make("p", {}, n_owed ? `Without its best ${n_owed > 1 ? `${n_owed} topics` : "topic"}, ` +
+      `${found.mean > 0 ? a : b} would not be ahead.` : "Neither is ahead."),
+    tableOf("Topics that decide", ["topic", "text", a, b, "difference"], [...rows]
+      .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
+      .slice(0, MOST_TOPICS)
+      .map((row) => make("tr", {},
+        make("th", { scope: "row" }, link(row.query_id, "query", [row.query_id], { system: a, labels })),
+        make("td", {}, row.text),
+        make("td", { class: "n" }, figure(row.a, 4)), make("td", { class: "n" }, figure(row.b, 4)),
+        make("td", { class: "n", "data-value": row.difference }, signed(row.difference, 4))))),
+  ];
+}
+
+views.set("compare", compareSystems);
+
+PICTURES.differences = {
+  mark: { type: "bar" },
+  encoding: {
+    y: nominal("query_id", { sort: null, title: null, axis: { labelLimit: 170 } }),
+    x: number("difference", { title: "difference" }),
+    color: nominal("is_ahead", {
+      legend: null, scale: { domain: [true, false], range: "category" },
+    }),
+    tooltip: [nominal("query_id", { title: "topic" }), nominal("text"),
+      ...["a", "b", "difference"].map((name) => number(name, { format: ".4f" }))],
+  },
+};

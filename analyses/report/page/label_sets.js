@@ -1,0 +1,122 @@
+// Two label sets, each leaderboard at its usual level: who moved, and by which topics.
+
+// Kendall's tau-b of two boards, and its value on each topic, where the report has them
+async function agreed(a, b, measure) {
+  const { levels, boards, topics } = await unpack("label-sets");
+  const of = (all) => all[a]?.[b]?.[measure] ?? all[b]?.[a]?.[measure];
+  const { reference } = board.settled;
+  const other = a === reference ? b : b === reference ? a : null;
+  const with_reference = (await unpack("agreement"))[other]?.[levels[other]]?.[measure];
+  return { tau: of(boards) ?? with_reference?.kendall, topics: of(topics) ?? {} };
+}
+
+// How unevenly a topic's change moves the systems: the mean distance of a system's change from the
+// mean change. What lifts all alike moves nobody.
+function uneven(changes) {
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const middle = mean(changes);
+  return mean(changes.map((change) => Math.abs(change - middle)));
+}
+
+async function compareLabelSets(ids, wanted) {
+  const { label_sets: names, reference, queries, collection } = board.settled;
+  const a = known(names, wanted.a, reference), b = known(names.filter((one) => one !== a), wanted.b);
+  if (!b) return [make("h2", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
+  const { levels } = await unpack("label-sets");
+  const [ours, theirs] = await Promise.all([a, b].map(boardOf));
+  const measures = ours.measures.filter((measure) => theirs.measures.includes(measure));
+  const state = { a, b, measure: known(measures, wanted.measure, "nDCG@10") };
+  const { measure } = state;
+  const other = new Map(scores(theirs, levels[b], measure).map((row) => [row.system, row]));
+  const rows = scores(ours, levels[a], measure).filter((row) => other.has(row.system)).map((row) => {
+    const { rank, score } = other.get(row.system);
+    return {
+      system: row.system, rank_a: row.rank, rank_b: rank, score_a: row.score, score_b: score,
+      moved: row.rank - rank,
+    };
+  }).sort((x, y) => x.rank_a - y.rank_a || x.system.localeCompare(y.system));
+  rows.forEach((row, i) => { row.place_a = i + 1; });
+  const far = Math.max(1, 0.1 * rows.length);
+  [...rows].sort((x, y) => x.rank_b - y.rank_b || x.place_a - y.place_a)
+    .forEach((row, i) => Object.assign(row, {
+      place_b: i + 1, far: Math.abs(row.moved) > far,
+      label_a: `${row.system} ${row.rank_a}`, label_b: `${row.rank_b} ${row.system}`,
+    }));
+  const { tau, topics } = await agreed(a, b, measure);
+  const [of_a, of_b] = await Promise.all([a, b].map((one) => topicScores(one, levels[one], measure)));
+  const deciding = queries.map(({ query_id, text }, i) => {
+    const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
+      .filter(([x, y]) => x !== null && y !== null);
+    const mean = (at) => both.reduce((sum, pair) => sum + pair[at], 0) / both.length;
+    return both.length ? [{ query_id, text, tau: topics[query_id], a: mean(0), b: mean(1),
+      uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
+  }).flat().sort((x, y) => y.uneven - x.uneven);
+  const movers = [...rows].filter((row) => row.moved)
+    .sort((x, y) => Math.abs(y.moved) - Math.abs(x.moved));
+  const says = `${rows.length} systems by ${measure}: ` +
+    (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, 3)}. `) +
+    (movers.length ? `${movers.length} change rank; farthest: ` + movers.slice(0, 3).map((row) =>
+      `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "None changes rank.");
+  const knows_topics = deciding.some((row) => row.tau !== undefined);
+  return [
+    make("h2", {}, `${a} and ${b}`),
+    make("div", { class: "choices", role: "group", "aria-label": "What is compared" },
+      chooser("labels", state, "a", "Labels", names), chooser("labels", state, "b", "with", names),
+      chooser("labels", state, "measure", "Measure", measures)),
+    make("p", { id: "label-sets-says" }, says, incomplete(a), incomplete(b)),
+    ...(tau === undefined ? [make("p", {}, "Kendall's tau-b: ", command("stats", "correlation", collection,
+      "--measure", measure, "--label-set", b, "--reference", a))] : []),
+    place("label-sets-chart", "moves", rows, `Ranks by ${a} and by ${b}: ` +
+      rows.map((row) => `${row.system} ${row.rank_a} to ${row.rank_b}`).join(", ")),
+    make("p", { class: "caption" }, `Left the order by ${a} at level ${levels[a]}, right by ${b} at ` +
+      `level ${levels[b]}; who moves more than a tenth of the systems is drawn dashed.`),
+    tableOf("Systems under both label sets",
+      ["system", "rank (left)", "rank (right)", "moved", "score (left)", "score (right)"],
+      rows.map((row) => make("tr", {},
+        make("th", { scope: "row" }, row.system),
+        ...[row.rank_a, row.rank_b].map((rank) => make("td", { class: "n" }, rank)),
+        make("td", { class: `n ${row.moved > 0 ? "up" : row.moved < 0 ? "down" : ""}`,
+          "data-value": row.moved },
+          row.moved > 0 ? `\u25b2${row.moved}` : row.moved < 0 ? `\u25bc${-row.moved}` : "="),
+        ...[row.score_a, row.score_b].map((score) => make("td", { class: "n" }, figure(score, 4)))))),
+    make("h3", {}, "Topics that decide"),
+    make("p", { class: "caption" }, "Uneven is how far a topic's other labels move a system's score " +
+      "from where they move all of them on average: what lifts all alike moves no rank." +
+      (knows_topics ? " Kendall's tau-b is of the two orders of the systems on that topic." : "")),
+    tableOf("Topics that decide", ["topic", "text", "mean (left)", "mean (right)", "uneven",
+      ...(knows_topics ? ["Kendall's tau-b"] : [])],
+      deciding.slice(0, MOST_TOPICS).map((row) => make("tr", {},
+        make("th", { scope: "row" }, link(row.query_id, "query", [row.query_id], { labels: b })),
+        make("td", {}, row.text),
+        ...[row.a, row.b, row.uneven].map((value) => make("td", { class: "n" }, figure(value, 4))),
+        ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])))),
+  ];
+}
+
+views.set("labels", compareLabelSets);
+
+// A line for each system, from its place by one label set to that by the other
+const side = (at, field, words, align) => ({
+  mark: { type: "text", align, dx: align === "right" ? -6 : 6, limit: 150 },
+  encoding: { x: { datum: at }, y: number(field), text: nominal(words) },
+});
+
+PICTURES.moves = {
+  encoding: {
+    x: { type: "quantitative", axis: null, scale: { domain: [-1, 2] } },
+    y: { type: "quantitative", axis: null, scale: { reverse: true, zero: false, padding: 10 } },
+    tooltip: [nominal("system"), ...["rank_a", "rank_b"].map((name) => number(name)),
+      ...["score_a", "score_b"].map((name) => number(name, { format: ".4f" }))],
+  },
+  layer: [
+    { mark: { type: "rule", strokeWidth: 2, opacity: 0.75 },
+      encoding: {
+        x: { datum: 0 }, x2: { datum: 1 }, y: number("place_a"), y2: { field: "place_b" },
+        color: nominal("far", { legend: null, scale: { domain: [false, true], range: "category" } }),
+        strokeDash: nominal("far", {
+          legend: null, scale: { domain: [false, true], range: [[1, 0], [5, 3]] },
+        }),
+      } },
+    side(0, "place_a", "label_a", "right"), side(1, "place_b", "label_b", "left"),
+  ],
+};

@@ -1,0 +1,47 @@
+-- The edits of each version of the rubric, with the item as it was and as it became
+with
+
+edits as (
+    select * from lake.intermediate.int_rubric_edits
+    where collection = $collection
+),
+
+versions as (
+    select * from lake.intermediate.int_rubric_versions
+    where collection = $collection
+),
+
+-- an item that is added or restored was not in force
+states as (
+    select * from lake.intermediate.int_rubric_states
+    where collection = $collection and is_in_force
+)
+
+select
+    versions.rubric_version,
+    versions.previous_version,
+    edits.query_id,
+    edits.bank,
+    edits.action,
+    states.item_text as text_before,
+    case when edits.action != 'drop' then edits.item_text end as text_after,
+    states.weight as weight_before,
+    edits.weight as weight_after,
+    states.gold_answers as answers_before,
+    edits.gold_answers as answers_after,
+    edits.editor,
+    edits.reason
+from edits
+inner join versions using (rubric_version)
+left join states
+    on
+        versions.previous_version = states.rubric_version
+        and edits.bank = states.bank
+        and edits.query_id = states.query_id
+        and edits.item_id = states.item_id
+order by
+    versions.rubric_version desc,
+    edits.query_id asc,
+    edits.bank asc,
+    edits.action asc,
+    edits.item_id asc
