@@ -1,0 +1,248 @@
+"""Two of a kind side by side, and what moved: the page's figures against scipy and SQL."""
+
+import re
+from collections import Counter
+from functools import partial
+from html import unescape
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake, made_once
+from tests.end_to_end.edited_demo import ADDED_LATER, REWORDED, REWORDED_AGAIN
+from tests.moved_demo import HOSTILE_ITEM, REREAD, make_moved
+from tests.report_page import HOSTILE, Page
+
+HUMAN, NEWEST = "assessor:human", "lexical/v2/best"
+
+
+@pytest.fixture(scope="module")
+def folder(graded_demo, tmp_path_factory):
+    return made_once(tmp_path_factory, "moved", partial(make_moved, graded_demo))
+
+
+@pytest.fixture(scope="module")
+def page(folder) -> Page:
+    return Page(folder / "reports" / "demo.html")
+
+
+@pytest.fixture
+def lake(folder):
+    with Lake.published(Project.find(folder)) as lake:
+        yield lake
+
+
+def topic_values(lake, label_set: str, measure: str) -> dict[str, np.ndarray]:
+    """system -> its value on each labelled topic at level 2; NaN where it left one unanswered."""
+    topics = sorted(
+        lake.column(
+            "select distinct query_id from lake.marts.relevance_labels where label_set = ?",
+            label_set,
+        )
+    )
+    found: dict[str, np.ndarray] = {}
+    for system, topic, value in lake.rows(
+        "select system, query_id, value from lake.marts.topic_scores "
+        "where label_set = ? and measure = ? and level = 2",
+        label_set,
+        measure,
+    ):
+        found.setdefault(system, np.full(len(topics), np.nan))[topics.index(topic)] = value
+    return found
+
+
+# --- two systems ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label_set", [HUMAN, NEWEST])
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+def test_each_pairs_p_is_that_of_scipys_exact_permutations_and_of_shuffles(
+    page, lake, label_set, measure
+):
+    number = page.settled["label_sets"].index(label_set)
+    found = page.unpack(f"pairs-{number}")[measure]
+    assert (found["level"], found["is_exact"]) == (2, True)
+    values = topic_values(lake, label_set, measure)
+    assert found["systems"] == sorted(values)
+    pairs = list(combinations(found["systems"], 2))
+    assert len(pairs) == len(found["p"]) == len(found["tukey"]) == 55
+    board = np.rint([1e10 * np.nan_to_num(values[system]) for system in found["systems"]])
+    shuffled = np.random.default_rng(5).permuted(np.tile(board, (4000, 1, 1)), axis=1)
+    ranges = np.ptp(shuffled.sum(axis=2), axis=1)  # between the best and the worst by chance
+    for at in (0, 9, 10, 31, 54):  # the view finds a pair by its place
+        first, second = (board[found["systems"].index(system)] for system in pairs[at])
+        exact = stats.permutation_test(
+            (first, second), lambda a, b: (a - b).sum(), permutation_type="samples"
+        )
+        assert found["p"][at] == pytest.approx(exact.pvalue, abs=6e-5)
+        tukey = (ranges >= abs((first - second).sum())).mean()
+        assert found["tukey"][at] == pytest.approx(tukey, abs=0.05)
+
+
+def test_holms_values_are_left_out_where_none_could_be_small(page):
+    """256 sign patterns of 8 topics: no p is below 2 / 256, and 55 times that is above 0.05."""
+    for number in range(len(page.settled["label_sets"])):
+        assert {one["holm"] for one in page.unpack(f"pairs-{number}").values()} == {None}
+
+
+def test_quantiles_of_t_are_scipys_for_as_many_topics_as_there_are(page):
+    quantiles = page.settled["t"]
+    assert len(quantiles) == len(page.settled["queries"]) - 1 == 7
+    for n, quantile in enumerate(quantiles, start=2):
+        low, high = stats.t.interval(0.95, n - 1)
+        assert (-quantile, quantile) == pytest.approx((low, high), abs=1e-6)
+
+
+# --- two label sets -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, measure):
+    found = page.unpack("label-sets")
+    assert found["levels"][HUMAN] == found["levels"][NEWEST] == 2
+    ours, theirs = (topic_values(lake, label_set, measure) for label_set in (NEWEST, HUMAN))
+
+    def tau(of):
+        pairs = np.array([(of(ours[system]), of(theirs[system])) for system in ours])
+        answered = ~np.isnan(pairs).any(axis=1)  # of a topic, by those that did
+        return stats.kendalltau(*np.round(pairs[answered], 4).T).statistic
+
+    boards = found["boards"]
+    overall = tau(lambda values: np.nan_to_num(values).mean())
+    assert boards[NEWEST][HUMAN][measure] == pytest.approx(overall, abs=6e-4)
+    by_topic = found["topics"][NEWEST][HUMAN][measure]
+    topics = [one["query_id"] for one in page.settled["queries"]]
+    for at, topic in enumerate(topics):
+        expected = tau(lambda values, at=at: values[at])
+        if np.isnan(expected):
+            assert by_topic.get(topic) is None
+        else:
+            assert by_topic[topic] == pytest.approx(expected, abs=6e-4)
+    assert by_topic.get(REREAD) is None, "nothing of it is relevant any more"
+
+
+# --- what moved -----------------------------------------------------------------------------------
+
+
+def section(page: Page) -> str:
+    return page.html[page.html.index('<section id="moved"') : page.html.index('<section id="cost"')]
+
+
+def text_of(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html)))
+
+
+def rows_of(html: str, label: str) -> list[list[str]]:
+    table = html[html.index(f'aria-label="{label}"') :]
+    rows = re.findall(r"<tr>(.*?)</tr>", table[: table.index("</table>")], re.DOTALL)
+    return [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows][1:]
+
+
+def test_a_rewording_shows_both_texts_word_by_word(page):
+    rows = rows_of(section(page), "Edits of version 2")
+    (item, changes) = next((row[2], row[3]) for row in rows if row[1] == "reword")
+    assert "<del> retinal</del> protein <del>may</del><ins>lets</ins>" in item
+
+    def without(tag):
+        return unescape(re.sub(rf"<{tag}>.*?</{tag}>|<[^>]+>", "", item))
+
+    assert without("ins") == REWORDED
+    assert without("del") == REWORDED_AGAIN
+    assert changes == "weight 1 \u2192 4"
+    added = [row[2] for row in rows if row[1] == "add"]
+    assert f"<ins>{ADDED_LATER}</ins>" in added
+
+
+def test_texts_of_edits_stay_texts(page):
+    assert HOSTILE not in page.html
+    assert HOSTILE_ITEM in text_of(section(page))
+
+
+def test_labels_that_a_version_moved_are_those_that_differ(page, lake):
+    """By joining the labels of both versions, which the mart does not do."""
+    for version in (1, 2):
+        rows = rows_of(section(page), f"What version {version} moved")
+        for row in rows:
+            before = row[0].replace(f"/v{version}/", f"/v{version - 1}/")
+            moves = Counter(
+                lake.column(
+                    "select case when one.label is null then 'new' when other.label is null then "
+                    "'gone' when other.label > one.label then 'up' else 'down' end "
+                    "from (from lake.marts.relevance_labels where label_set = ?) as one "
+                    "full join (from lake.marts.relevance_labels where label_set = ?) as other "
+                    "using (query_id, passage_id) where one.label is distinct from other.label",
+                    before,
+                    row[0],
+                )
+            )
+            assert [int(n) for n in row[1:5]] == [moves[k] for k in ("up", "down", "new", "gone")]
+        assert len(rows) == 4
+        assert any(row[1:5] != ["0"] * 4 for row in rows)
+
+
+def test_boards_that_moved_since_the_release_before_come_first(page, folder):
+    def ranks(release):
+        with Lake.published(Project.find(folder), release) as lake:
+            return dict(
+                lake.rows(
+                    "select system, rank from lake.marts.leaderboard "
+                    "where label_set = ? and measure = 'AP' and level = 2",
+                    HUMAN,
+                )
+            )
+
+    before, after = ranks("r1"), ranks("r2")
+    moved = sum(before[system] != after[system] for system in before)
+    rows = rows_of(section(page), "Leaderboards since r1")
+    (of_ap,) = (row for row in rows if row[:2] == [HUMAN, "AP"])
+    assert of_ap[3] == f"{moved} of 11"
+    counts = [int(row[3].split()[0]) for row in rows]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] >= moved > 0
+    farthest = max(before, key=lambda system: abs(before[system] - after[system]))
+    by = abs(before[farthest] - after[farthest])
+    first = re.match(r"\s*\S+ \((\d+) \u2192 (\d+)\)", of_ap[5])
+    assert abs(int(first[1]) - int(first[2])) == by
+
+
+def test_nights_and_days_are_told(page, lake):
+    ((*row, error),) = rows_of(section(page), "Nights of the whole lake, newest first")
+    assert row[1] == "done"
+    assert row[6:10] == ["1,234", "7", "5", "81,920"]
+    assert error == "\u2013"
+    days = page.unpack("days")
+    assert sum(day["graded"] + day["failed"] for day in days) == lake.value(
+        "select count(*) from lake.raw.grades"
+    )
+
+
+def test_the_command_that_previews_an_edit_is_named(page):
+    assert "gradelake rubric preview demo" in text_of(section(page))
+
+
+@pytest.mark.slow
+def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(folder, tmp_path):
+    output = tmp_path / "shared.html"
+    gradelake(folder, "report", "demo", "--without-rubric", "-o", str(output))
+    html = section(Page(output))
+    assert "Version 2, after 1: " in text_of(html)
+    assert "What version 2 moved" in html
+    for quoted in ("<ins>", "<del>", "Edits of version", "Labels that it moved"):
+        assert quoted not in html
+
+
+@pytest.mark.slow
+def test_what_is_not_there_is_said_in_a_sentence_each(graded_demo, tmp_path):
+    output = tmp_path / "first.html"
+    gradelake(graded_demo, "report", "demo", "-o", str(output))
+    text = text_of(section(Page(output)))
+    for sentence in (
+        "The rubric was not edited.",
+        "There is no earlier release.",
+        "No night has run.",
+    ):
+        assert sentence in text
