@@ -115,12 +115,13 @@ def correlation(
 ):
     """Say how surely leaderboards agree with official ranks, or with another label set's.
 
-    Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with percentile
-    intervals from resampling queries, systems, and both, and the p-value of a permutation test
-    (systems in random order agree as well). Replicates in which a figure is undefined are counted.
+    Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with intervals from
+    resampling queries, systems, and both, and the p-value of a permutation test (systems in random
+    order agree as well). Replicates in which a figure is undefined are counted.
 
-    Resampled queries make a noisier board than the one observed, so an interval over queries lies
-    low, and below the value where a board agrees almost perfectly.
+    An interval is for the correlation that boards of as many queries have on average, not for that
+    of endless ones. It lies around the value: Student's, with the bootstrap's standard error, on
+    the scale of the correlation's angle (arccos).
 
     \b
     Examples:

@@ -65,7 +65,7 @@ def rank_uncertainty(
       all-pairwise comparisons, JCGS 2004) is then every longest run of systems whose first and last
       do not differ at `alpha`.
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     n_queries, n_systems = board.values.shape
     # means as the leaderboard has them: to 10 decimals, of ties the first by name first
@@ -77,7 +77,7 @@ def rank_uncertainty(
     errors = half = best = worst = np.full(n_systems, np.nan)
     if n_queries > 1:
         errors = values.std(axis=0, ddof=1) / np.sqrt(n_queries) / UNIT
-        half = errors * t.ppf((1 + confidence) / 2, n_queries - 1)
+        half = errors * stdtrit(n_queries - 1, (1 + confidence) / 2)
 
         def replicates(generator: np.random.Generator, n: int) -> dict:
             return {"ranks": _ranks(resampled(generator, n, n_queries) @ values)}

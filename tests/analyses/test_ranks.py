@@ -1,4 +1,4 @@
-"""`gradelake stats ranks`: intervals as scipy has them, rank ranges one by one, groups by all pairs."""
+"""`gradelake stats ranks`: intervals as of scipy, rank ranges one by one, groups by all pairs."""
 
 import json
 from itertools import combinations
