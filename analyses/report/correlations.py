@@ -24,7 +24,7 @@ def correlate(
     """(correlations of each label set by each of `MEASURES`, what could not be compared and why).
 
     With the official ranks when their leaderboard is named, else with the reference's board. `low`
-    and `high` bound Kendall's tau-b: a 95 % percentile interval over resampled queries.
+    and `high` bound Kendall's tau-b: the 95 % interval of `agreement`, over queries.
     """
     if official is None and reference is None:
         return [], []

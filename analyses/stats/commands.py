@@ -1,8 +1,9 @@
-"""Commands of statistics: stats correlation, significance, alpha."""
+"""Commands of statistics: stats ranks, correlation, significance, alpha."""
 
 import click
 
 from gradelake.analyses.stats.options import (
+    at_alpha,
     at_level,
     at_reference_level,
     measured,
@@ -30,6 +31,54 @@ def stats():
       gradelake stats correlation dl19 --measure nDCG@10
       gradelake stats alpha dl19
     """
+
+
+@stats.command("ranks", short_help="Compute how surely each system has its rank.")
+@reading
+@with_json
+@measured
+@named("--label-set", "Whose leaderboard.", required=True)
+@at_level
+@at_alpha("Systems of a group do not differ at it.")
+@replicated("Bootstrap samples, and random permutations of the test.")
+@seeded
+@with_confidence
+def ranks(
+    read, collection, as_json, measure, label_set, level, alpha, replicates, seed, confidence
+):
+    """Say how surely systems have their scores and ranks, and which cannot be told apart.
+
+    Student's t interval of each mean over queries; the ranks that a system has when queries are
+    resampled; and groups: systems that share a letter do not differ significantly by the randomised
+    Tukey HSD, which looks at all pairs at once.
+
+    \b
+    Examples:
+      gradelake stats ranks dl19 --measure nDCG@10 --label-set judge:Sun
+    """
+    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.boards import read_board
+    from gradelake.analyses.stats.ranks import rank_uncertainty
+
+    with console.working("reading the lake"), read() as lake:
+        board = read_board(lake, collection, label_set, measure, level)
+    with console.working("resampling"):
+        found = rank_uncertainty(
+            board, n_replicates=replicates, seed=seed, confidence=confidence, alpha=alpha
+        )
+    tables.tell_incomplete([board])
+    if as_json:
+        settings = {
+            "collection": collection,
+            "measure": measure,
+            "confidence": confidence,
+            "alpha": alpha,
+            "seed": seed,
+            "replicates": replicates,
+        }
+        console.print_json(settings | tables.ranks_as_object(found))
+        return
+    tables.print_ranks(found)
 
 
 @stats.command("correlation", short_help="Compute how well leaderboards agree, with intervals.")
@@ -66,12 +115,13 @@ def correlation(
 ):
     """Say how surely leaderboards agree with official ranks, or with another label set's.
 
-    Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with percentile
-    intervals from resampling queries, systems, and both, and the p-value of a permutation test
-    (systems in random order agree as well). Replicates in which a figure is undefined are counted.
+    Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with intervals from
+    resampling queries, systems, and both, and the p-value of a permutation test (systems in random
+    order agree as well). Replicates in which a figure is undefined are counted.
 
-    Resampled queries make a noisier board than the one observed, so an interval over queries lies
-    low, and below the value where a board agrees almost perfectly.
+    An interval is for the correlation that boards of as many queries have on average, not for that
+    of endless ones. It lies around the value: Student's, with the bootstrap's standard error, on
+    the scale of the correlation's angle (arccos).
 
     \b
     Examples:
@@ -144,13 +194,7 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
 )
 @at_level
 @at_reference_level
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, True, True),
-    default=0.05,
-    show_default=True,
-    help="A pair with p at or below it is significant.",
-)
+@at_alpha("A pair with p at or below it is significant.")
 @replicated("Random permutations; with up to 14 queries all sign patterns are tried.", 100_000)
 @seeded
 @to_file("Write all pairs as CSV, zipped when the name ends in .gz.")

@@ -66,6 +66,12 @@ def agreement(
     with replacement; boards over the same queries get the same draws, and a board's mean is over
     those of its own queries that were drawn. An official leaderboard's ranks stay as they are.
 
+    Drawn queries make a noisier board than the one observed, so replicates correlate less than
+    boards of as many other queries do, by far where the official ranks' own queries are drawn for
+    one side only. The intervals therefore lie around the point (`Spread.around`): they are for the
+    mean correlation of boards of as many queries and systems, not for that of endless ones.
+    tests/benchmarks/README.md has how often they hold it.
+
     The p-value is of a permutation test: the share of `n_replicates` random orders of the systems'
     scores, and the order observed, that correlate as highly (one-sided; (b + 1) / (B + 1): Phipson
     and Smyth, Permutation p-values should never be zero, 2010).
@@ -110,6 +116,8 @@ def agreement(
         return found
 
     drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2)
+    sizes = {"queries": len(queries), "systems": len(systems)}
+    sizes["both"] = min(sizes.values())
     points = [correlations(one, official_signs) for one in printed_signs]
     return Agreement(
         board=boards[0],
@@ -120,7 +128,16 @@ def agreement(
                 statistic,
                 or_none(float(points[0][statistic])),
                 _p_value(float(points[0][statistic]), drawn["permuted", statistic]),
-                {kind: Spread.of(drawn[0, kind, statistic], confidence) for kind in RESAMPLED},
+                {
+                    kind: Spread.around(
+                        float(points[0][statistic]),
+                        drawn[0, kind, statistic],
+                        sizes[kind],
+                        confidence,
+                        is_correlation=True,
+                    )
+                    for kind in RESAMPLED
+                },
             )
             for statistic in STATISTICS
         ],
@@ -130,6 +147,7 @@ def agreement(
                 kind,
                 points[0][statistic] - points[1][statistic],
                 drawn[0, kind, statistic] - drawn[1, kind, statistic],
+                sizes[kind],
                 confidence,
             )
             for statistic in STATISTICS
@@ -170,9 +188,14 @@ def _p_value(point: float, permuted: np.ndarray) -> float | None:
 
 
 def _better(
-    statistic: str, kind: str, point: float, differences: np.ndarray, confidence: float
+    statistic: str,
+    kind: str,
+    point: float,
+    differences: np.ndarray,
+    n_drawn: int,
+    confidence: float,
 ) -> Better:
     defined = differences[~np.isnan(differences)]
     share = (defined > SAME).mean() + (np.abs(defined) <= SAME).mean() / 2 if defined.size else None
-    spread = Spread.of(differences, confidence)
+    spread = Spread.around(point, differences, n_drawn, confidence)
     return Better(statistic, kind, or_none(point), spread, or_none(share))

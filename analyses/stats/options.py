@@ -31,6 +31,12 @@ def replicated(what: str, default: int = 10_000):
     )
 
 
+def at_alpha(what: str):
+    """The option of the level of significance; `what` is its help."""
+    kind = click.FloatRange(0, 1, True, True)
+    return click.option("--alpha", type=kind, default=0.05, show_default=True, help=what)
+
+
 def to_file(what: str, **attributes):
     """The option of which file a result goes to."""
     kind = click.Path(dir_okay=False, path_type=Path)

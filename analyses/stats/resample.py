@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,8 +54,8 @@ def resampled(generator: np.random.Generator, n_replicates: int, n: int) -> np.n
 
 @dataclass(frozen=True)
 class Spread:
-    """What a bootstrap says of one figure: its percentile interval (Efron and Tibshirani 1993,
-    section 13.3), None where no replicate has a value; `undefined` replicates (NaN) have none."""
+    """What a bootstrap says of one figure: an interval, None where it cannot be had, and how many
+    replicates are `undefined` (NaN). The standard error is that of the replicates."""
 
     low: float | None
     high: float | None
@@ -64,6 +64,7 @@ class Spread:
 
     @classmethod
     def of(cls, replicates: np.ndarray, confidence: float) -> "Spread":
+        """The percentile interval (Efron and Tibshirani 1993, section 13.3)."""
         defined = replicates[~np.isnan(replicates)]
         low = high = error = None
         if defined.size:
@@ -72,6 +73,39 @@ class Spread:
         if defined.size > 1:
             error = float(np.std(defined, ddof=1))
         return cls(low, high, error, replicates.size - defined.size)
+
+    @classmethod
+    def around(
+        cls,
+        point: float,
+        replicates: np.ndarray,
+        n_drawn: int,
+        confidence: float,
+        *,
+        is_correlation: bool = False,
+    ) -> "Spread":
+        """The interval around the point itself, whether or not resampling lowers the figure.
+
+        Student's, with the bootstrap's standard error (Efron and Tibshirani 1993, section 12.5) and
+        `n_drawn` - 1 degrees of freedom, of which the bootstrap's variance lacks one. That of a
+        correlation is taken on the scale of its angle, arccos: (1 - tau) / 2 is a share of pairs,
+        and twice the arcsine of its root, which stabilises a share's variance (Anscombe, The
+        transformation of Poisson, binomial and negative-binomial data, Biometrika 1948), is that.
+        """
+        from scipy.special import stdtrit
+
+        spread = cls.of(replicates, confidence)
+        if np.isnan(point) or spread.standard_error is None or n_drawn < 2:
+            return replace(spread, low=None, high=None)
+        defined = replicates[~np.isnan(replicates)]
+        if is_correlation:
+            defined, point = np.arccos(np.clip(defined, -1, 1)), np.arccos(np.clip(point, -1, 1))
+        error = np.std(defined, ddof=1) * np.sqrt(n_drawn / (n_drawn - 1))
+        reach = error * stdtrit(n_drawn - 1, (1 + confidence) / 2)
+        low, high = point - reach, point + reach
+        if is_correlation:
+            low, high = np.cos(min(high, np.pi)), np.cos(max(low, 0))
+        return replace(spread, low=float(low), high=float(high))
 
 
 def or_none(value: float | np.ndarray | None) -> float | None:

@@ -13,6 +13,7 @@ from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.correlation import Agreement
 from gradelake.analyses.stats.estimate import HumanBoard
 from gradelake.analyses.stats.labels import LabelAgreement
+from gradelake.analyses.stats.ranks import RankUncertainty
 from gradelake.analyses.stats.resample import Spread
 from gradelake.analyses.stats.significance import CORRECTIONS, OUTCOMES, Pairs, agreement_on_pairs
 from gradelake.sql.common import console
@@ -35,6 +36,55 @@ def _interval(spread: Spread) -> str:
 
 def _rounded(value: float | None, decimals: int = 4) -> float | None:
     return None if value is None or np.isnan(value) else round(float(value), decimals)
+
+
+# --- ranks ----------------------------------------------------------------------------------------
+
+
+def ranks_as_object(found: RankUncertainty) -> dict[str, Any]:
+    """A board's systems, the best first."""
+    return {
+        "label_set": found.board.label_set,
+        "level": found.board.level,
+        "n_queries": len(found.board.queries),
+        **found.board.completeness.as_object(),
+        "top": found.top,
+        "systems": [
+            {
+                name: _rounded(value, 10) if isinstance(value, float) else value
+                for name, value in asdict(one).items()
+            }
+            for one in found.systems
+        ],
+    }
+
+
+def print_ranks(found: RankUncertainty) -> None:
+    """Systems with their intervals and groups, and who cannot be told from the best."""
+    board = found.board
+    console.say(
+        f"{board.label_set}, {board.measure}, level {board.level}: "
+        f"{counted(len(board.systems), 'systems')} over "
+        f"{counted(len(board.queries), 'queries')}; {found.confidence:.0%} intervals"
+    )
+    console.print_table(
+        ["rank", "system", "score", "interval", "ranks", "groups"],
+        [
+            [
+                one.rank,
+                one.system,
+                one.score,
+                "undefined" if one.low is None else f"{one.low:.4f} to {one.high:.4f}",
+                "undefined" if one.best_rank is None else f"{one.best_rank} to {one.worst_rank}",
+                one.groups,
+            ]
+            for one in found.systems
+        ],
+    )
+    console.say(
+        "Systems that share a letter do not differ by the randomised Tukey HSD "
+        f"(alpha {found.alpha:g})."
+    )
 
 
 # --- correlation ----------------------------------------------------------------------------------

@@ -71,14 +71,39 @@ def test_intervals_are_those_of_resampling_copies_one_by_one(shape, reference):
     ours = random_board(*shape, seed=5)
     found = agreement(ours, reference, n_replicates=200, seed=11, confidence=0.9)
     expected = plain_replicates(ours, reference, 200, 11)
+    drawn = {"queries": shape[0], "systems": shape[1], "both": min(shape)}
     for one in found.correlations:
         for kind in RESAMPLED:
             values = np.array(expected[kind][one.statistic])
             spread = one.spread[kind]
             assert spread.undefined == np.isnan(values).sum()
-            low, high = np.nanquantile(values, [0.05, 0.95])
-            assert (spread.low, spread.high) == pytest.approx((low, high), abs=1e-9)
             assert spread.standard_error == pytest.approx(np.nanstd(values, ddof=1), abs=1e-9)
+            if drawn[kind] == 1:
+                assert spread.low is spread.high is None, "one query says nothing of others"
+                continue
+            low, high = students_on_angles(one.value, values, drawn[kind], 0.9)
+            assert (spread.low, spread.high) == pytest.approx((low, high), abs=1e-6)
+
+
+def students_on_angles(point, values, n_drawn, confidence):
+    """scipy's t interval of the correlation's angle, as a correlation."""
+    error = np.nanstd(np.arccos(np.clip(values, -1, 1)), ddof=1) / np.sqrt(1 - 1 / n_drawn)
+    centre = np.arccos(min(point, 1))
+    if error == 0:
+        return point, point
+    low, high = stats.t.interval(confidence, n_drawn - 1, centre, error)
+    return np.cos(np.clip(high, 0, np.pi)), np.cos(np.clip(low, 0, np.pi))
+
+
+def test_an_interval_holds_its_own_point_where_every_replicate_correlates_less():
+    """Official ranks were made from these very queries: other draws of them cannot but lose."""
+    ours = random_board(40, 30, seed=6)
+    ranks = dict(zip(ours.systems, stats.rankdata(-ours.printed), strict=True))
+    found = agreement(ours, OfficialRanks("official", ranks), n_replicates=500)
+    for one in found.correlations:
+        assert one.value == pytest.approx(1)
+        assert one.spread["queries"].low < 0.995
+        assert one.spread["queries"].high == pytest.approx(1)
 
 
 def test_two_systems_leave_half_of_the_replicates_over_systems_undefined_and_say_so():
@@ -160,8 +185,9 @@ def test_the_same_queries_are_drawn_for_both_sides_of_a_comparison():
     one, other = (plain_replicates(b, ranks, 200, 4)["both"]["kendall"] for b in (ours, theirs))
     differences = np.array(one) - np.array(other)
     both = next(b for b in found.better if (b.statistic, b.resampled) == ("kendall", "both"))
-    low, high = np.nanquantile(differences, [0.1, 0.9])
-    assert (both.spread.low, both.spread.high) == pytest.approx((low, high), abs=1e-9)
+    error = np.nanstd(differences, ddof=1) * np.sqrt(6 / 5)  # 9 queries, 6 systems
+    expected = stats.t.interval(0.8, 5, both.difference, error)
+    assert (both.spread.low, both.spread.high) == pytest.approx(expected, abs=1e-9)
     defined = differences[~np.isnan(differences)]
     share = (defined > 1e-9).mean() + (abs(defined) <= 1e-9).mean() / 2
     assert both.probability == pytest.approx(share)

@@ -1,0 +1,135 @@
+"""How surely a system has its rank: intervals, rank ranges, and who cannot be told apart."""
+
+from dataclasses import dataclass
+from string import ascii_letters
+
+import numpy as np
+
+from gradelake.analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.resample import in_blocks, or_none, resampled
+from gradelake.analyses.stats.significance import tukey_hsd
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """One system of a board; all but rank and score are None where there is one query only.
+
+    `low` and `high` bound its mean over queries, `best_rank` and `worst_rank` its rank. Systems
+    that share a letter of `groups` do not differ significantly.
+    """
+
+    system: str
+    rank: int
+    score: float
+    stderr: float | None
+    low: float | None
+    high: float | None
+    best_rank: int | None
+    worst_rank: int | None
+    groups: str
+
+
+@dataclass(frozen=True)
+class RankUncertainty:
+    """A board's systems, the best first. A group is (place of its first, place of its last)."""
+
+    board: Board
+    confidence: float
+    alpha: float
+    systems: list[RankedSystem]
+    groups: list[tuple[int, int]]
+
+    @property
+    def top(self) -> list[str]:
+        """The best system, and those that do not differ significantly from it."""
+        _, last = self.groups[0]
+        return [one.system for one in self.systems[: last + 1]]
+
+
+def rank_uncertainty(
+    board: Board,
+    *,
+    n_replicates: int = 10_000,
+    seed: int = 1,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+) -> RankUncertainty:
+    """Scores and ranks of a board, and how far other queries of the kind would move them.
+
+    - low, high: Student's t interval of the mean over queries.
+    - best_rank, worst_rank: percentiles of the ranks that a system has in boards of resampled
+      queries (Hall and Miller, Using the bootstrap to quantify the authority of an empirical
+      ranking, Annals of Statistics 2009), and the rank observed; of ties each has the best rank.
+    - groups: by the randomised Tukey HSD (Carterette, TOIS 2012), whose p depends on the difference
+      alone: the compact letter display of Piepho (An algorithm for a letter-based representation of
+      all-pairwise comparisons, JCGS 2004) is then every longest run of systems whose first and last
+      do not differ at `alpha`.
+    """
+    from scipy.special import stdtrit
+
+    n_queries, n_systems = board.values.shape
+    # means as the leaderboard has them: to 10 decimals, of ties the first by name first
+    order = np.argsort(-np.rint(board.values.sum(axis=0) / n_queries), kind="stable")
+    values = board.values[:, order]
+    totals = values.sum(axis=0)
+    means, printed = totals / (n_queries * UNIT), board.printed[order] / 1e4
+    ranks = _ranks(np.rint(totals / n_queries))
+    errors = half = best = worst = np.full(n_systems, np.nan)
+    if n_queries > 1:
+        errors = values.std(axis=0, ddof=1) / np.sqrt(n_queries) / UNIT
+        half = errors * stdtrit(n_queries - 1, (1 + confidence) / 2)
+
+        def replicates(generator: np.random.Generator, n: int) -> dict:
+            return {"ranks": _ranks(resampled(generator, n, n_queries) @ values)}
+
+        drawn = in_blocks(replicates, n_replicates, seed, n_systems**2)["ranks"]
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        low, high = np.quantile(drawn, tails, axis=0, method="inverted_cdf")
+        best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
+    ps = tukey_hsd(values, totals[:, None] - totals, n_replicates, seed)
+    groups = runs(ps <= alpha)
+    return RankUncertainty(
+        board,
+        confidence,
+        alpha,
+        [
+            RankedSystem(
+                board.systems[system],
+                int(ranks[place]),
+                float(printed[place]),
+                or_none(errors[place]),
+                or_none(means[place] - half[place]),
+                or_none(means[place] + half[place]),
+                _whole(best[place]),
+                _whole(worst[place]),
+                "".join(letter(n) for n, (a, z) in enumerate(groups) if a <= place <= z),
+            )
+            for place, system in enumerate(order)
+        ],
+        groups,
+    )
+
+
+def runs(different: np.ndarray) -> list[tuple[int, int]]:
+    """Every longest run of places whose first and last are not `different` (a matrix of pairs, in
+    the order of scores: the further apart two are, the more surely they differ)."""
+    found: list[tuple[int, int]] = []
+    for first, row in enumerate(different):
+        last = int(np.flatnonzero(~row).max(initial=first))
+        if not found or last > found[-1][1]:
+            found.append((first, last))
+    return found
+
+
+def letter(group: int) -> str:
+    """a to z, A to Z, then again with a dash."""
+    return ascii_letters[group % 52] + "'" * (group // 52)
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """1 and how many are higher: (..., systems) -> (..., systems)."""
+    return 1 + (scores[..., None, :] > scores[..., :, None]).sum(axis=-1)
+
+
+def _whole(value: float) -> int | None:
+    return None if np.isnan(value) else int(value)
