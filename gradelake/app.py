@@ -12,6 +12,7 @@ from gradelake.analyses.report.commands import report
 from gradelake.analyses.stats.commands import stats
 from gradelake.analyses.stats.sample_commands import estimate, export_sample
 from gradelake.analyses.tables.commands import export_latex
+from gradelake.completion import complete_names, install
 from gradelake.doctor import doctor
 from gradelake.grading.commands import grade, plan
 from gradelake.grading.distil.distil_command import distil
@@ -50,6 +51,16 @@ README.md goes on from there; gradelake COMMAND --help has examples.
 -q, -v and --debug may also stand after a command.""",
 )
 @click.option("--config", metavar="FILE", help="The gradelake.toml to use, whoever owns it.")
+@click.option(
+    "--install-completion",
+    metavar="[SHELL]",
+    is_flag=False,
+    flag_value="",
+    is_eager=True,
+    expose_value=False,
+    callback=install,
+    help="Let bash, zsh or fish (default: yours) complete commands and names with Tab; exit.",
+)
 @click.version_option(package_name="gradelake")
 @click.pass_context
 def app(context, config):
@@ -72,6 +83,7 @@ SECTIONS = {
 for section, commands in SECTIONS.items():
     for command in commands:
         app.add_command(command, section=section)
+complete_names(app)
 
 
 def main() -> None:

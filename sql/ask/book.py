@@ -117,6 +117,14 @@ class Entry:
         ]
         return " ".join([f"@{self.name}", *shown[:2]])
 
+    def told(self, given: Iterable[str]) -> str:
+        """What an answer has of other measures' answers, where none was asked for: which it is."""
+        if "measure" not in self.parameters or "measure" in given:
+            return ""
+        default, meaning = self.parameters["measure"]
+        every = ", any has all" if meaning.endswith("or any") else ""
+        return f" by {default}; --measure NAME has another{every}"
+
     def help(self, command: str = "") -> str:
         """The question, its parameters with defaults and meanings, and an example for `command`."""
         lines = [f"@{self.name}: {self.question}"]

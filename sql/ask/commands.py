@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from gradelake.sql.ask.shell.session import Shell, read
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.pager import paged
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
@@ -42,6 +44,10 @@ class _Asking(click.Command):
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write to a file: .csv, .json, .parquet or (a table) .txt.",
 )
+@click.option(
+    "-n", "first", metavar="N", type=click.IntRange(1), help="Show or write the first N rows only."
+)
+@click.option("--no-pager", is_flag=True, help="No $PAGER for what is longer than the screen.")
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
 @click.option(
@@ -49,17 +55,19 @@ class _Asking(click.Command):
 )
 @click.argument("query", required=False)
 @click.pass_context
-def sql(context, format_, output, release, live, allow_files, query):
+def sql(context, format_, output, first, no_pager, release, live, allow_files, query):
     """Ask the lake: SQL, or a question of the query book. Without either, a shell.
 
     Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
-    terminal texts are shortened to its width: `--format line` or `json` shows all of them.
+    terminal texts are shortened to its width (`--format line` or `json` shows all of them), and
+    what is longer than the screen goes through $PAGER, or less.
     Statements read the lake and nothing else; temporary tables and views can be made.
 
     \b
     Examples:
       gradelake sql "select * from leaderboard where rank = 1"
       gradelake sql @leaderboard --measure AP --level 2
+      gradelake sql -n 5 "from leaderboard"
       gradelake sql @                    # the questions of the query book
       gradelake sql @leaderboard --help  # what it asks, and its parameters
       gradelake sql --output correlation.csv @correlation
@@ -76,6 +84,7 @@ def sql(context, format_, output, release, live, allow_files, query):
             raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
     format_ = format_ or question.format_of(output)
+    pager = "off" if no_pager else "auto"
     if format_ == "parquet" and query is not None and not output:
         raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
     with Lake.reading(context.obj(), release, live) as lake:
@@ -83,16 +92,18 @@ def sql(context, format_, output, release, live, allow_files, query):
             console.tell("--allow-files: statements may read and write files, the lake's, too")
         confined.prepare(lake, allow_files, output if format_ == "parquet" else None)
         if query is None:
-            with contextlib.closing(Shell(lake, format_, output, release is not None)) as shell:
+            session = Shell(lake, format_, output, release is not None, first, pager)
+            with contextlib.closing(session) as shell:
                 _until_the_input_ends(shell)
             return
+        ask = partial(_ask, format_=format_, output=output, first=first, pager=pager)
         if not is_question:
-            _ask(lake, question.one_statement(query), None, format_, output)
+            ask(lake, question.one_statement(query))
             return
         options = [option.removeprefix("--") for option in _options(context)]
         with question.lake_of(lake, book.entry(query[1:]), release is not None) as asked:
             statement, values = book.asked(asked, query[1:], given, options)
-            _ask(asked, statement, values, format_, output)
+            ask(asked, statement, values, book.entry(query[1:]).told(given))
 
 
 def _until_the_input_ends(shell: Shell) -> None:
@@ -104,17 +115,18 @@ def _until_the_input_ends(shell: Shell) -> None:
         read(shell)
 
 
-def _ask(lake, statement, values, format_, output) -> None:
-    found = question.rows(lake, statement, values)
+def _ask(lake, statement, values=None, of="", *, format_, output, first, pager) -> None:
+    found = question.some(question.rows(lake, statement, values), first)
     with console.working("asking the lake"):
         if output:
-            n_rows = question.write(found, format_, output)
+            n_rows = question.write(found, format_, output, first)
         else:
             question.in_words(found.execute)
     if output:
         console.tell(f"wrote {counted(n_rows, 'rows')} to {output}")
     else:
-        n_rows = question.answer(found, format_)
+        with paged(pager if format_ in question.FOR_PEOPLE else "off"):
+            n_rows = question.answer(found, format_, first, of)
     if not n_rows:
         question.tell_what_is_not_built(lake)
 

@@ -14,6 +14,7 @@ from gradelake.sql.ask.book import Entry, entries
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.ask.shell.tables import shown_name, tables
 from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from gradelake.sql.common.interrupts import is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
@@ -28,6 +29,7 @@ _NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
 _WORD = re.compile(r"\w[\w.]*")
 _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table"}
 _BUILT = "from duckdb_tables() where database_name = 'lake' and schema_name = 'marts' limit 1"
+FOR_PEOPLE = ("table", "line")  # formats
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
 
 
@@ -105,17 +107,29 @@ def _for_one_word(lake: Lake, word: str) -> str | None:
     return f"{'; '.join(meant)}." if meant else None
 
 
-def answer(found: duckdb.DuckDBPyRelation, format_: str) -> int:
-    """Print a result in one of `console.FORMATS`; returns how many rows it has.
+def some(found: duckdb.DuckDBPyRelation, first: int | None) -> duckdb.DuckDBPyRelation:
+    """The first rows of a result, and one more where there is one: what `answer` needs."""
+    return found if first is None else found.limit(first + 1)
 
-    Raises `BadInput` with DuckDB's own words.
+
+def answer(
+    found: duckdb.DuckDBPyRelation, format_: str, first: int | None = None, of: str = ""
+) -> int:
+    """Print a result in one of `console.FORMATS`, its `first` rows or all; returns how many.
+
+    On a terminal a table's last line says how many, and `of` what. Raises `BadInput` with DuckDB's
+    own words.
     """
     fetched = in_words(found.fetchall)
+    all_of_them, fetched = len(fetched), fetched[:first]
     if found.columns == _PLAN and format_ == "table":
         for _, drawing in fetched:
             console.say(drawing)
     else:
         console.FORMATS[format_](found.columns, fetched)
+        if format_ == "table" and fetched and sys.stdout.isatty():
+            which = "the first " if len(fetched) < all_of_them else ""
+            console.paragraph(f"({which}{counted(len(fetched), 'rows')}{of})")
     return len(fetched)
 
 
@@ -162,13 +176,19 @@ def format_of(output: Path | None) -> str:
     )
 
 
-def write(found: duckdb.DuckDBPyRelation, format_: str, output: Path) -> int:
-    """Write a result to a file; returns how many rows. Raises `BadInput` when it cannot."""
+def write(
+    found: duckdb.DuckDBPyRelation, format_: str, output: Path, first: int | None = None
+) -> int:
+    """Write a result, or its `first` rows, to a file; returns how many.
+
+    Raises `BadInput` when it cannot.
+    """
     try:
         with output.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
             if format_ != "parquet":
-                return answer(found, format_)
-            in_words(lambda: found.write_parquet(str(output.absolute())))
+                return answer(found, format_, first)
+            asked = found if first is None else found.limit(first)
+            in_words(lambda: asked.write_parquet(str(output.absolute())))
         import polars as pl
 
         return pl.scan_parquet(output, glob=False).select(pl.len()).collect().item()

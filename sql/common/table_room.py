@@ -1,16 +1,19 @@
 """Which columns of a table a terminal has room for: what goes first, and what is said of it.
 
 What a question asks for are numbers, and ids are what the next one needs. So columns that say the
-same in every row go below the table first, then texts, and numbers last, from the right.
+same in every row go below the table first, then texts that tell no row from another, then numbers
+from the right, and the texts that tell rows apart last.
 """
 
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from gradelake.sql.common.shortened import telling_width
+
 GAP = 2  # spaces between columns
-# what a shortened column keeps: cells for prose, for a name or id, for a header, and for one when
-# room is scarce
+# what a shortened column keeps: cells for prose, for a name or id (more where different ones would
+# become the same), for a header, and for one when room is scarce
 _PROSE, _NAME, _HEAD, _TIGHT_HEAD = 24, 12, 16, 8
 _ID = 24  # cells that an id gets where there is room
 # numbers that stay as long as a text could go instead; those that do not go below
@@ -41,6 +44,7 @@ class Room:
         self.columns = [[row[i] for row in cells] for i in range(len(headers))]
         self.distinct = [len(set(column)) for column in self.columns]
         self.prose = [any(" " in text for text in column) for column in self.columns]
+        self.telling = [telling_width(self.names(i), _NAME) for i in range(len(headers))]
         self.kept: list[int] = list(range(len(headers)))
         self.below: list[int] = []
         self.left_out: list[int] = []
@@ -58,8 +62,9 @@ class Room:
             self.without_texts_of_ids,
             self.numbers_below,
             lambda: self.use(_TIGHT_HEAD, _PROSE),
-            self.without_repeated_texts,
+            self.without_texts_that_tell_nothing,
             self.without_numbers,
+            self.without_repeated_texts,
             lambda: self.use(_TIGHT_HEAD, _NAME),
             self.without_the_last,
         ]
@@ -69,11 +74,17 @@ class Room:
             step()
         self.whole_ids()
 
+    def names(self, i: int) -> set[str]:
+        """The different names or ids of a column, none of one that holds numbers or prose."""
+        return set() if self.numbers[i] or self.prose[i] else set(self.columns[i])
+
     def use(self, head: int, prose: int) -> None:
-        """Shorten headers and prose down to these."""
+        """Shorten headers and prose down to these, and names as long as they stay different."""
         self.least = [
             max(
-                content if self.numbers[i] else min(content, prose if self.prose[i] else _NAME),
+                content
+                if self.numbers[i]
+                else min(content, prose if self.prose[i] else self.telling[i]),
                 min(cell_len(self.headers[i]), head),
             )
             for i, content in enumerate(
@@ -111,14 +122,19 @@ class Room:
             if is_there and self.prose[i] and self.distinct[i] < len(self.columns[i]):
                 self._leave(i)
 
-    def without_repeated_texts(self) -> None:
+    def without_texts_that_tell_nothing(self) -> None:
+        """Texts without which the others tell as many rows apart."""
+        self.without_repeated_texts(still_told=True)
+
+    def without_repeated_texts(self, still_told: bool = False) -> None:
         """The texts with the fewest values; ids stay, and one text that tells rows apart."""
         texts = [i for i in self.kept if not self.numbers[i] and not self._is_id(i)]
         texts = [i for i in texts if self.distinct[i] < len(self.columns[i])]
         for i in sorted(texts, key=lambda i: self.distinct[i]):
             if self.fits or all(self.numbers[j] for j in self.kept if j != i):
                 return
-            self._leave(i)
+            if not still_told or self._n_told(without=i) == self._n_told():
+                self._leave(i)
 
     def without_numbers(self) -> None:
         """Questions name what matters first: numbers go from the right, but for a few."""
@@ -143,6 +159,11 @@ class Room:
                 content = max(map(cell_len, self.columns[i]), default=0)
                 spare = self.width - needed(self.least, self.kept)
                 self.least[i] += max(0, min(spare, min(content, _ID) - self.least[i]))
+
+    def _n_told(self, without: int | None = None) -> int:
+        """How many rows differ in the texts that are kept."""
+        texts = [self.columns[i] for i in self.kept if not self.numbers[i] and i != without]
+        return len(set(zip(*texts, strict=True)))
 
     def _leave(self, i: int) -> None:
         self.kept.remove(i)

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
+from gradelake.sql.common.shortened import shortened, telling_tail
 from gradelake.sql.common.table_room import GAP, Room, needed
 
-CUT = "…"
 _FEW = 2  # rows that are read one by one
 # an item's id: its query, and the hash of its text
 _HASHED = re.compile(r".*/([0-9a-f]{8})[0-9a-f]{24}")  # query_id/md5
@@ -37,12 +37,14 @@ def table_lines(
     """The header and a line per row; and notes below the table on what it had no room for.
 
     Without a `width` (cells of a terminal) nothing is cut. With one no line is longer: texts are
-    shortened, the longest first, numbers never. Where little would be left of the texts, ids lose
-    all but the beginning of their hash, and columns go (see `gradelake.sql.common.table_room`).
+    shortened, the longest first, numbers never, and different names never to the same text. Where
+    little would be left of the texts, ids lose all but the beginning of their hash, and columns go
+    (see `gradelake.sql.common.table_room`).
     """
     headers, cells, right = _texts(columns, rows)
     kept: Sequence[int] = range(len(headers))
     notes: list[str] = []
+    tails: dict[int, int | None] = {}
     if width is not None:
         cut: list[int] = []
         if not Room(headers, cells, right, width).fits:
@@ -55,14 +57,18 @@ def table_lines(
     widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
     if width is not None:
         widths = _fitted(widths, room.least, kept, width)
+        tails = {i: telling_tail(room.names(i), widths[i]) for i in kept}
 
-    def line(texts: Sequence[str]) -> str:
-        parts = [_aligned(texts[i], widths[i], right[i]) for i in kept]
+    def line(texts: Sequence[str], is_header: bool = False) -> str:
+        parts = [
+            _aligned(texts[i], widths[i], right[i], None if is_header else tails.get(i))
+            for i in kept
+        ]
         text = (" " * GAP).join(parts).rstrip()
         # a single number may still be wider than the terminal
         return text if width is None else shortened(text, width)
 
-    return [line(headers), *map(line, cells)], notes
+    return [line(headers, is_header=True), *map(line, cells)], notes
 
 
 def reads_better_as_lines(
@@ -100,20 +106,6 @@ def _with_short_hashes(cells: Sequence[Sequence[str]]) -> tuple[list[list[str]],
     return [list(row) for row in zip(*columns, strict=True)], cut
 
 
-def shortened(text: str, width: int) -> str:
-    """A text in at most `width` cells: prose loses its end, a name or id its middle."""
-    if cell_len(text) <= width:
-        return text
-    if width < 4 or " " in text:
-        return set_cell_size(text, max(width - 1, 0)).rstrip() + CUT
-    tail = (width - 1) // 2
-    end, n = len(text), 0
-    while n + cell_len(text[end - 1]) <= tail:
-        end -= 1
-        n += cell_len(text[end])
-    return set_cell_size(text, width - 1 - tail) + CUT + text[end:]
-
-
 def cell(value: Any, decimals: int) -> str:
     """One value as people read it; null is empty."""
     if value is None:
@@ -143,8 +135,8 @@ def _fitted(
     return limited(low)
 
 
-def _aligned(text: str, width: int, right: bool) -> str:
-    text = shortened(text, width)
+def _aligned(text: str, width: int, right: bool, tail: int | None) -> str:
+    text = shortened(text, width, tail)
     padding = " " * (width - cell_len(text))
     return padding + text if right else text + padding
 

@@ -20,20 +20,29 @@ _PATIENCE = 90  # seconds until something must have been shown
 
 
 class Terminal:
-    """`gradelake sql ARGUMENTS` in a terminal of its own. Use as a context manager."""
+    """`gradelake sql ARGUMENTS` in a terminal of its own, 40 lines high. Use as a context manager.
 
-    def __init__(self, folder: Path, *arguments: str, width: int = 100, **environment: str):
+    What is longer goes through `cat`, unless an environment says otherwise."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        width: int = 100,
+        program: tuple[str, ...] = (sys.executable, "-m", "gradelake", "sql"),
+        **environment: str,
+    ):
         self.raw = ""  # everything the terminal was sent
         self._seen = 0
         without = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PAGER", "LESS"}
         kept = {name: value for name, value in os.environ.items() if name not in without}
-        environment = kept | {"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"} | environment
+        usual = {"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "PAGER": "cat"}
+        environment = kept | usual | environment
         self._dumb = environment["TERM"] == "dumb"
         self.pid, self._fd = pty.fork()
         if not self.pid:
             os.chdir(folder)
-            command = [sys.executable, "-m", "gradelake", "sql", *arguments]
-            os.execve(sys.executable, command, environment)
+            os.execvpe(program[0], [*program, *arguments], environment)
         ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
 
     def __enter__(self) -> "Terminal":

@@ -98,6 +98,38 @@ def test_prose_loses_its_end_and_a_name_its_middle(capsys):
     assert shown(capsys)[1] == ["lexica…_best"]
 
 
+@pytest.mark.parametrize("width", [50, 44, 40, 36, 30])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("lexical/v0/best", "lexical/v1/best", "lexical/v0/second_best"),
+        ("judge:a-long-name-of-1-model", "judge:a-long-name-of-2-model", "judge:b"),
+        ("a-long-name-1-of-two-parts-1", "a-long-name-2-of-two-parts-1", "a-long-name-1-of-two-2"),
+        ("検索評価システム一号機", "検索評価システム二号機", "検索評価"),
+    ],
+)
+def test_different_names_never_become_the_same(capsys, names, width):
+    print_table(["label_set", "score", "rank"], [(n, i / 7, i) for i, n in enumerate(names)], width)
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split()[0].startswith("label")
+    first = [line.split()[0] for line in lines[: len(names)]]
+    assert len(set(first)) == len(names), first
+    assert max(map(cell_len, [header, *lines])) <= width
+
+
+def test_names_that_tell_rows_apart_stay_before_the_fourth_number(capsys):
+    columns = ["label_set", "system", *(f"figure_{n}" for n in range(8))]
+    rows = [
+        (f"judge:{judge}", f"system_{system}", *[n / 7 for n in range(8)])
+        for judge in ("overlap", "other")
+        for system in range(3)
+    ]
+    print_table(columns, rows, 80)
+    header = capsys.readouterr().out.splitlines()[0].split()
+    assert header[:2] == ["label_set", "system"]
+    assert len(header) < len(columns)
+
+
 def test_wide_characters_count_as_two_cells(capsys):
     print_table(["text"], [("検索評価" * 20,)], 21)
     line = capsys.readouterr().out.splitlines()[1]

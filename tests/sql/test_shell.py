@@ -81,6 +81,7 @@ def test_a_statement_goes_on_until_its_semicolon(shell):
         ("@hardest_queries --meas", "--measure", " AP", "query_id"),
         ("@leaderboard --label_set judge:ov", "judge:overlap", "", "label_set judge:overlap"),
         (".sch", ".schema", " leaderboard", "n_unlabelled_at_k"),
+        ("\\d official_r", "raw.official_ranks", "", "leaderboard"),
     ],
 )
 def test_tab_completes(shell, typed, completed, rest, answer):
@@ -145,6 +146,20 @@ def test_words_of_other_shells_help_and_leave_at_the_beginning_of_a_statement(de
         shell.type("select 6 * 7 as" + ENTER)
         shell.wait_for("...>")
         assert "42" in shell.ask("exit;", "42"), "here it is a name"
+        shell.type("\\q" + ENTER)
+        assert shell.end() == 0
+
+
+def test_psqls_words_list_tables_describe_one_help_and_leave(demo, cache):
+    with Terminal(demo, XDG_CACHE_HOME=str(cache)) as shell:
+        for list_tables in ("\\d", "\\dt"):
+            assert "topic_scores" in shell.ask(list_tables, "raw.queries")
+        assert "topic_scores" not in shell.ask("\\dt board", "leaderboard_v1")
+        assert re.search(r"score +DOUBLE", shell.ask("\\d leaderboard;", "is_incomplete"))
+        shell.ask("select 6 * 7 as answer;", "42")  # nothing was begun
+        assert ".schema" in shell.ask("\\?", "\\q leaves")
+        shell.ask("\\d leaderbord", "Did you mean 'leaderboard'?")
+        shell.ask("\\dz", "no command \\dz")
         shell.type("\\q" + ENTER)
         assert shell.end() == 0
 
@@ -338,6 +353,19 @@ def test_a_pipe_can_leave_early_and_write_to_a_file(demo, tmp_path):
     assert (tmp_path / "one.csv").read_text() == "one\n1\n"
     assert "is not UTF-8" in piped(demo, b"select '\xff';\n", code=2).stderr
     assert "one answer" in piped(demo, "select 1;", "--format", "parquet", code=2).stderr
+
+
+def test_psqls_words_can_be_piped_in(demo):
+    text = (
+        "\\d leaderboard\n\\dt board\nselect 6 * 7 as answer;\n\\?\n\\q\nselect 1 as never_asked;\n"
+    )
+    printed = piped(demo, text).stdout
+    described = piped(demo, ".schema leaderboard\n.tables board\n").stdout
+    assert printed.startswith(f"{described}answer\n    42\n")
+    assert ".schema TABLE" in printed
+    assert "never_asked" not in printed
+    said = piped(demo, "select 1;\n\\copy x\n", code=2).stderr
+    assert said.startswith("error: statement at line 2: no command \\copy")
 
 
 def test_a_pivot_is_one_statement(demo):

@@ -1,7 +1,7 @@
 -- How well does each leaderboard of ours agree with the official one?
 -- :collection = any            a collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
--- :measure = any               as in the leaderboard's measure column
+-- :measure = nDCG@10           as in the leaderboard's measure column, or any
 -- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
 select
     correlation.collection,

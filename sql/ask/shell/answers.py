@@ -1,18 +1,14 @@
 """Where the answers of a session go, and in which format."""
 
 import contextlib
-import io
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-import click
-
 from gradelake.sql.ask import confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.pager import WHEN, paged
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
@@ -21,13 +17,21 @@ class Answers:
     """The lake that a session asks, the format of its answers, and where they go."""
 
     def __init__(
-        self, lake: Lake, format_: str, output: Path | None = None, is_named: bool = False
+        self,
+        lake: Lake,
+        format_: str,
+        output: Path | None = None,
+        is_named: bool = False,
+        first: int | None = None,
+        pager: str = "auto",
     ):
-        """`is_named`: the lake is a release that was asked for by name. Raises `BadInput` for a
-        format that cannot hold several answers, and when `output` cannot be written."""
+        """`is_named`: the lake is a release that was asked for by name; `first`: so many rows of an
+        answer. Raises `BadInput` for a format that cannot hold several answers, and when `output`
+        cannot be written."""
         self.lake = lake
         self.is_named = is_named
-        self.paged = False
+        self.first = first
+        self.set_pager(pager)
         self._file: TextIO | None = None
         self._path: Path | None = None
         self.set_format(format_)
@@ -55,6 +59,12 @@ class Answers:
             raise BadInput(f"no format {name!r}", did_you_mean(name, console.FORMATS))
         self.format = name
 
+    def set_pager(self, when: str) -> None:
+        """Send answers through a pager: auto, on or off (see `pager.WHEN`). Raises `BadInput`."""
+        if when not in WHEN:
+            raise BadInput(f".pager {when}: {', '.join(WHEN[:-1])} or {WHEN[-1]} is needed")
+        self.pager = when
+
     def set_output(self, path: Path | None) -> None:
         """Send answers to a new file, or (None) to standard output again.
 
@@ -81,11 +91,7 @@ class Answers:
                 self._file.flush()
             except OSError as error:
                 raise question.cannot_be_written(self._path, error) from None
-        elif self.paged:
-            with contextlib.redirect_stdout(io.StringIO()) as text:
-                yield
-            os.environ.setdefault("LESS", "-S")  # long lines scroll sideways
-            click.echo_via_pager(console.printable(text.getvalue()))
-        else:
+            return
+        for_people = self.format in question.FOR_PEOPLE or self.pager == "on"
+        with paged(self.pager if for_people else "off"):
             yield
-            sys.stdout.flush()  # a program may be waiting at the other end of a pipe

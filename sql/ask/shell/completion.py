@@ -38,7 +38,7 @@ class ShellCompleter(Completer):
         text = document.text_before_cursor
         if text.lstrip().startswith("@"):
             yield from self._of_question(text.lstrip())
-        elif text.lstrip().startswith("."):
+        elif text.lstrip().startswith((".", "\\")):
             yield from self._of_command(text.lstrip())
         else:
             try:
@@ -114,7 +114,7 @@ class ShellCompleter(Completer):
         if not space:
             for command, what in COMMANDS.items():
                 yield from _starting(name, [command], what.what)
-        elif name == ".schema":
+        elif name in (".schema", "\\d"):
             yield from _tables(word, tables(self._lake))
         elif name in COMMANDS:
             yield from _starting(word, COMMANDS[name].choices, "")

@@ -11,6 +11,7 @@ from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, meanings, schema_of, tables
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.pager import WHEN
 from gradelake.sql.common.project import did_you_mean
 
 
@@ -27,9 +28,12 @@ def do(shell: Answers, line: str) -> bool:
     """Do what a line says; False when it was to leave. Raises `BadInput` for an unknown command,
     and when what it needs is missing."""
     name, _, argument = line.partition(" ")
-    name, argument = _ALSO.get(name, name), argument.strip()
+    argument = argument.strip()
+    if name == "\\d":
+        name = ".schema" if argument else ".tables"
+    name = _ALSO.get(name, name)
     if name not in COMMANDS:
-        raise BadInput(f"no command {name}", did_you_mean(name, COMMANDS))
+        raise BadInput(f"no command {name}", did_you_mean(name, [*COMMANDS, *_ALSO, "\\d"]))
     command = COMMANDS[name]
     if argument and not command.argument:
         raise BadInput(f"{name} takes nothing after it", f"{name}: {command.what}")
@@ -58,7 +62,10 @@ def _help(shell: Answers, _: str) -> None:
             [(f"{name} {each.argument}".rstrip(), each.what) for name, each in COMMANDS.items()], 26
         )
         console.say("On a terminal: Tab completes, the up arrow and Ctrl-R find what was asked,")
-        console.say("Ctrl-C drops what is typed or stops a query; quit, \\q or Ctrl-D leaves.")
+        console.say("Ctrl-C drops what is typed or stops a query; quit or Ctrl-D leaves.")
+        console.say(
+            "As in psql: \\d and \\dt list tables, \\d TABLE its columns, \\? helps, \\q leaves."
+        )
 
 
 def _tables(shell: Answers, word: str) -> None:
@@ -100,12 +107,6 @@ def _output(shell: Answers, name: str) -> None:
     shell.set_output(None if name in ("", "stdout") else Path(name).expanduser())
 
 
-def _pager(shell: Answers, name: str) -> None:
-    if name not in ("on", "off"):
-        raise BadInput(f".pager {name}: on or off is needed")
-    shell.paged = name == "on"
-
-
 COMMANDS = {
     ".help": Command("", "this", _help),
     ".book": Command("", "the questions of the query book; so does @", list_book),
@@ -122,11 +123,15 @@ COMMANDS = {
         "[FILE]", "answers go to a file; stdout: to the screen again", _output, ("stdout",)
     ),
     ".pager": Command(
-        "on|off", "answers go through $PAGER (less), and lines are not cut", _pager, ("on", "off")
+        "auto|on|off",
+        "$PAGER (less) shows answers longer than the screen; on: all, and uncut",
+        Answers.set_pager,
+        WHEN,
     ),
     ".quit": Command("", "leave; so does Ctrl-D", lambda *_: False),
 }
-_ALSO = {".exit": ".quit"}
+# and what psql calls them; its \\d is .tables, and \\d TABLE .schema
+_ALSO = {".exit": ".quit", "\\dt": ".tables", "\\?": ".help", "\\q": ".quit"}
 
 
 def _print_pairs(rows: list[tuple[str, str]], width: int = 0) -> None:

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from gradelake.sql.ask import question
 from gradelake.sql.common.errors import BadInput
 
-_LINES = ("@", ".")  # a question of the query book, a dot command: each is a line of its own
+# a question of the query book, a dot command, one of psql's: each is a line of its own
+_LINES = ("@", ".", "\\")
 # what people type who come from another shell
-_COMMANDS = {"help": ".help", "exit": ".quit", "quit": ".quit", "\\q": ".quit", "\\?": ".help"}
+_COMMANDS = {"help": ".help", "exit": ".quit", "quit": ".quit"}
 
 
 class Reader:
-    """Takes lines and gives what is finished: a statement at its semicolon, without it, and a line
-    that begins with `@` or `.` where no statement is begun."""
+    r"""Takes lines and gives what is finished: a statement at its semicolon, without it, and a line
+    that begins with `@`, `.` or `\` where no statement is begun."""
 
     def __init__(self) -> None:
         self.pending = ""  # a statement without its end yet

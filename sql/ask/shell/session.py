@@ -37,7 +37,7 @@ class Shell(Answers):
         if not input_lines.is_line(unit):
             self._ask(self.lake, unit)
             return True
-        if unit.startswith("."):
+        if not unit.startswith("@"):
             return dot_commands.do(self, unit)
         try:
             name, *words = shlex.split(unit)
@@ -49,15 +49,19 @@ class Shell(Answers):
             console.say(book.entry(name[1:]).help())
         else:
             with question.lake_of(self.lake, book.entry(name[1:]), self.is_named) as lake:
-                self._ask(lake, *book.asked(lake, name[1:], book.parameters(words)))
+                given = book.parameters(words)
+                statement, values = book.asked(lake, name[1:], given)
+                self._ask(lake, statement, values, book.entry(name[1:]).told(given))
         return True
 
-    def _ask(self, lake: Lake, statement: str, values: question.Values = None) -> None:
+    def _ask(
+        self, lake: Lake, statement: str, values: question.Values = None, of: str = ""
+    ) -> None:
         found = question.relation(lake, statement, values)
         if found is None:
             return
         with self.printing():
-            n_rows = question.answer(found, self.format)
+            n_rows = question.answer(question.some(found, self.first), self.format, self.first, of)
         if not n_rows:
             question.tell_what_is_not_built(lake)
 

@@ -1,0 +1,136 @@
+"""What `gradelake sql` does with answers longer than the screen, and how it counts rows."""
+
+import json
+import re
+import shutil
+
+import pytest
+from rich.cells import cell_len
+
+from tests.conftest import gradelake
+from tests.sql.terminal import Terminal
+
+LONG = "select range as n from range(100)"
+SHORT = "select range as n from range(37)"  # with header, count and prompt: the screen's 40 lines
+LONGER = "select range as n from range(38)"
+
+
+def shown(folder, *words: str, **environment: str) -> str:
+    """What a command shows on a terminal of 40 lines and 100 columns."""
+    terminal = Terminal(folder, *words, **environment)
+    code = terminal.end()
+    terminal.__exit__()
+    assert code == 0, terminal.shown
+    return terminal.shown.replace("\r", "")
+
+
+@pytest.fixture
+def noted(tmp_path) -> dict[str, str]:
+    """A pager that notes that it was called."""
+    return {"PAGER": f"tee '{tmp_path}/paged by'"}
+
+
+def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_would_show_it(
+    demo, noted, tmp_path
+):
+    query = "from leaderboard order by all"
+    on_screen = shown(demo, query, "--no-pager", **noted)
+    assert not (tmp_path / "paged by").exists()
+    shown(demo, query, **noted)
+    paged = (tmp_path / "paged by").read_text().splitlines()
+    assert paged == on_screen[on_screen.index("label_set") :].splitlines()
+    n = json.loads(
+        gradelake(demo, "sql", "select count(*) as n from leaderboard", "--format=json").stdout
+    )
+    assert paged[-1] == f"({n[0]['n']:,} rows)"
+    assert max(map(cell_len, paged)) <= 100
+
+
+@pytest.mark.parametrize(
+    ("words", "is_paged"),
+    [
+        ([LONGER], True),
+        ([SHORT], False),
+        ([LONGER, "--format", "line"], True),
+        ([LONG, "--format", "json"], False),
+        ([LONG, "--format", "csv"], False),
+        ([LONG, "-n", "5"], False),
+        ([LONG, "--output", "/dev/null", "--format", "table"], False),
+    ],
+)
+def test_only_rows_for_people_that_do_not_fit_are_paged(demo, noted, tmp_path, words, is_paged):
+    shown(demo, *words, **noted)
+    assert (tmp_path / "paged by").exists() == is_paged
+
+
+def test_a_pipe_has_no_pager_and_no_count(demo, monkeypatch):
+    monkeypatch.setenv("PAGER", "/nonexistent")
+    assert gradelake(demo, "sql", LONG).stdout.split() == ["n", *map(str, range(100))]
+
+
+def test_an_empty_pager_is_none(demo):
+    assert "(100 rows)" in shown(demo, LONG, PAGER="")
+
+
+@pytest.mark.skipif(not shutil.which("less"), reason="there is no less")
+def test_less_shows_a_screen_and_q_leaves_it(demo, tmp_path):
+    """Without $PAGER it is less."""
+    terminal = Terminal(demo, LONG, LESS="", PAGER=" ")
+    terminal.wait_for("35")
+    terminal.type("q")
+    assert terminal.end() == 0
+    assert "99" not in terminal.shown
+    with Terminal(demo, PAGER=" ", XDG_CACHE_HOME=str(tmp_path)) as shell:
+        shell.enter(f"{LONG};")
+        shell.wait_for("35")
+        shell.type("q")
+        shell.wait_for("lake>")
+        shell.do(".pager off")
+        assert "(100 rows)" in shell.ask(f"{LONG};", "(100 rows)")
+        assert shell.leave() == 0
+
+
+def test_a_pager_that_ends_early_is_no_error(demo):
+    lines = shown(demo, "from topic_scores", PAGER="head -2").splitlines()
+    assert len([line for line in lines if "assessor:" in line or "judge:" in line]) == 1
+    assert "rror" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["select 1 as n"], "(1 row)"),
+        (["select 1 as n where false"], "(no rows)"),
+        ([LONG, "-n", "3"], "(the first 3 rows)"),
+        ([LONG, "-n", "100"], "(100 rows)"),
+        (["@hardest_queries", "-n", "2", "--measure", "AP"], "(the first 2 rows)"),
+        (["@correlation"], "(3 rows by nDCG@10; --measure NAME has another, any has all)"),
+    ],
+)
+def test_the_last_line_of_a_table_on_a_terminal_counts_its_rows(demo, words, count):
+    assert shown(demo, *words).splitlines()[-1] == count
+
+
+def test_n_rows_are_written_to_a_file_a_pipe_and_in_a_session(demo, tmp_path):
+    for name in ("rows.csv", "rows.json", "rows.parquet"):
+        done = gradelake(demo, "sql", LONG, "-n", "7", "--output", tmp_path / name)
+        assert done.stderr.splitlines()[-1] == f"wrote 7 rows to {tmp_path / name}"
+    lines = (tmp_path / "rows.csv").read_text().split()
+    assert lines == ["n", *map(str, range(7))]
+    assert gradelake(demo, "sql", LONG, "-n", "7", "--format=csv").stdout.split() == lines
+    with Terminal(demo, "-n", "7", XDG_CACHE_HOME=str(tmp_path)) as shell:
+        assert "(the first 7 rows)" in shell.ask(f"{LONG};", "rows)")
+        assert shell.leave() == 0
+    assert "is not in the range" in gradelake(demo, "sql", LONG, "-n", "0", code=2).stderr
+
+
+def test_correlations_are_of_one_measure_unless_all_are_asked_for(demo):
+    def measures(*words: str) -> set[str]:
+        done = gradelake(demo, "sql", "@correlation", *words, "--format", "json")
+        return {row["measure"] for row in json.loads(done.stdout)}
+
+    assert measures() == {"nDCG@10"}
+    assert measures("--measure", "AP") == {"AP"}
+    assert measures("--measure", "any") > {"nDCG@10", "AP"}
+    said = gradelake(demo, "sql", "@correlation", "--help").stdout
+    assert re.search(r"--measure +nDCG@10 .* or any", said)
