@@ -48,6 +48,23 @@ def read_boards(
     return found
 
 
+def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, Any]:
+    """What the page shows before any script has run: {label_set, measure, rows}.
+
+    The rows are {system, score, stderr, rank} by rank; the measure is nDCG@10, or else the first.
+    """
+    at_level = board["boards"][level]
+    measure = "nDCG@10" if "nDCG@10" in at_level else next(iter(at_level))
+    columns = at_level[measure]
+    rows = [
+        {"system": system} | {name: columns[name][at] for name in NOTHING}
+        for at, system in enumerate(board["systems"])
+        if columns["rank"][at] is not None
+    ]
+    rows.sort(key=lambda row: (row["rank"], row["system"]))
+    return {"label_set": label_set, "measure": measure, "rows": rows}
+
+
 def _key(row: dict[str, Any]) -> tuple[str, int, str]:
     return row["label_set"], row["level"], row["measure"]
 

@@ -12,7 +12,12 @@ import vl_convert
 
 from gradelake.analyses.choosing import completeness, measures, min_relevant, official_ranks
 from gradelake.analyses.report.agreement import read_confusions
-from gradelake.analyses.report.boards import read_agreement, read_boards, usable_official
+from gradelake.analyses.report.boards import (
+    first_board,
+    read_agreement,
+    read_boards,
+    usable_official,
+)
 from gradelake.analyses.report.comparisons import compare_label_sets, compare_systems, t_quantiles
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
 from gradelake.analyses.report.grids import Grids, pack, read_grids
@@ -31,8 +36,8 @@ from gradelake.sql.lake.lake import Lake
 
 # in this order
 SCRIPTS = (
-    *("packs", "address", "tables", "pictures", "charts"),
-    *("topics", "boards", "correlation", "grid"),
+    *("packs", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
+    *("topics", "boards", "scatter", "correlation", "grid"),
     *("views", "system", "query", "passage", "item"),
     *("compare", "label_sets", "moved", "start"),
 )
@@ -148,6 +153,7 @@ def make_report(
             if grader["engine"] == "imported":
                 grader["settings"] = ""  # a file of others may have said anything there
     packs = {  # id -> packed data: the page reads each when it needs it
+        "vega": pack(vega()),
         "settled": pack(settled),
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack(correlated),
@@ -162,11 +168,17 @@ def make_report(
         **grids.packs,
         **rankings,
     }
+    opens_on = reference if reference in scored else next(iter(scored), None)
+    first = None
+    if opens_on:
+        level = default_level(lake, collection, opens_on)
+        first = first_board(opens_on, boards[opens_on], level)
     html = _template().render(
         name=collection,
         without_rubric=without_rubric,
         provenance=provenance,
         settled=settled,
+        first=first,
         reference_level=default_level(lake, collection, reference) if reference else cut,
         n_assessors=sum(row["kind"] == "assessor" for row in shown),
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
@@ -180,7 +192,7 @@ def make_report(
         moved=moved,
         packs=packs,
         style=_part("report.css"),
-        vega=_vega(),
+        vega=vega(),
         scripts="\n".join(_part(f"{name}.js") for name in SCRIPTS),
     )
     return html, {
@@ -212,10 +224,9 @@ def _part(name: str) -> str:
 
 
 @cache
-def _vega() -> str:
+def vega() -> str:
     """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
-    return bundle.replace("</script", "<\\/script")
+    return vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
 
 
 def _template() -> jinja2.Template:

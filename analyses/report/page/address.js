@@ -54,6 +54,7 @@ async function follow() {
     const focused = still && document.activeElement?.id;
     byId("view").replaceChildren(...shown);
     document.documentElement.dataset.view = kind;
+    byId("view").querySelectorAll("table.sortable").forEach(sortable);
     await drawPlaces(byId("view"));
     if (still) return byId(focused)?.focus();
     scrollTo(0, 0);
@@ -62,8 +63,10 @@ async function follow() {
   }
   delete document.documentElement.dataset.view;
   byId("view").replaceChildren();
-  if (section) await section(state);
+  dispatchEvent(new Event("resize")); // pictures that were hidden had no width
+  if (section) await drawSection(kind, state);
   if (!still) byId(kind)?.scrollIntoView();
+  drawRest();
 }
 
 async function orSays(show) {

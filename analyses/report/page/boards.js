@@ -1,4 +1,4 @@
-// Leaderboard and scatter: one choice of labels, measure and level for both.
+// The leaderboard; its choice of labels, measure and level is the scatter's too.
 const board = { settled: null, index: new Map() };
 const BOARD = [["labels", "choose-labels"], ["measure", "choose-measure"], ["level", "choose-level"]];
 
@@ -44,6 +44,8 @@ async function chooseBoard({ labels, measure, level }) {
   fill(byId("choose-measure"), data.measures, measure ?? "nDCG@10");
   fill(byId("choose-level"), Object.keys(data.boards), defaultLevel(labels));
   if (level in data.boards) byId("choose-level").value = level;
+  const ofLevels = board.settled.has_levels.includes(byId("choose-measure").value);
+  byId("choose-level").disabled = !ofLevels; // it would change nothing
   await showBoards();
 }
 
@@ -66,7 +68,7 @@ async function showBoards() {
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)}`).join(", "));
-  await showScatter(labels, measure, level, rows);
+  if (!undrawn.has("scatter")) await showScatter();
 }
 
 function incomplete(labels) {
@@ -112,51 +114,4 @@ function leaderboardTable(data, level, measure, rows) {
     make("tbody", {}, ...lines));
   sortable(table);
   table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
-}
-
-async function showScatter(chosen, measure, level, rows) {
-  const { reference } = board.settled;
-  if (!byId("scatter-chart")) return;
-  let labels = chosen, why = "";
-  if (chosen === reference) { // its board against itself says nothing: the next labels are shown
-    labels = board.settled.label_sets.find((name) => name !== reference);
-    if (!labels) return noScatter(`There are no labels but ${reference}'s own.`);
-    level = defaultLevel(labels);
-    rows = scores(await boardOf(labels), level, measure);
-    if (byId("choose-labels").value !== chosen) return; // another choice came first
-    why = ` The leaderboard above is ${reference}'s own: choose other labels there to see theirs.`;
-  }
-  byId("compare-labels").href = addressOf("labels", [], { a: reference, b: labels, measure });
-  const agreed = (await unpack("agreement"))[labels]?.[level]?.[measure];
-  const theirs = await boardOf(reference);
-  const others = agreed ? scores(theirs, agreed.reference_level, measure) : [];
-  const byName = new Map(others.map((row) => [row.system, row]));
-  const both = rows.filter((row) => byName.has(row.system));
-  if (!agreed || !both.length) {
-    return noScatter(`${reference} has no leaderboard by ${measure} to compare with.`);
-  }
-  const points = both.map((row) => ({
-    system: row.system, x: byName.get(row.system).score, y: row.score,
-    rank_x: byName.get(row.system).rank, rank_y: row.rank,
-  }));
-  const far = Math.max(1, 0.1 * points.length);
-  for (const point of points) point.far = Math.abs(point.rank_x - point.rank_y) > far;
-  const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, 3);
-  const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
-    `Spearman's rho ${figure(agreed.spearman, 3)} between ${labels} and ${reference}.` +
-    farAway(points) + why + incomplete(labels);
-  byId("scatter-says").textContent = says;
-  await draw("scatter-chart", "scatter", points, `Scatter of ${says}`);
-}
-
-function farAway(points) {
-  const far = points.filter((point) => point.far).map(
-    (point) => `${point.system} (${point.rank_x} \u2192 ${point.rank_y})`);
-  return far.length ? ` Far from their place: ${far.join(", ")}.` : "";
-}
-
-function noScatter(words) {
-  byId("scatter-says").textContent = words;
-  byId("scatter-chart").replaceChildren();
-  drawn.delete("scatter-chart");
 }

@@ -1,11 +1,20 @@
-// Pictures are drawn by Vega, in the colours of the page, and again when these change. The page's
-// policy allows no style of Vega's own, and no `eval`: `ast` has its expressions interpreted.
-const drawn = new Map();
+// Pictures are drawn by Vega in the page's own colours, by their names in its style, so that they
+// follow it into the dark and onto paper. The page's policy allows no style of Vega's own, and no
+// `eval`: `ast` has its expressions interpreted.
+const drawn = new Map(); // id of an element -> what `draw` was given for it
 const ERRORS = 1; // Vega's log level
 const ROW = 18, AXIS = 45; // pixels of each row, and below them
+let vegaIsHere = null;
+
+// Vega lies zipped in the page as data do, and becomes a script of it with the first picture: the
+// first board is there before. The policy knows its text.
+function withVega() {
+  vegaIsHere ??= unpack("vega").then((code) => document.head.append(make("script", {}, code)));
+  return vegaIsHere;
+}
 
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  return `var(--${name})`;
 }
 
 function theme() {
@@ -17,26 +26,24 @@ function theme() {
   };
   return {
     background: "transparent", font: "system-ui, sans-serif", axis,
+    legend: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontWeight: "normal" },
     view: { stroke: "transparent" }, point: { color: accent }, rule: { color: accent },
-    bar: { color: accent },
-    text: { color: ink }, range: { category: [accent, colour("second")] },
+    line: { color: accent }, bar: { color: accent }, text: { color: ink },
+    range: { category: [accent, colour("second")] },
   };
 }
 
-async function draw(id, name, rows, description) {
+// A picture of PICTURES with its rows, in the element; a picture that is a function is told `about`.
+async function draw(id, name, rows, description, about) {
   const element = byId(id);
   if (!element) return;
-  drawn.set(id, [name, rows, description]);
-  const before = element.querySelector("svg");
-  if (before) element.style.minHeight = `${element.offsetHeight}px`;
-  await vegaEmbed(element, {
-    width: "container", height: ROW * rows.length + AXIS, ...PICTURES[name], description,
-    data: { values: rows },
-  }, {
-    actions: false, renderer: "svg", config: theme(), mode: "vega-lite", logLevel: ERRORS, ast: true,
-    defaultStyle: false, tooltip: { disableDefaultStyle: true },
-  });
+  drawn.set(id, [name, rows, description, about]);
+  const spec = specOf(id);
+  element.style.minHeight = `${Math.max(element.offsetHeight, spec.height)}px`; // nothing jumps
+  await withVega();
+  await vegaEmbed(element, spec, drawing("svg"));
   element.style.minHeight = "";
+  pictureTools(element);
 }
 
 // The place of a picture in a view: it is drawn when the view is in the page.
@@ -54,8 +61,18 @@ async function drawPlaces(view) {
   }
 }
 
-function drawAgain() {
-  for (const [id, picture] of drawn) draw(id, ...picture);
+function specOf(id) {
+  const [name, rows, description, about] = drawn.get(id);
+  const picture = PICTURES[name];
+  return {
+    width: "container", height: ROW * rows.length + AXIS, config: theme(), description,
+    data: { values: rows }, ...(typeof picture === "function" ? picture(rows, about) : picture),
+  };
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
+function drawing(renderer) {
+  return {
+    actions: false, renderer, mode: "vega-lite", logLevel: ERRORS, ast: true,
+    defaultStyle: false, tooltip: { disableDefaultStyle: true },
+  };
+}

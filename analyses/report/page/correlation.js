@@ -21,7 +21,8 @@ async function showCorrelation({ measure }) {
       `${row.shown} ${figure(row.kendall, 3)}`).join(", "));
 }
 
-const COVERAGE = [["labels", "coverage-labels"], ["from", "coverage-tau"]];
+const COVERAGE = [
+  ["labels", "coverage-labels"], ["from", "coverage-tau"], ["system", "coverage-system"]];
 const coverage = { settled: null };
 
 function startCoverage(settled) {
@@ -31,17 +32,17 @@ function startCoverage(settled) {
   }
 }
 
-async function chooseCoverage({ labels, from }) {
+async function chooseCoverage({ labels, from, system }) {
   const { covered, tau } = coverage.settled;
   if (!covered.length || !byId("coverage-labels")) return;
   labels = covered.includes(labels) ? labels : covered[0];
   const data = await boardOf(labels);
   fill(byId("coverage-labels"), covered, labels);
   fill(byId("coverage-tau"), Object.keys(data.boards), from in data.boards ? from : tau);
-  await showCoverage(data, labels, byId("coverage-tau").value);
+  await showCoverage(data, labels, byId("coverage-tau").value, system);
 }
 
-async function showCoverage(data, labels, tau) {
+async function showCoverage(data, labels, tau, system) {
   const measures = data.measures.filter((measure) => measure.startsWith("Cover@"));
   const ks = measures.map((measure) => Number(measure.slice(6))).sort((a, b) => a - b);
   const last = `Cover@${ks[ks.length - 1]}`;
@@ -49,6 +50,7 @@ async function showCoverage(data, labels, tau) {
   const cover = (system, k) =>
     data.boards[tau][`Cover@${k}`].score[data.systems.indexOf(system)];
   const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));
+  fill(byId("coverage-system"), order.map((row) => row.system), system);
   byId("coverage-says").textContent = order.length
     ? `By ${labels}: ${order[0].system} covers ${(100 * order[0].score).toFixed(0)} % of the ` +
       `rubric with its first ${ks[ks.length - 1]} passages, the most of ${order.length} systems.` + incomplete(labels)
@@ -61,5 +63,6 @@ async function showCoverage(data, labels, tau) {
       make("th", { scope: "row" }, system),
       ...ks.map((k) => make("td", { class: "n" }, figure(cover(system, k), 4)))))));
   sortable(table);
-  await draw("coverage-chart", "coverage", rows, byId("coverage-says").textContent);
+  await draw("coverage-chart", "coverage", rows, `Coverage of the rubric: ${byId("coverage-says").textContent}`,
+    { system: byId("coverage-system").value });
 }

@@ -20,37 +20,97 @@ const PICTURES = {
     { title: "score", scale: { zero: false }, axis: { tickCount: 8, labelOverlap: true } },
     [nominal("system"), number("score", { format: ".4f" }),
       number("stderr", { format: ".4f", title: "standard error" }), number("rank")]),
-  scatter: {
-    height: 340,
-    mark: { type: "point", filled: true, size: 70, opacity: 0.8 },
-    encoding: {
-      x: number("x", { title: "by the reference", scale: { zero: false, padding: 12 } }),
-      y: number("y", { title: "by the labels", scale: { zero: false, padding: 12 } }),
-      shape: nominal("far", {
-        legend: null, scale: { domain: [false, true], range: ["circle", "triangle-up"] },
-      }),
-      color: nominal("far", { legend: null, scale: { domain: [false, true], range: "category" } }),
-      tooltip: [nominal("system"), number("x", { title: "reference", format: ".4f" }),
-        number("y", { title: "labels", format: ".4f" }),
-        number("rank_x", { title: "rank by reference" }),
-        number("rank_y", { title: "rank by labels" })],
-    },
+  scatter: (rows, { x, y, side }) => {
+    const ends = [fenced(rows.map((row) => row.reference)), fenced(rows.map((row) => row.labels))];
+    const low = Math.min(ends[0][0], ends[1][0]), high = Math.max(ends[0][1], ends[1][1]);
+    const edge = 0.04 * (high - low || 1);
+    const domain = [low - edge, high + edge];
+    const within = (value) => Math.min(Math.max(value, low - edge / 2), high + edge / 2);
+    const points = rows.map((row) => ({
+      ...row, x: within(row.reference), y: within(row.labels),
+      outside: [row.reference, row.labels].some((value) => value < low || value > high),
+    }));
+    const beyond = points.some((point) => point.outside) ? " (hollow: beyond the edge)" : "";
+    const axis = (field, title) => number(field,
+      { title: title + beyond, scale: { domain, nice: false, zero: false }, axis: { tickCount: 6, format: ".2~f" } });
+    const names = named(points, domain, side);
+    const ofFar = nominal("far",
+      { legend: null, scale: { domain: [false, true], range: "category" } });
+    return {
+      width: side, height: side,
+      layer: [
+        { data: { values: [{ x: domain[0], y: domain[0] }, { x: domain[1], y: domain[1] }] },
+          mark: { type: "line", color: colour("soft"), strokeDash: [4, 4], strokeWidth: 1 },
+          encoding: { x: axis("x", x), y: axis("y", y) } },
+        { data: { values: names }, mark: { type: "rule", color: colour("soft"), strokeWidth: 0.6 },
+          encoding: {
+            x: axis("from_x", x), y: axis("from_y", y), x2: { field: "to_x" }, y2: { field: "to_y" },
+          } },
+        { data: { values: points },
+          mark: { type: "point", size: 70, opacity: 0.8 },
+          encoding: {
+            x: axis("x", x), y: axis("y", y),
+            shape: nominal("far", {
+              legend: null, scale: { domain: [false, true], range: ["circle", "triangle-up"] },
+            }),
+            stroke: ofFar, fill: ofFar,
+            fillOpacity: { condition: { test: "datum.outside", value: 0 }, value: 1 },
+            tooltip: [nominal("system"), number("reference", { format: ".4f" }),
+              number("labels", { format: ".4f" }),
+              number("rank_x", { title: "rank by reference" }),
+              number("rank_y", { title: "rank by labels" })],
+          } },
+        { data: { values: names },
+          mark: { type: "text", align: "left", fontSize: 11 },
+          encoding: { x: axis("x", x), y: axis("y", y), text: nominal("system") } },
+      ],
+    };
   },
   correlation: figuresWithIntervals("shown", "kendall",
     { title: "Kendall's tau-b", scale: { domainMax: 1 } },
     [nominal("label_set"), number("labelled_share", { format: ".0%" }), nominal("measure"),
       ...["kendall", "low", "high"].map((name) => number(name, { format: ".3f" }))]),
-  coverage: {
-    height: 300,
-    mark: { type: "line", point: true, opacity: 0.85 },
-    encoding: {
-      x: { field: "k", type: "ordinal", title: "k: passages of each ranking",
-        axis: { labelAngle: 0 } },
-      y: number("cover", { title: "share of the rubric covered", axis: { format: "%" } }),
-      color: nominal("system", { sort: null, legend: null, scale: { scheme: "tableau20" } }),
-      tooltip: [nominal("system"), { field: "k", type: "ordinal" },
-        number("cover", { format: ".4f" })],
-    },
+  coverage: (rows, { system }) => {
+    const [low, high] = fenced(rows.map((row) => row.cover));
+    const edge = 0.04 * (high - low || 1);
+    const points = rows.map((row) => ({
+      ...row, x: Math.min(Math.max(row.cover, low - edge / 2), high + edge / 2),
+      outside: row.cover < low || row.cover > high,
+    }));
+    const is = (field) => `datum.${field} === ${JSON.stringify(system)}`;
+    const ofChosen =
+      { condition: { test: is("system"), value: colour("second") }, value: colour("accent") };
+    const beyond = points.some((point) => point.outside) ? " (hollow: beyond the edge)" : "";
+    return {
+      height: ROW * new Set(rows.map((row) => row.system)).size,
+      data: { values: points },
+      encoding: {
+        y: nominal("system", { sort: null, title: null, axis: {
+          labelLimit: 170,
+          labelFontWeight: { condition: { test: is("value"), value: "bold" }, value: "normal" },
+        } }),
+        x: number("x", {
+          title: `share of the rubric covered${beyond}`, axis: { format: "%", tickCount: 6 },
+          scale: { domain: [low - edge, high + edge], nice: false, zero: false },
+        }),
+        stroke: ofChosen,
+      },
+      layer: [
+        { mark: { type: "line", strokeWidth: 1.5, opacity: 0.5 },
+          encoding: { detail: nominal("system") } },
+        { mark: { type: "point", size: 60 },
+          encoding: {
+            fill: ofChosen,
+            fillOpacity: { condition: { test: "datum.outside", value: 0 }, value: 1 },
+            shape: nominal("k", { legend: {
+              title: "with the first passages of each ranking", orient: "top", titleLimit: 300,
+              symbolFillColor: colour("accent"), symbolStrokeColor: colour("accent"),
+            } }),
+            tooltip: [nominal("system"), { field: "k", type: "ordinal", title: "passages" },
+              number("cover", { format: ".4f" })],
+          } },
+      ],
+    };
   },
   topics: {
     height: 130,

@@ -1,23 +1,61 @@
-// Every section starts by itself: one that fails says so, and the others are there.
+// The first board and what the address names are drawn at once, and the other sections when the
+// browser has nothing else to do: long before anybody scrolls to them, searches or prints.
+const undrawn = new Set(); // sections that are still to be drawn
+
+// A section that fails says so, and the others are there.
+async function drawSection(id, state = {}) {
+  undrawn.delete(id);
+  try {
+    await sections.get(id)(state);
+  } catch (error) {
+    console.error(error);
+    byId(id).append(make("p", { class: "note" },
+      `This section could not be drawn here (${error.message}). Is this an old browser?`));
+  }
+}
+
+async function drawRest() {
+  for (const id of undrawn) {
+    await new Promise((free) => (window.requestIdleCallback ?? setTimeout)(free, { timeout: 500 }));
+    if (document.documentElement.dataset.view) break; // a picture that is hidden has no width
+    if (undrawn.has(id)) await drawSection(id);
+  }
+}
+
 (async () => {
   const settled = await unpack("settled");
   const { kind, state } = here();
   for (const [id, start, show] of [
-    ["board", startBoards, chooseBoard], ["correlation", startCorrelation, showCorrelation],
-    ["grid", startGrid, chooseGrid], ["coverage", startCoverage, chooseCoverage],
-    ["moved", () => {}, showMoved],
+    ["board", startBoards, chooseBoard], ["scatter", () => {}, showScatter],
+    ["correlation", startCorrelation, showCorrelation], ["grid", startGrid, chooseGrid],
+    ["coverage", startCoverage, chooseCoverage], ["moved", () => {}, showMoved],
   ]) {
-    try {
-      start(settled);
-      sections.set(id, show);
-      await show(id === kind ? state : {});
-    } catch (error) {
-      console.error(error);
-      byId(id).append(make("p", { class: "note" },
-        `This section could not be drawn here (${error.message}). Is this an old browser?`));
-    }
+    start(settled);
+    sections.set(id, show);
+    undrawn.add(id);
   }
-  if (views.has(kind)) await follow();
-  else if (sections.has(kind)) byId(kind).scrollIntoView();
-  document.documentElement.dataset.ready = "yes";
+  const { dataset } = document.documentElement;
+  if (views.has(kind)) {
+    await follow();
+  } else {
+    await drawSection("board", kind === "board" ? state : {});
+    if (undrawn.has(kind)) await drawSection(kind, state);
+    if (sections.has(kind)) byId(kind).scrollIntoView();
+    dataset.ready = "first";
+    const top = scrollY;
+    await drawRest();
+    // a browser that does not hold its place while sections above it grow
+    if (sections.has(kind) && scrollY === top) byId(kind).scrollIntoView();
+  }
+  dataset.ready = "yes";
 })();
+
+// On paper nothing opens: what is closed is printed too.
+const closed = [];
+addEventListener("beforeprint", () => {
+  closed.push(...document.querySelectorAll("main details:not([open], .tools *)"));
+  for (const details of closed) details.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const details of closed.splice(0)) details.open = false;
+});

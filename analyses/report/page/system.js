@@ -26,7 +26,7 @@ async function showSystem([name], asked) {
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best(data, state, name), labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      viewChart("topics", [...counted].sort((a, b) => b.difference - a.difference),
+      place("view-chart", "topics", [...counted].sort((a, b) => b.difference - a.difference),
         differencesSay(name, than, counted)),
       make("p", { class: "caption" }, `Differences to ${than}, a bar per topic. ` +
         "A topic leads to its ranking by this system."),

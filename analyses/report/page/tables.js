@@ -1,4 +1,5 @@
-// A table sorts by the column whose head is pressed; what is missing stays at the end.
+// A table sorts by the column whose head is pressed; what is missing stays at the end. Call this
+// whenever its rows are new: its tools follow.
 function sortable(table) {
   table.querySelectorAll("thead th").forEach((head, column) => {
     if (head.querySelector("button")) return;
@@ -11,6 +12,7 @@ function sortable(table) {
       sortBy(table, column, head.getAttribute("aria-sort") === first ? other : first);
     });
   });
+  if (table.isConnected) withTools(table); // in a view that is being made, once it is there
 }
 
 function valueOf(cell) {

@@ -96,13 +96,6 @@ function viewTable(label, heads, rows) {
   return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
 }
 
-// A picture of a view, drawn once the view stands in the page.
-function viewChart(name, rows, description) {
-  const chart = make("div", { class: "chart", id: "view-chart" });
-  setTimeout(() => chart.isConnected && draw("view-chart", name, rows, description));
-  return chart;
-}
-
 function short(text) {
   return text === undefined ? "\u2013" : text.length > 120 ? `${text.slice(0, 119)}\u2026` : text;
 }

@@ -1,0 +1,85 @@
+// Under a picture: a slider that walks its points by keyboard or finger and tells each, and the
+// picture as a file.
+const LEAST_WIDTH = 640; // of a file, in pixels: as wide as the window, but no phone's
+
+function pictureTools(element) {
+  withoutTools(element);
+  const points = pointsOf(element);
+  const [, , description] = drawn.get(element.id);
+  const name = description.split(/[:.] /)[0];
+  const walk = make("input", {
+    type: "range", min: 0, max: points.length, value: 0, "aria-label": `Points: ${name}`,
+  });
+  const says = make("output");
+  const at = () => points[walk.value - 1];
+  const leave = () => element.querySelectorAll(".at").forEach((mark) => point(mark, false));
+  const tell = () => {
+    leave();
+    const words = at() ? `${walk.value} of ${points.length}: ${at().words}` : "before the first";
+    walk.setAttribute("aria-valuetext", words);
+    says.textContent = at() ? words : "";
+    if (at()) point(at().mark, true);
+  };
+  walk.addEventListener("input", tell);
+  walk.addEventListener("blur", leave);
+  walk.hidden = !points.length;
+  const file = (kind) => {
+    const button = make("button", { type: "button", "aria-label": `${kind}: ${name}` }, kind);
+    button.addEventListener("click", () => savePicture(element.id, name, kind));
+    return button;
+  };
+  element.after(make("div", { class: "tools of-picture" }, walk, file("SVG"), file("PNG"), says));
+}
+
+function withoutTools(element) {
+  if (element.nextElementSibling?.matches(".of-picture")) element.nextElementSibling.remove();
+}
+
+// What the mouse would tell of: one of each row, the point before the line around it.
+function pointsOf(element) {
+  const found = new Map();
+  const marks = element.querySelectorAll(".role-mark:not(.mark-line):not(.mark-area) > *");
+  for (const mark of marks) {
+    const { datum, tooltip } = mark.__data__ ?? {};
+    if (!tooltip || (found.has(datum) && !mark.parentNode.matches(".mark-symbol"))) continue;
+    const words = typeof tooltip === "string" ? tooltip
+      : Object.entries(tooltip).map(([key, value]) => `${key} ${value}`).join(", ");
+    found.set(datum, { mark, words });
+  }
+  return [...found.values()];
+}
+
+// As the mouse points, so that Vega shows what it shows then.
+function point(mark, on) {
+  mark.classList.toggle("at", on);
+  const { left, top, width, height } = mark.getBoundingClientRect();
+  mark.dispatchEvent(new PointerEvent(on ? "pointermove" : "pointerout", {
+    bubbles: true, clientX: left + width / 2, clientY: top + height / 2,
+  }));
+}
+
+// For paper: in the light colours, on white.
+async function savePicture(id, name, kind) {
+  const spec = specOf(id);
+  if (spec.width === "container") {
+    spec.width = Math.max(LEAST_WIDTH, byId(id).clientWidth);
+    spec.autosize = { type: "fit-x", contains: "padding" };
+  }
+  spec.config.background = colour("ground");
+  spec.padding = 12;
+  const { view } = await vegaEmbed(make("div"), onPaper(spec), drawing("none"));
+  if (kind === "SVG") save(name, "svg", "image/svg+xml", await view.toSVG());
+  else (await view.toCanvas(2)).toBlob((image) => save(name, "png", "image/png", image));
+  view.finalize();
+}
+
+// A file knows nothing of the page's style: the light colours instead of their names.
+function onPaper(spec) {
+  const page = document.documentElement;
+  page.classList.add("paper");
+  const style = getComputedStyle(page);
+  const written = JSON.stringify(spec).replace(/var\((--[\w-]+)\)/g,
+    (_, name) => style.getPropertyValue(name).trim());
+  page.classList.remove("paper");
+  return JSON.parse(written);
+}

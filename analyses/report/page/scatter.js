@@ -1,0 +1,96 @@
+// Each system's score by the reference and by the labels chosen for the leaderboard, or by the next
+// labels where these are the reference's own.
+const SIDE = 460, NARROW = 70; // pixels: the picture's side at most, and what its axis takes
+const LETTER = 6.3, LINE = 14; // pixels of a name, about
+
+async function showScatter() {
+  if (!byId("scatter-chart")) return;
+  const { reference } = board.settled;
+  const { labels: wanted, measure, level: wantedLevel } = chosen(BOARD);
+  let labels = wanted, level = wantedLevel, why = "";
+  if (wanted === reference) { // its board against itself says nothing
+    labels = board.settled.label_sets.find((name) => name !== reference);
+    if (!labels) return noScatter(`There are no labels but ${reference}'s own.`);
+    level = defaultLevel(labels);
+    why = ` The leaderboard above is ${reference}'s own: choose other labels there to see theirs.`;
+  }
+  byId("compare-labels").href = addressOf("labels", [], { a: reference, b: labels, measure });
+  const [all, ours, theirs] = await Promise.all(
+    [unpack("agreement"), boardOf(labels), boardOf(reference)]);
+  if (byId("choose-labels").value !== wanted) return; // another choice came first
+  const agreed = all[labels]?.[level]?.[measure];
+  const others = agreed ? scores(theirs, agreed.reference_level, measure) : [];
+  const byName = new Map(others.map((row) => [row.system, row]));
+  const points = scores(ours, level, measure).filter((row) => byName.has(row.system)).map((row) => ({
+    system: row.system, reference: byName.get(row.system).score, labels: row.score,
+    rank_x: byName.get(row.system).rank, rank_y: row.rank,
+  })).sort((a, b) => a.rank_x - b.rank_x);
+  if (!points.length) {
+    return noScatter(`${reference} has no leaderboard by ${measure} to compare with.`);
+  }
+  const far = Math.max(1, 0.1 * points.length);
+  for (const point of points) point.far = Math.abs(point.rank_x - point.rank_y) > far;
+  const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, 3);
+  const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
+    `Spearman's rho ${figure(agreed.spearman, 3)} between ${labels} and ${reference}.` +
+    farAway(points) + why + incomplete(labels);
+  byId("scatter-says").textContent = says;
+  const from = (cut) => (board.settled.has_levels.includes(measure) ? `, from ${cut}` : "");
+  await draw("scatter-chart", "scatter", points, `Scatter of ${says}`, {
+    x: `${measure} by ${reference}${from(agreed.reference_level)}`,
+    y: `${measure} by ${labels}${from(level)}`,
+    side: Math.min(SIDE, byId("scatter-chart").clientWidth - NARROW),
+  });
+}
+
+function farAway(points) {
+  const far = points.filter((point) => point.far).map(
+    (point) => `${point.system} (${point.rank_x} \u2192 ${point.rank_y})`);
+  return far.length ? ` Far from their place: ${far.join(", ")}.` : "";
+}
+
+function noScatter(words) {
+  byId("scatter-says").textContent = words;
+  byId("scatter-chart").replaceChildren();
+  withoutTools(byId("scatter-chart"));
+  drawn.delete("scatter-chart");
+}
+
+// Where an axis begins and ends: beyond Tukey's fences (one and a half times the middle half's
+// width from it) lie outliers, which would squash the rest, and stand at the edge instead.
+function fenced(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
+  const reach = 1.5 * (at(0.75) - at(0.25));
+  const inside = sorted.filter(
+    (value) => reach === 0 || (value >= at(0.25) - reach && value <= at(0.75) + reach));
+  return [inside[0], inside[inside.length - 1]];
+}
+
+// Names beside their points, each where no other name or point is; one without a place has none.
+function named(points, domain, side) {
+  const pixels = (value) => (side * (value - domain[0])) / (domain[1] - domain[0]);
+  const taken = points.map((point) => {
+    const [x, y] = [pixels(point.x), pixels(point.y)];
+    return [x - 5, y - 5, x + 5, y + 5];
+  });
+  const crosses = (a) => a[0] < 0 || a[2] > side || a[1] < 0 || a[3] > side || taken.some((b) =>
+    a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]);
+  const back = (pixel) => domain[0] + (pixel * (domain[1] - domain[0])) / side;
+  return points.filter((point) => point.far || point.outside).flatMap((point) => {
+    const [x, y, width] = [pixels(point.x), pixels(point.y), LETTER * point.system.length];
+    const places = [7, 18, 32].flatMap((by) => [[by, -7], [-by - width, -7], [-width / 2, by],
+      [-width / 2, -by - LINE], [by, by - 7], [-by - width, by - 7], [by, -by - 7],
+      [-by - width, -by - 7]]);
+    const found = places.map(([dx, dy]) => [x + dx, y + dy, x + dx + width, y + dy + LINE])
+      .find((box) => !crosses(box));
+    if (!found) return [];
+    taken.push(found);
+    return [{
+      system: point.system, x: back(found[0]), y: back(found[1] + LINE / 2),
+      from_x: point.x, from_y: point.y, // a line leads there from the nearest place of the name
+      to_x: back(Math.min(Math.max(x, found[0]), found[2])),
+      to_y: back(Math.min(Math.max(y, found[1]), found[3])),
+    }];
+  });
+}
