@@ -7,18 +7,17 @@ function along(state, more = {}) {
 }
 
 // A query's place among all, -1 where there is none of this id
-function placeOf(queryId) {
+function queryNumber(queryId) {
   return board.settled.queries.findIndex((query) => query.query_id === queryId);
 }
 
 // {passages, labels, rankings, items}: see rankings.py
 function passagesOf(queryId) {
-  return unpack(`query-${placeOf(queryId)}`);
+  return unpack(`query-${queryNumber(queryId)}`);
 }
 
 async function textsOf(queryId) {
-  const id = `texts-${placeOf(queryId)}`;
-  return byId(id) ? unpack(id) : {}; // a page without the rubric has none
+  return board.settled.has_texts ? unpack(`texts-${queryNumber(queryId)}`) : {};
 }
 
 // The grids of a query: [{grader, items, passages, shown, n_passages}]
@@ -56,8 +55,9 @@ function viewChoices(kind, ids, state, more = []) {
     ...selects.map(([name, words, values, shownAs]) => {
       const select = make("select", { id: `view-${name}` });
       fill(select, values, state[name], shownAs);
+      select.disabled = name === "level" && !board.settled.has_levels.includes(state.measure);
       select.addEventListener("change", () => {
-        const next = along(state, { than: state.than, [name]: select.value || null });
+        const next = { ...here().state, [name]: select.value || null };
         if (name === "labels") delete next.level; // each label set has its usual level
         choose(kind, ids, next);
       });
@@ -74,11 +74,11 @@ function notThere(what, id) {
   ];
 }
 
-function count(value) {
+function countCell(value) {
   return make("td", { class: "n" }, value ?? "\u2013");
 }
 
-function score(value, sign = "") {
+function scoreCell(value, sign = "") {
   return make("td", { class: "n", "data-value": value ?? "" },
     (value > 0 ? sign : "") + figure(value, 4));
 }
@@ -96,7 +96,7 @@ function viewTable(label, heads, rows) {
   return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
 }
 
-function short(text) {
+function shortened(text) {
   return text === undefined ? "\u2013" : text.length > 120 ? `${text.slice(0, 119)}\u2026` : text;
 }
 
@@ -104,9 +104,9 @@ function assessorsOf(data) {
   return Object.keys(data.labels).filter((name) => name.startsWith("assessor:"));
 }
 
-// place of a passage -> {system: rank}
-function ranksOf(data, place) {
+// Who retrieved a passage, by its place among the query's: [{system, rank}], the highest first
+function ranksOf(data, passage) {
   return Object.entries(data.rankings).map(([system, { passages }]) =>
-    ({ system, rank: passages.indexOf(place) + 1 })).filter(({ rank }) => rank > 0)
+    ({ system, rank: passages.indexOf(passage) + 1 })).filter(({ rank }) => rank > 0)
     .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
 }
