@@ -1,6 +1,7 @@
 """Reading a report as its own script does; and a collection whose texts would like to be HTML."""
 
 import base64
+import csv
 import gzip
 import json
 import re
@@ -19,10 +20,10 @@ class Page:
     def __init__(self, file: Path):
         self.html = file.read_text(encoding="utf-8")
         found = re.findall(r'<script type="text/plain" id="([^"]+)">([^<]*)</script>', self.html)
-        self._packs = dict(found)
+        self.packs = dict(found)
 
     def unpack(self, name: str) -> Any:
-        return json.loads(gzip.decompress(base64.b64decode(self._packs[name])))
+        return json.loads(gzip.decompress(base64.b64decode(self.packs[name])))
 
     @property
     def settled(self) -> dict[str, Any]:
@@ -35,7 +36,15 @@ class Page:
         """(the grid, its passages' texts)."""
         settled = self.settled
         (about,) = (one for one in settled["grids"][grader] if one["query_id"] == query_id)
-        return self.unpack(about["id"]), self.unpack(settled["texts"][query_id])
+        return self.unpack(about["id"]), self.unpack(f"texts-{self.number(query_id)}")
+
+    def of_query(self, query_id: str) -> dict[str, Any]:
+        """Passages, labels, rankings and items of a query."""
+        return self.unpack(f"query-{self.number(query_id)}")
+
+    def number(self, query_id: str) -> int:
+        """The number that a query's packs have."""
+        return [query["query_id"] for query in self.settled["queries"]].index(query_id)
 
     def text(self) -> str:
         """What a reader sees without the script, entities and white space resolved."""
@@ -68,5 +77,61 @@ def make_hostile(folder: Path) -> None:
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "tiny", "--grader", "lexical")
+    gradelake(folder, "build")
+    gradelake(folder, "report")
+
+
+# ids that an address would read otherwise, were they not encoded
+ODD_QUERY, ODD_PASSAGE, ODD_ITEM = "a/q%20#?&1", "p/1%2F#?", "item 1/2%#?&a=b"
+FACET = "the hue of it"
+RESPONSE = [" ".join([f"word{n}"] * 300) + "." for n in range(3)]  # a passage each
+MORE_QUERIES = 60  # more than are read at once
+
+
+def make_odd(folder: Path) -> None:
+    """Odd ids, hostile texts, a pool of depth 2, two people who disagree; graded and built.
+
+    `long` ranks p000 to p119. ann judged p110, below all that any measure looks at; ben did not.
+    """
+    folder.mkdir(parents=True)
+    (folder / "gradelake.toml").write_text(
+        '[collections.odd]\nqueries = "topics.tsv"\npassages = "passages.jsonl"\n'
+        'runs = ["*.run"]\nresponses = ["responses.jsonl"]\ndefault_pool_depth = 2\n'
+        'judgments = { ann = "ann.qrels", ben = "ben.qrels" }\nmin_relevant = 2\n'
+        '[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+        'parser = "strict"\n'
+    )
+    deep = [f"p{n:03}" for n in range(120)]
+    more = [f"q{n:03}" for n in range(MORE_QUERIES)]
+    queries = [ODD_QUERY, *more]
+    (folder / "topics.tsv").write_text(
+        "".join(f"{query}\twhat is {HOSTILE}\n" for query in queries)
+    )
+    texts = {ODD_PASSAGE: f"It is blue. {HOSTILE}"} | {p: f"Text {p}." for p in deep}
+    (folder / "passages.jsonl").write_text(
+        "".join(json.dumps({"passage_id": p, "text": text}) + "\n" for p, text in texts.items())
+    )
+    (folder / "ann.qrels").write_text(f"{ODD_QUERY} 0 {ODD_PASSAGE} 3\n{ODD_QUERY} 0 p110 2\n")
+    (folder / "ben.qrels").write_text(f"{ODD_QUERY} 0 {ODD_PASSAGE} 0\n")
+    (folder / "long.run").write_text(
+        "".join(f"{ODD_QUERY} Q0 {p} 1 {200 - n} long\n" for n, p in enumerate(deep))
+    )
+    (folder / "odd.run").write_text(
+        f"{ODD_QUERY} Q0 {ODD_PASSAGE} 1 2 odd\n"
+        + "".join(f"{query} Q0 p{n:03} 1 2 odd\n" for n, query in enumerate(more))
+    )
+    response = {"system": "writer", "query_id": ODD_QUERY, "text": "\n\n".join(RESPONSE)}
+    (folder / "responses.jsonl").write_text(json.dumps(response) + "\n")
+    with (folder / "bank.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [
+                ("query_id", "kind", "text", "facet_id", "item_id"),
+                (ODD_QUERY, "question", f"Is it blue? {HOSTILE}", FACET, ODD_ITEM),
+            ]
+        )
+    start_lake(folder, folder.parent)
+    gradelake(folder, "ingest", "odd")
+    gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")
+    gradelake(folder, "grade", "odd", "--grader", "lexical")
     gradelake(folder, "build")
     gradelake(folder, "report")

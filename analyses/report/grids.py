@@ -16,12 +16,12 @@ AT_ONCE = 50  # queries: a collection's grids together may be more than memory h
 @dataclass(frozen=True)
 class Grids:
     """`choices`: {grader: [{query_id, query, n_passages, n_items, id, shown}]}, for the page's
-    menus. `packs`: id -> packed grid of a grader and query; `texts`: query id -> id of its texts'
-    pack."""
+    menus. `packs`: id -> packed grid of a grader and query; `shown`: query id -> passages that some
+    grid of it shows."""
 
     choices: dict[str, list[dict[str, Any]]]
     packs: dict[str, str]
-    texts: dict[str, str]
+    shown: dict[str, set[str]]
 
 
 def read_grids(
@@ -35,13 +35,11 @@ def read_grids(
     """The grids of a version of the rubric. `most` bounds each one's passages, the best kept."""
     choices: dict[str, list[dict[str, Any]]] = {}
     packs: dict[str, str] = {}
-    shown: dict[str, set[str]] = {}  # query -> passages that some grid shows
+    shown: dict[str, set[str]] = {}
     of = {"collection": collection, "rubric_version": rubric_version, "assessor": assessor}
-    query_ids = [row["query_id"] for row in ask(lake, "query_ids", collection=collection)]
-    batches = [query_ids[at : at + AT_ONCE] for at in range(0, len(query_ids), AT_ONCE)]
     grids = (
         row
-        for batch in progress(batches)
+        for batch in progress(in_batches(lake, collection))
         for row in ask(lake, "grids", most=most, first_query=batch[0], last_query=batch[-1], **of)
     )
     for number, row in enumerate(grids):
@@ -52,13 +50,13 @@ def read_grids(
             row | {"n_items": len(items), "id": name, "shown": len(passages)}
         )
         shown.setdefault(row["query_id"], set()).update(one["passage_id"] for one in passages)
-    every = list({passage_id for of in shown.values() for passage_id in of})
-    rows = ask(lake, "texts", collection=collection, passage_ids=every)
-    texts = {row["passage_id"]: row["text"] for row in rows}
-    ids = {query_id: f"texts-{number}" for number, query_id in enumerate(shown)}
-    for query_id, name in ids.items():
-        packs[name] = pack({p: texts[p] for p in sorted(shown[query_id]) if p in texts})
-    return Grids(choices, packs, ids)
+    return Grids(choices, packs, shown)
+
+
+def in_batches(lake: Lake, collection: str) -> list[list[str]]:
+    """The ids of a collection's queries in their order, `AT_ONCE` in each list."""
+    query_ids = [row["query_id"] for row in ask(lake, "query_ids", collection=collection)]
+    return [query_ids[at : at + AT_ONCE] for at in range(0, len(query_ids), AT_ONCE)]
 
 
 def pack(data: Any) -> str:

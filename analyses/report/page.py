@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 import vl_convert
@@ -18,6 +19,7 @@ from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
+from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import default_level, read_board
@@ -30,7 +32,8 @@ from gradelake.sql.lake.lake import Lake
 # in this order
 SCRIPTS = (
     *("packs", "address", "tables", "pictures", "charts"),
-    *("topics", "boards", "correlation", "grid", "compare", "label_sets", "moved", "start"),
+    *("topics", "boards", "correlation", "grid", "moved"),
+    *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
 )
 
 Progress = Callable[[str, list], Iterable]
@@ -96,6 +99,17 @@ def make_report(
             grid_passages,
             lambda queries: progress("reading grids", queries),
         )
+    rankings = read_rankings(
+        lake,
+        collection,
+        names,
+        newest,
+        grids,
+        grid_passages,
+        without_rubric,
+        lambda queries: progress("reading rankings", queries),
+    )
+    health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, options)
     queries = read_queries(lake, collection)
     settled = {
@@ -122,9 +136,10 @@ def make_report(
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,
-        "texts": grids.texts,
+        "pool_depth": provenance["collection"]["pool_depth"],
         "measures": MEASURES,
         "tau": TAU,
+        "taus": {one["grader"]: one["tau"] for one in health},
     }
     moved = read_moved(project, lake, collection, compared, without_rubric)
     if without_rubric:
@@ -144,6 +159,7 @@ def make_report(
             for number, name in enumerate(scored)
         },
         **grids.packs,
+        **rankings,
     }
     html = _template().render(
         name=collection,
@@ -159,8 +175,8 @@ def make_report(
         left_out=left_out,
         replicates=REPLICATES,
         seed=SEED,
+        health=health,
         moved=moved,
-        health=read_health(lake, collection, newest, assessor),
         packs=packs,
         style=_part("report.css"),
         vega=_vega(),
@@ -208,9 +224,15 @@ def _template() -> jinja2.Template:
     environment.filters["counted"] = counted
     environment.filters["count"] = lambda n: f"{n:,}"
     environment.filters["cell"] = _cell
+    environment.filters["address"] = _address
     environment.filters["source"] = page_policy.source
     environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
     return environment.from_string(_part("report.html.jinja"))
+
+
+def _address(row: dict[str, Any], kind: str, *ids: str) -> str:
+    """Of the view of a thing that a row names, as page/address.js writes it."""
+    return "#" + "/".join([kind, *(quote(row[key], safe="") for key in ids)])
 
 
 def _cell(value: Any) -> str:

@@ -7,11 +7,16 @@ let chosenHere = false; // the reader pressed a control: the page must not move 
 
 function here() {
   const [path, query = ""] = location.hash.slice(1).split("?", 2);
-  let parts = [""];
+  const [kind, ...ids] = path.split("/").map(decoded);
+  return { kind, ids, state: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function decoded(part) {
   try {
-    parts = path.split("/").map(decodeURIComponent);
-  } catch { /* an address that somebody cut */ }
-  return { kind: parts[0], ids: parts.slice(1), state: Object.fromEntries(new URLSearchParams(query)) };
+    return decodeURIComponent(part);
+  } catch { // an address that somebody cut
+    return part;
+  }
 }
 
 function addressOf(kind, ids = [], state = {}) {
@@ -49,7 +54,6 @@ async function follow() {
     const focused = still && document.activeElement?.id;
     byId("view").replaceChildren(...shown);
     document.documentElement.dataset.view = kind;
-    await drawPlaces(byId("view"));
     if (still) return byId(focused)?.focus();
     scrollTo(0, 0);
     shown[0].tabIndex = -1;

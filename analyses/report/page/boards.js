@@ -95,7 +95,7 @@ function leaderboardTable(data, level, measure, rows) {
     const [by, words] = moved(row, known);
     return make("tr", {},
       make("td", { class: "n" }, row.rank),
-      make("th", { scope: "row" }, row.system),
+      make("th", { scope: "row" }, link(row.system, "system", [row.system], chosen(BOARD))),
       ...(before ? [make("td", {
         class: `n ${by > 0 ? "up" : by < 0 ? "down" : ""}`, "data-value": by ?? "",
       }, words)] : []),

@@ -29,11 +29,10 @@ async function chooseGrid({ grader, query }) {
 }
 
 async function showQuery() {
-  const { grids, texts } = grid.settled;
-  const about = grids[byId("grid-grader").value].find(
+  const about = grid.settled.grids[byId("grid-grader").value].find(
     (one) => one.query_id === byId("grid-query").value);
   grid.about = about;
-  const [data, found] = await Promise.all([unpack(about.id), unpack(texts[about.query_id])]);
+  const [data, found] = await Promise.all([unpack(about.id), textsOf(about.query_id)]);
   if (grid.about !== about) return; // another choice came first
   [grid.data, grid.texts] = [data, found];
   grid.page = 0;
@@ -41,7 +40,7 @@ async function showQuery() {
     `${about.n_items} items` +
     (about.shown < about.n_passages ? `; the best ${about.shown} are here.` : ".");
   byId("grid-items").replaceChildren(...grid.data.items.map((item) =>
-    make("li", {}, item.item_text ?? item.item_id)));
+    make("li", {}, link(item.item_text ?? item.item_id, "item", [about.query_id, item.item_id]))));
   nothingChosen();
   showPage();
 }
@@ -99,9 +98,11 @@ function detail(passage, item, column, grade) {
   const answer = passage.answers[column];
   byId("grid-detail").replaceChildren(
     make("h3", {}, grade === null ? "Not graded" : `Grade ${grade}`),
-    make("p", {}, make("b", {}, `Item ${column + 1}: `), item.item_text ?? item.item_id),
+    make("p", {}, link(`Item ${column + 1}`, "item", [grid.about.query_id, item.item_id]),
+      `: ${item.item_text ?? item.item_id}`),
     make("p", {}, make("b", {}, "Answer: "), answer ?? "\u2013"),
-    make("p", {}, make("b", {}, "Passage "), passage.passage_id),
+    make("p", {}, "Passage ",
+      link(passage.passage_id, "passage", [grid.about.query_id, passage.passage_id])),
     make("p", { class: "text" }, grid.texts[passage.passage_id] ?? "(its text is not in the lake)"));
 }
 

@@ -52,4 +52,14 @@ const PICTURES = {
         number("cover", { format: ".4f" })],
     },
   },
+  topics: {
+    height: 130,
+    mark: { type: "bar" },
+    encoding: {
+      x: nominal("query_id", { sort: null, title: null, axis: null }),
+      y: number("difference", { title: "difference" }),
+      tooltip: [nominal("query_id", { title: "topic" }), nominal("query"),
+        number("score", { format: ".4f" }), number("difference", { format: "+.4f" })],
+    },
+  },
 };

@@ -1,6 +1,7 @@
 -- What the collection holds
 select
     min_relevant,
+    default_pool_depth as pool_depth,
     source,
     (
         select count(*) from lake.raw.systems

@@ -1,0 +1,78 @@
+// One passage of a query: its text, what each grader and label set says of it, who retrieved it.
+views.set("passage", showPassage);
+
+async function showPassage([queryId, id], state) {
+  const at = placeOf(queryId);
+  if (at < 0) return notThere("query", queryId);
+  const [data, texts, grids] = await Promise.all(
+    [passagesOf(queryId), textsOf(queryId), gridsOf(queryId)]);
+  const place = data.passages.indexOf(id);
+  if (place < 0) return notThere("passage", id);
+  const labels = Object.entries(data.labels).map(([name, of]) => ({ name, label: of[place] }));
+  const retrieved = ranksOf(data, place);
+  return [
+    make("h2", {}, `Passage ${id}`),
+    make("p", {}, "For the query ",
+      link(`${queryId}: ${board.settled.queries[at].text}`, "query", [queryId], along(state)), "."),
+    make("p", { class: "text" }, texts[id] ?? "(Its text is not in this report.)"),
+    make("h3", {}, "Judgments and labels"),
+    make("p", { id: "view-says" }, agreementSays(labels)),
+    ...(labels.length ? [viewTable(`Labels of ${id}`, ["label set", "label", "relevant from", "says"],
+      labels.map(({ name, label }) => [
+        name, count(label), count(levelFrom(name)), verdict(name, label)]))] : []),
+    ...grids.flatMap((grid) => gradesOf(grid, queryId, id, state)),
+    make("h3", {}, "Retrieved by"),
+    ...(retrieved.length ? [viewTable(`Systems that retrieved ${id}`,
+      ["system", "rank", "its passages"], retrieved.map(({ system, rank }) => [
+        link(system, "system", [system], along(state)), count(rank),
+        link("ranking", "query", [queryId], along(state, { system }))]))]
+      : [make("p", {}, `No system, down to the pool depth (${board.settled.pool_depth}).`)]),
+  ];
+}
+
+// Judgments count as relevant from the collection's level on, other labels from their own.
+function levelFrom(name) {
+  return name.startsWith("assessor:") ? board.settled.min_relevant : defaultLevel(name);
+}
+
+function verdict(name, label) {
+  if (label === null) return "\u2013";
+  return label >= levelFrom(name) ? "relevant" : "not relevant";
+}
+
+function agreementSays(labels) {
+  const known = labels.filter(({ label }) => label !== null);
+  const named = (of) => of.map(({ name, label }) => `${name} (${label})`).join(", ");
+  const people = known.filter(({ name }) => name.startsWith("assessor:"));
+  const judges = known.filter(({ name }) => !name.startsWith("assessor:"));
+  const saying = (of, words) => of.filter(({ name, label }) => verdict(name, label) === words);
+  const both = ["relevant", "not relevant"];
+  const split = (of) => both.map((words) => [words, saying(of, words)])
+    .filter(([, some]) => some.length).map(([words, some]) => `${words} for ${named(some)}`).join("; ");
+  if (!known.length) return "Nobody judged it, and it has no label.";
+  if (!people.length) return `Nobody judged it. By labels it is ${split(judges)}.`;
+  if (both.every((words) => saying(people, words).length)) {
+    return `People disagree: it is ${split(known)}.`;
+  }
+  const theirs = verdict(people[0].name, people[0].label);
+  const against = judges.filter(({ name, label }) => verdict(name, label) !== theirs);
+  if (!judges.length) return `People judged it ${theirs}: ${named(people)}. No label says more.`;
+  if (!against.length) return `People and labels agree: it is ${theirs}.`;
+  return `Labels and people disagree: ${named(people)} judged it ${theirs}; ` +
+    `${against.length} of ${judges.length} other label sets say the opposite: ${named(against)}.`;
+}
+
+function gradesOf(grid, queryId, id, state) {
+  const graded = grid.passages.find((passage) => passage.passage_id === id);
+  const title = make("h3", {}, `Grades by ${grid.grader}`);
+  if (!graded) {
+    return grid.shown < grid.n_passages
+      ? [title, make("p", {}, `None here: only the best ${grid.shown} of the ${grid.n_passages} ` +
+        "graded passages are in this report (--grid-passages).")]
+      : [title, make("p", {}, "None.")];
+  }
+  return [title, viewTable(`Grades by ${grid.grader} of ${id}`, ["item", "grade", "answer"],
+    grid.items.map((item, column) => [
+      link(item.item_text ?? item.item_id, "item", [queryId, item.item_id], along(state)),
+      count(graded.grades[column]), graded.answers[column]]))];
+}

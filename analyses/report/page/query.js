@@ -1,0 +1,77 @@
+// One query: who does well on it, and what a system retrieved for it.
+views.set("query", showQueryView);
+
+async function showQueryView([id], asked) {
+  const at = placeOf(id);
+  if (at < 0) return notThere("query", id);
+  const state = await withBoard(asked);
+  const { labels, measure, level, data: ofBoard } = state;
+  const [data, texts, grids, all] = await Promise.all([passagesOf(id), textsOf(id), gridsOf(id),
+    ofBoard ? topicScores(labels, level, measure) : new Map()]);
+  const onTopic = [...all].map(([system, { scores: of, unanswered }]) =>
+    ({ system, score: of[at], unanswered: unanswered[at] })).filter((row) => row.score !== null);
+  onTopic.sort((a, b) => b.score - a.score || a.system.localeCompare(b.system));
+  const systems = [...new Set([...onTopic.map((row) => row.system), ...Object.keys(data.rankings)])];
+  state.system = pick(systems, asked.system);
+  return [
+    make("h2", {}, `Query ${id}: ${board.settled.queries[at].text}`),
+    viewChoices("query", [id], state,
+      systems.length ? [["system", "Ranking of", [...systems].sort()]] : []),
+    ...(asked.system && asked.system !== state.system
+      ? [make("p", { class: "note" }, `This report has no system \u201c${asked.system}\u201d: ` +
+        "choose one here.")] : []),
+    ...rankingOf(id, state, data, texts, grids),
+    make("h3", {}, "Systems"),
+    ...(onTopic.length ? [viewTable(`Systems by ${measure} on ${id}`,
+      ["system", measure, "rank", "its passages"],
+      onTopic.map((row) => [
+        link(row.system, "system", [row.system], along(state)), score(row.score),
+        count(1 + onTopic.filter((other) => other.score > row.score).length),
+        row.unanswered ? "no answer" : link("ranking", "query", [id],
+          along(state, { system: row.system }))]))]
+      : [make("p", { class: "note" }, ofBoard
+        ? `The labels ${labels} do not count this query in ${measure}: choose others.`
+        : "No system has a score yet.")]),
+    ...(data.items.length ? [make("h3", {}, `Rubric items (${data.items.length})`),
+      make("ol", {}, ...data.items.map((item) => make("li", {},
+        link(itemWords(item), "item", [id, item.item_id], along(state)))))] : []),
+  ];
+}
+
+function itemWords({ item_text: text, item_id: id, facet_id: facet }) {
+  return (facet ? `[${facet}] ` : "") + (text ?? id);
+}
+
+function rankingOf(id, state, data, texts, grids) {
+  const { system, labels } = state;
+  if (!system) return [make("p", { class: "note" }, "No system has retrieved passages yet.")];
+  const title = make("h3", {}, `The ranking of ${system}`);
+  const ranking = data.rankings[system];
+  if (!ranking) return [title, make("p", {}, `${system} retrieved nothing for this query.`)];
+  const shown = ranking.passages;
+  const left = ranking.n_retrieved - shown.length;
+  const of = (name, place) => data.labels[name]?.[place] ?? null;
+  const sets = [...new Set([...(labels ? [labels] : []), ...assessorsOf(data)])];
+  const best = grids.map(({ grader, passages }) => ({ grader, of: new Map(
+    passages.map(({ passage_id, grades }) => [passage_id, Math.max(...grades)])) }));
+  const toPassage = (place) =>
+    link(data.passages[place], "passage", [id, data.passages[place]], along(state));
+  const missed = data.passages.map((_, place) => place).filter((place) =>
+    labels && of(labels, place) >= levelFrom(labels) && !shown.includes(place));
+  return [
+    title,
+    make("p", {}, left
+      ? `Its first ${shown.length} of ${ranking.n_retrieved} entries, down to the pool depth ` +
+        `(${board.settled.pool_depth}); ${left} are left out.`
+      : `All of its ${shown.length} entries.`),
+    viewTable(`Ranking of ${system} on ${id}`,
+      ["rank", "passage", ...sets, ...best.map(({ grader }) => `best grade, ${grader}`), "text"],
+      shown.map((place, at) => [
+        at + 1, toPassage(place), ...sets.map((name) => count(of(name, place))),
+        ...best.map((one) => count(one.of.get(data.passages[place]))),
+        short(texts[data.passages[place]])])),
+    ...(missed.length ? [make("details", {},
+      make("summary", {}, `Relevant by ${labels}, and not among these (${missed.length})`),
+      make("ul", {}, ...missed.map((place) => make("li", {}, toPassage(place)))))] : []),
+  ];
+}

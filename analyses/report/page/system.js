@@ -1,0 +1,83 @@
+// One system: its score, and the topics that make it.
+views.set("system", showSystem);
+
+async function showSystem([name], asked) {
+  const state = await withBoard(asked);
+  const { labels, measure, level, data } = state;
+  if (!data?.systems.includes(name)) return notThere("system", name);
+  const all = await topicScores(labels, level, measure);
+  const others = data.systems.filter((other) => other !== name);
+  state.than = others.includes(state.than) ? state.than : "";
+  const place = scores(data, level, measure).find((row) => row.system === name);
+  const topics = topicsOf(name, state.than, all);
+  const counted = topics.filter((topic) => topic.score !== null);
+  const go = along(state, { system: name });
+  const than = state.than || "the median system";
+  return [
+    make("h2", {}, `System ${name}`),
+    viewChoices("system", [name], state,
+      [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
+    make("p", {}, place
+      ? `${figure(place.score, 4)} by ${measure} of the labels ${labels}, relevant from ${level}: ` +
+        `rank ${place.rank} of ${scores(data, level, measure).length}, a mean over ` +
+        `${data.queries[measure]} queries.`
+      : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
+    " ", link("The leaderboard", "board", [], { labels, measure, level }), ". ",
+    ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
+      { a: name, b: state.than || best(data, state, name), labels, measure, level }), "."] : [])),
+    ...(counted.length ? [
+      viewChart("topics", [...counted].sort((a, b) => b.difference - a.difference),
+        differencesSay(name, than, counted)),
+      make("p", { class: "caption" }, `Differences to ${than}, a bar per topic. ` +
+        "A topic leads to its ranking by this system."),
+      viewTable(`Topics of ${name}`,
+        ["topic", "query", "score", "median", "to the median",
+          ...(state.than ? [state.than, `to ${state.than}`] : []), "rank", "of"],
+        topics.map((topic) => [
+          link(topic.query_id, "query", [topic.query_id], go), topic.query,
+          topic.unanswered ? make("td", { class: "n", "data-value": 0 }, "no answer")
+            : score(topic.score),
+          score(topic.median), score(topic.toMedian, "+"),
+          ...(state.than ? [score(topic.other), score(topic.difference, "+")] : []),
+          count(topic.rank), count(topic.of)]))] : []),
+  ];
+}
+
+function best(data, { measure, level }, name) {
+  const [first] = scores(data, level, measure).filter((row) => row.system !== name)
+    .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
+  return first?.system;
+}
+
+// Of each query: the score of a system, and how far it is from the median's and another's
+function topicsOf(name, than, all) {
+  return board.settled.queries.map(({ query_id, text: query }, at) => {
+    const values = [...all.values()].map(({ scores: of }) => of[at]).filter((value) => value !== null);
+    const own = all.get(name)?.scores[at] ?? null;
+    const other = all.get(than)?.scores[at] ?? null;
+    const middle = median(values);
+    const minus = (value) => (own === null || value === null ? null : own - value);
+    return {
+      query_id, query, score: own, unanswered: all.get(name)?.unanswered[at], median: middle,
+      toMedian: minus(middle), other, difference: minus(than ? other : middle),
+      rank: own === null ? null : 1 + values.filter((value) => value > own).length,
+      of: values.length,
+    };
+  });
+}
+
+function median(values) {
+  if (!values.length) return null;
+  const sorted = [...values].sort((a, b) => a - b), half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+function differencesSay(name, than, topics) {
+  const above = topics.filter((topic) => topic.difference > 0).length;
+  const below = topics.filter((topic) => topic.difference < 0).length;
+  const inOrder = [...topics].sort((a, b) => b.difference - a.difference);
+  const far = [inOrder[0], inOrder[inOrder.length - 1]].map((topic) =>
+    `${figure(topic.difference, 4)} on ${topic.query_id}`);
+  return `Differences of ${name} to ${than} by topic: above on ${above} of ${topics.length} topics, ` +
+    `below on ${below}; from ${far[0]} to ${far[1]}. The table has each.`;
+}

@@ -1,0 +1,29 @@
+-- The items of a version of the rubric, a row per query that has any
+with
+
+-- an item may be of several facets, and of several banks
+items as (
+    select
+        query_id,
+        item_id,
+        any_value(text) as item_text,
+        string_agg(distinct facet_id, ', ' order by facet_id) filter (where facet_id != '')
+            as facet_id
+    from lake.marts.rubric_items_effective
+    where
+        collection = $collection
+        and rubric_version = $rubric_version
+    group by
+        query_id,
+        item_id
+)
+
+select
+    query_id,
+    list(
+        struct_pack(item_id := item_id, item_text := item_text, facet_id := facet_id)
+        order by item_id
+    ) as items
+from items
+group by query_id
+order by query_id

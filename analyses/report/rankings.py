@@ -1,0 +1,90 @@
+"""Each query's passages: who retrieved them, what labels they have, and their texts."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gradelake.analyses.report.grids import Grids, in_batches, pack
+from gradelake.analyses.report.report_queries import ask
+from gradelake.sql.lake.lake import Lake
+
+
+def read_rankings(
+    lake: Lake,
+    collection: str,
+    label_sets: list[str],
+    rubric_version: int | None,
+    grids: Grids,
+    most: int | None,
+    without_rubric: bool,
+    progress: Callable[[list], Iterable],
+) -> dict[str, str]:
+    """Packs of every query, numbered in the order of the ids, by the pack's id.
+
+    `query-N`: {passages: [id], labels: {label set: [label or None, one per passage]}, rankings:
+    {system: {n_retrieved, passages: [place in `passages`, in order of rank]}}, items: [{item_id,
+    item_text, facet_id}]}. `texts-N`: {passage id: text}.
+
+    Passages that have a label, and no rank or grid, are there too; their texts are where `most`,
+    which bounds grids, is None. `without_rubric` leaves out all items and texts.
+    """
+    packs: dict[str, str] = {}
+    items = {}
+    if not without_rubric:
+        rubric = {"collection": collection, "rubric_version": rubric_version}
+        items = {row["query_id"]: row["items"] for row in ask(lake, "query_items", **rubric)}
+    number = 0
+    for batch in progress(in_batches(lake, collection)):
+        of = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
+        rankings: dict[str, dict[str, dict[str, Any]]] = {query_id: {} for query_id in batch}
+        for row in ask(lake, "rankings", **of):
+            rankings[row.pop("query_id")][row.pop("system")] = row
+        labels: dict[str, dict[str, dict[str, int]]] = {query_id: {} for query_id in batch}
+        for row in ask(lake, "passage_labels", label_sets=label_sets, **of):
+            labels[row["query_id"]][row["label_set"]] = row["labels"]
+        with_text: dict[str, set[str]] = {}
+        for query_id in batch:
+            packs[f"query-{number}"], with_text[f"texts-{number}"] = _packed(
+                labels[query_id],
+                rankings[query_id],
+                items.get(query_id, []),
+                grids.shown.get(query_id, set()),
+                most,
+            )
+            number += 1
+        if without_rubric:
+            continue
+        every = list(set().union(*with_text.values()))
+        rows = ask(lake, "texts", collection=collection, passage_ids=every)
+        texts = {row["passage_id"]: row["text"] for row in rows}
+        for name, passage_ids in with_text.items():
+            packs[name] = pack({p: texts[p] for p in sorted(passage_ids) if p in texts})
+    return packs
+
+
+def _packed(
+    labels: dict[str, dict[str, int]],
+    rankings: dict[str, dict[str, Any]],
+    items: list[dict[str, Any]],
+    in_grids: set[str],
+    most: int | None,
+) -> tuple[str, set[str]]:
+    """The pack of a query, and the passages whose texts the page has."""
+    labelled = set().union(*labels.values())
+    seen = in_grids.union(*(ranking["passages"] for ranking in rankings.values()))
+    passages = sorted(seen | labelled)
+    place = {passage_id: at for at, passage_id in enumerate(passages)}
+    packed = pack(
+        {
+            "passages": passages,
+            "labels": {
+                label_set: [given.get(passage_id) for passage_id in passages]
+                for label_set, given in labels.items()
+            },
+            "rankings": {
+                system: ranking | {"passages": [place[one] for one in ranking["passages"]]}
+                for system, ranking in rankings.items()
+            },
+            "items": items,
+        }
+    )
+    return packed, seen if most else seen | labelled
