@@ -136,6 +136,7 @@ def make_report(
         "official": official,
         "compared_with": compared,
         "grids": grids.choices,
+        "has_texts": not without_rubric,
         "pool_depth": provenance["collection"]["pool_depth"],
         "measures": MEASURES,
         "tau": TAU,

@@ -151,8 +151,8 @@ def test_a_link_shows_the_same_in_another_browser(browser, report):
     arrived(look, f"System {system}")
     look.page.select_option("#view-measure", "AP")
     look.page.select_option("#view-level", "1")
-    look.page.locator("#view-than").select_option(index=1)
-    look.page.wait_for_function("location.hash.includes('than=')")
+    (other,) = look.page.locator("#view-than").select_option(index=1)
+    look.page.get_by_role("button", name=f"to {other}", exact=True).wait_for()
     shown = {look.page.url: look.text("#view")}
     by_mouse(look, "#view", query)
     look.page.wait_for_selector("#view-system")
@@ -162,12 +162,11 @@ def test_a_link_shows_the_same_in_another_browser(browser, report):
     shown[look.page.url] = look.text("#view")
     for address, text in shown.items():
         assert "measure=AP&level=1" in address
-        other = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        other.goto(address)
-        other.wait_for_selector("html[data-ready=yes]")
-        other.wait_for_timeout(200)  # a picture is drawn after its view
-        assert other.inner_text("#view") == text
-        other.context.close()
+        second = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        second.goto(address)
+        second.wait_for_selector("html[data-ready=yes]")
+        assert second.inner_text("#view") == text
+        second.context.close()
 
 
 @pytest.mark.parametrize(

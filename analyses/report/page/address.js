@@ -54,6 +54,7 @@ async function follow() {
     const focused = still && document.activeElement?.id;
     byId("view").replaceChildren(...shown);
     document.documentElement.dataset.view = kind;
+    await drawPlaces(byId("view"));
     if (still) return byId(focused)?.focus();
     scrollTo(0, 0);
     shown[0].tabIndex = -1;

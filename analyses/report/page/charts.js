@@ -18,7 +18,6 @@ function theme() {
   return {
     background: "transparent", font: "system-ui, sans-serif", axis,
     view: { stroke: "transparent" }, point: { color: accent }, rule: { color: accent },
-    bar: { color: accent },
     text: { color: ink }, range: { category: [accent, colour("second")] },
   };
 }
@@ -37,6 +36,21 @@ async function draw(id, name, rows, description) {
     defaultStyle: false, tooltip: { disableDefaultStyle: true },
   });
   element.style.minHeight = "";
+}
+
+// The place of a picture in a view: it is drawn when the view is in the page.
+const places = new WeakMap();
+
+function place(id, ...picture) {
+  const element = make("div", { class: "chart", id });
+  places.set(element, picture);
+  return element;
+}
+
+async function drawPlaces(view) {
+  for (const element of view.querySelectorAll(".chart")) {
+    if (places.has(element)) await draw(element.id, ...places.get(element));
+  }
 }
 
 function drawAgain() {

@@ -84,12 +84,13 @@ async function compareSystems(ids, asked) {
   const differences = rows.map((row) => row.difference);
   const found = paired(differences), test = await tested(state);
   const by_name = [...systems].sort((x, y) => x.localeCompare(y));
+  const others = (system) => by_name.filter((other) => other !== system);
   const shown = rows.length <= MOST_BARS ? rows
     : [...rows.slice(0, MOST_BARS / 2), ...rows.slice(-MOST_BARS / 2)];
   const n_owed = owed(differences, found.mean);
   return [
     make("h2", {}, `${a} and ${b}`),
-    viewChoices("compare", [], state, [["a", "System", by_name], ["b", "with", by_name]]),
+    viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
     make("p", { id: "compare-says" }, toldApart(state, found, test), incomplete(labels)),
     facts([
       [`${a} less ${b}`, signed(found.mean) + (found.n < 2 ? ""
@@ -106,7 +107,7 @@ async function compareSystems(ids, asked) {
         measure, "--label-set", labels, "--level", level)]]),
     ]),
     make("h3", {}, "Topic by topic"),
-    viewChart("differences", shown,
+    place("view-chart", "differences", shown,
       `${measure} of ${a} less that of ${b}, topic by topic: ` +
       shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
     make("p", { class: "caption" }, `To the right ${a} is better, to the left ${b}.` +
@@ -118,7 +119,7 @@ async function compareSystems(ids, asked) {
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
       .slice(0, MOST_TOPICS)
       .map((row) => [link(row.query_id, "query", [row.query_id], along(state, { system: a })),
-        row.text, score(row.a), score(row.b), score(row.difference, "+")])),
+        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.difference, "+")])),
   ];
 }
 

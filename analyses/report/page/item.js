@@ -4,7 +4,7 @@ const SYSTEMS = 5; // named beside a passage; its own view names all
 
 async function showItem(ids, state) {
   const [queryId, id] = ids.length > 1 ? ids : [await queryOf(ids[0]), ids[0]];
-  const at = placeOf(queryId);
+  const at = queryNumber(queryId);
   if (at < 0) return notThere(ids.length > 1 ? "query" : "rubric item", ids[0]);
   const [data, grids] = await Promise.all([passagesOf(queryId), gridsOf(queryId)]);
   const graded = grids.filter((grid) => grid.items.some((item) => item.item_id === id));
@@ -37,7 +37,7 @@ function answersOf(grid, queryId, id, data, state) {
   const answering = graded.filter((passage) => passage.grades[column] >= tau)
     .sort((a, b) => b.grades[column] - a.grades[column]);
   const sets = assessorsOf(data);
-  const place = new Map(data.passages.map((passage, at) => [passage, at]));
+  const numbers = new Map(data.passages.map((passage, at) => [passage, at]));
   return [
     make("h3", {}, `Answered, says ${grid.grader}`),
     make("p", {}, `${answering.length} of ${graded.length} graded passages answer it, with a grade of ` +
@@ -46,10 +46,10 @@ function answersOf(grid, queryId, id, data, state) {
     ...(answering.length ? [viewTable(`Passages that answer ${id}, by ${grid.grader}`,
       ["passage", "grade", ...sets, "answer", "retrieved by"],
       answering.map((passage) => {
-        const at = place.get(passage.passage_id);
+        const at = numbers.get(passage.passage_id);
         return [
           link(passage.passage_id, "passage", [queryId, passage.passage_id], along(state)),
-          count(passage.grades[column]), ...sets.map((name) => count(data.labels[name][at])),
+          countCell(passage.grades[column]), ...sets.map((name) => countCell(data.labels[name][at])),
           passage.answers[column], retrievers(ranksOf(data, at), queryId, passage, state)];
       }))] : []),
   ];

@@ -61,11 +61,12 @@ async function compareLabelSets(ids, asked) {
   return [
     make("h2", {}, `${a} and ${b}`),
     viewChoices("labels", [], state,
-      [["a", "Labels", names], ["b", "with", names], ["measure", "Measure", measures]]),
+      [["a", "Labels", names.filter((name) => name !== b)],
+        ["b", "with", names.filter((name) => name !== a)], ["measure", "Measure", measures]]),
     make("p", { id: "label-sets-says" }, says, incomplete(a), incomplete(b)),
     ...(tau === undefined ? [make("p", {}, "Kendall's tau-b: ", command("stats", "correlation", collection,
       "--measure", measure, "--label-set", b, "--reference", a))] : []),
-    viewChart("moves", rows, `Ranks by ${a} and by ${b}: ` +
+    place("view-chart", "moves", rows, `Ranks by ${a} and by ${b}: ` +
       rows.map((row) => `${row.system} ${row.rank_a} to ${row.rank_b}`).join(", ")),
     make("p", { class: "caption" }, `Left the order by ${a} at level ${levels[a]}, right by ${b} at ` +
       `level ${levels[b]}; who moves more than a tenth of the systems is drawn dashed.`),
@@ -73,11 +74,11 @@ async function compareLabelSets(ids, asked) {
       ["system", "rank (left)", "rank (right)", "moved", "score (left)", "score (right)"],
       rows.map((row) => [
         link(row.system, "system", [row.system], { labels: b, measure, level: levels[b] }),
-        count(row.rank_a), count(row.rank_b),
+        countCell(row.rank_a), countCell(row.rank_b),
         make("td", { class: `n ${row.moved > 0 ? "up" : row.moved < 0 ? "down" : ""}`,
           "data-value": row.moved },
         row.moved > 0 ? `\u25b2${row.moved}` : row.moved < 0 ? `\u25bc${-row.moved}` : "="),
-        score(row.score_a), score(row.score_b)])),
+        scoreCell(row.score_a), scoreCell(row.score_b)])),
     make("h3", {}, "Topics that decide"),
     make("p", { class: "caption" }, "Uneven is how far a topic's other labels move a system's score " +
       "from where they move all of them on average: what lifts all alike moves no rank." +
@@ -86,7 +87,7 @@ async function compareLabelSets(ids, asked) {
       ...(knows_topics ? ["Kendall's tau-b"] : [])],
       deciding.slice(0, MOST_TOPICS).map((row) => [
         link(row.query_id, "query", [row.query_id], { labels: b, measure, level: levels[b] }),
-        row.text, score(row.a), score(row.b), score(row.uneven),
+        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.uneven),
         ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
   ];
 }

@@ -2,14 +2,14 @@
 views.set("passage", showPassage);
 
 async function showPassage([queryId, id], state) {
-  const at = placeOf(queryId);
+  const at = queryNumber(queryId);
   if (at < 0) return notThere("query", queryId);
   const [data, texts, grids] = await Promise.all(
     [passagesOf(queryId), textsOf(queryId), gridsOf(queryId)]);
-  const place = data.passages.indexOf(id);
-  if (place < 0) return notThere("passage", id);
-  const labels = Object.entries(data.labels).map(([name, of]) => ({ name, label: of[place] }));
-  const retrieved = ranksOf(data, place);
+  const number = data.passages.indexOf(id);
+  if (number < 0) return notThere("passage", id);
+  const labels = Object.entries(data.labels).map(([name, of]) => ({ name, label: of[number] }));
+  const retrieved = ranksOf(data, number);
   return [
     make("h2", {}, `Passage ${id}`),
     make("p", {}, "For the query ",
@@ -19,12 +19,12 @@ async function showPassage([queryId, id], state) {
     make("p", { id: "view-says" }, agreementSays(labels)),
     ...(labels.length ? [viewTable(`Labels of ${id}`, ["label set", "label", "relevant from", "says"],
       labels.map(({ name, label }) => [
-        name, count(label), count(levelFrom(name)), verdict(name, label)]))] : []),
+        name, countCell(label), countCell(levelFrom(name)), relevance(name, label)]))] : []),
     ...grids.flatMap((grid) => gradesOf(grid, queryId, id, state)),
     make("h3", {}, "Retrieved by"),
     ...(retrieved.length ? [viewTable(`Systems that retrieved ${id}`,
       ["system", "rank", "its passages"], retrieved.map(({ system, rank }) => [
-        link(system, "system", [system], along(state)), count(rank),
+        link(system, "system", [system], along(state)), countCell(rank),
         link("ranking", "query", [queryId], along(state, { system }))]))]
       : [make("p", {}, `No system, down to the pool depth (${board.settled.pool_depth}).`)]),
   ];
@@ -35,7 +35,7 @@ function levelFrom(name) {
   return name.startsWith("assessor:") ? board.settled.min_relevant : defaultLevel(name);
 }
 
-function verdict(name, label) {
+function relevance(name, label) {
   if (label === null) return "\u2013";
   return label >= levelFrom(name) ? "relevant" : "not relevant";
 }
@@ -45,7 +45,7 @@ function agreementSays(labels) {
   const named = (of) => of.map(({ name, label }) => `${name} (${label})`).join(", ");
   const people = known.filter(({ name }) => name.startsWith("assessor:"));
   const judges = known.filter(({ name }) => !name.startsWith("assessor:"));
-  const saying = (of, words) => of.filter(({ name, label }) => verdict(name, label) === words);
+  const saying = (of, words) => of.filter(({ name, label }) => relevance(name, label) === words);
   const both = ["relevant", "not relevant"];
   const split = (of) => both.map((words) => [words, saying(of, words)])
     .filter(([, some]) => some.length).map(([words, some]) => `${words} for ${named(some)}`).join("; ");
@@ -54,8 +54,8 @@ function agreementSays(labels) {
   if (both.every((words) => saying(people, words).length)) {
     return `People disagree: it is ${split(known)}.`;
   }
-  const theirs = verdict(people[0].name, people[0].label);
-  const against = judges.filter(({ name, label }) => verdict(name, label) !== theirs);
+  const theirs = relevance(people[0].name, people[0].label);
+  const against = judges.filter(({ name, label }) => relevance(name, label) !== theirs);
   if (!judges.length) return `People judged it ${theirs}: ${named(people)}. No label says more.`;
   if (!against.length) return `People and labels agree: it is ${theirs}.`;
   return `Labels and people disagree: ${named(people)} judged it ${theirs}; ` +
@@ -74,5 +74,5 @@ function gradesOf(grid, queryId, id, state) {
   return [title, viewTable(`Grades by ${grid.grader} of ${id}`, ["item", "grade", "answer"],
     grid.items.map((item, column) => [
       link(item.item_text ?? item.item_id, "item", [queryId, item.item_id], along(state)),
-      count(graded.grades[column]), graded.answers[column]]))];
+      countCell(graded.grades[column]), graded.answers[column]]))];
 }

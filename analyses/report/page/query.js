@@ -2,7 +2,7 @@
 views.set("query", showQueryView);
 
 async function showQueryView([id], asked) {
-  const at = placeOf(id);
+  const at = queryNumber(id);
   if (at < 0) return notThere("query", id);
   const state = await withBoard(asked);
   const { labels, measure, level, data: ofBoard } = state;
@@ -25,8 +25,8 @@ async function showQueryView([id], asked) {
     ...(onTopic.length ? [viewTable(`Systems by ${measure} on ${id}`,
       ["system", measure, "rank", "its passages"],
       onTopic.map((row) => [
-        link(row.system, "system", [row.system], along(state)), score(row.score),
-        count(1 + onTopic.filter((other) => other.score > row.score).length),
+        link(row.system, "system", [row.system], along(state)), scoreCell(row.score),
+        countCell(1 + onTopic.filter((other) => other.score > row.score).length),
         row.unanswered ? "no answer" : link("ranking", "query", [id],
           along(state, { system: row.system }))]))]
       : [make("p", { class: "note" }, ofBoard
@@ -50,14 +50,14 @@ function rankingOf(id, state, data, texts, grids) {
   if (!ranking) return [title, make("p", {}, `${system} retrieved nothing for this query.`)];
   const shown = ranking.passages;
   const left = ranking.n_retrieved - shown.length;
-  const of = (name, place) => data.labels[name]?.[place] ?? null;
+  const of = (name, passage) => data.labels[name]?.[passage] ?? null;
   const sets = [...new Set([...(labels ? [labels] : []), ...assessorsOf(data)])];
   const best = grids.map(({ grader, passages }) => ({ grader, of: new Map(
     passages.map(({ passage_id, grades }) => [passage_id, Math.max(...grades)])) }));
-  const toPassage = (place) =>
-    link(data.passages[place], "passage", [id, data.passages[place]], along(state));
-  const missed = data.passages.map((_, place) => place).filter((place) =>
-    labels && of(labels, place) >= levelFrom(labels) && !shown.includes(place));
+  const toPassage = (passage) =>
+    link(data.passages[passage], "passage", [id, data.passages[passage]], along(state));
+  const missed = data.passages.map((_, passage) => passage).filter((passage) =>
+    labels && of(labels, passage) >= levelFrom(labels) && !shown.includes(passage));
   return [
     title,
     make("p", {}, left
@@ -66,12 +66,13 @@ function rankingOf(id, state, data, texts, grids) {
       : `All of its ${shown.length} entries.`),
     viewTable(`Ranking of ${system} on ${id}`,
       ["rank", "passage", ...sets, ...best.map(({ grader }) => `best grade, ${grader}`), "text"],
-      shown.map((place, at) => [
-        at + 1, toPassage(place), ...sets.map((name) => count(of(name, place))),
-        ...best.map((one) => count(one.of.get(data.passages[place]))),
-        short(texts[data.passages[place]])])),
+      shown.map((passage, at) => [
+        at + 1, toPassage(passage), ...sets.map((name) => countCell(of(name, passage))),
+        ...best.map((one) => countCell(one.of.get(data.passages[passage]))),
+        shortened(texts[data.passages[passage]])])),
     ...(missed.length ? [make("details", {},
-      make("summary", {}, `Relevant by ${labels}, and not among these (${missed.length})`),
-      make("ul", {}, ...missed.map((place) => make("li", {}, toPassage(place)))))] : []),
+      make("summary", {}, `Relevant by ${labels} (from ${levelFrom(labels)}), and ` +
+        `not among these: ${missed.length}`),
+      make("ul", {}, ...missed.map((passage) => make("li", {}, toPassage(passage)))))] : []),
   ];
 }

@@ -8,7 +8,7 @@ async function showSystem([name], asked) {
   const all = await topicScores(labels, level, measure);
   const others = data.systems.filter((other) => other !== name);
   state.than = others.includes(state.than) ? state.than : "";
-  const place = scores(data, level, measure).find((row) => row.system === name);
+  const ranked = scores(data, level, measure).find((row) => row.system === name);
   const topics = topicsOf(name, state.than, all);
   const counted = topics.filter((topic) => topic.score !== null);
   const go = along(state, { system: name });
@@ -17,16 +17,16 @@ async function showSystem([name], asked) {
     make("h2", {}, `System ${name}`),
     viewChoices("system", [name], state,
       [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
-    make("p", {}, place
-      ? `${figure(place.score, 4)} by ${measure} of the labels ${labels}, relevant from ${level}: ` +
-        `rank ${place.rank} of ${scores(data, level, measure).length}, a mean over ` +
+    make("p", {}, ranked
+      ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}, relevant from ${level}: ` +
+        `rank ${ranked.rank} of ${scores(data, level, measure).length}, a mean over ` +
         `${data.queries[measure]} queries.`
       : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
     " ", link("The leaderboard", "board", [], { labels, measure, level }), ". ",
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
-      { a: name, b: state.than || best(data, state, name), labels, measure, level }), "."] : [])),
+      { a: name, b: state.than || bestOther(data, state, name), labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      viewChart("topics", [...counted].sort((a, b) => b.difference - a.difference),
+      place("view-chart", "topics", [...counted].sort((a, b) => b.difference - a.difference),
         differencesSay(name, than, counted)),
       make("p", { class: "caption" }, `Differences to ${than}, a bar per topic. ` +
         "A topic leads to its ranking by this system."),
@@ -36,14 +36,14 @@ async function showSystem([name], asked) {
         topics.map((topic) => [
           link(topic.query_id, "query", [topic.query_id], go), topic.query,
           topic.unanswered ? make("td", { class: "n", "data-value": 0 }, "no answer")
-            : score(topic.score),
-          score(topic.median), score(topic.toMedian, "+"),
-          ...(state.than ? [score(topic.other), score(topic.difference, "+")] : []),
-          count(topic.rank), count(topic.of)]))] : []),
+            : scoreCell(topic.score),
+          scoreCell(topic.median), scoreCell(topic.toMedian, "+"),
+          ...(state.than ? [scoreCell(topic.other), scoreCell(topic.difference, "+")] : []),
+          countCell(topic.rank), countCell(topic.of)]))] : []),
   ];
 }
 
-function best(data, { measure, level }, name) {
+function bestOther(data, { measure, level }, name) {
   const [first] = scores(data, level, measure).filter((row) => row.system !== name)
     .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
   return first?.system;
@@ -55,7 +55,7 @@ function topicsOf(name, than, all) {
     const values = [...all.values()].map(({ scores: of }) => of[at]).filter((value) => value !== null);
     const own = all.get(name)?.scores[at] ?? null;
     const other = all.get(than)?.scores[at] ?? null;
-    const middle = median(values);
+    const middle = medianOf(values);
     const minus = (value) => (own === null || value === null ? null : own - value);
     return {
       query_id, query, score: own, unanswered: all.get(name)?.unanswered[at], median: middle,
@@ -66,7 +66,7 @@ function topicsOf(name, than, all) {
   });
 }
 
-function median(values) {
+function medianOf(values) {
   if (!values.length) return null;
   const sorted = [...values].sort((a, b) => a - b), half = Math.floor(sorted.length / 2);
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;

@@ -7,18 +7,17 @@ function along(state, more = {}) {
 }
 
 // A query's place among all, -1 where there is none of this id
-function placeOf(queryId) {
+function queryNumber(queryId) {
   return board.settled.queries.findIndex((query) => query.query_id === queryId);
 }
 
 // {passages, labels, rankings, items}: see rankings.py
 function passagesOf(queryId) {
-  return unpack(`query-${placeOf(queryId)}`);
+  return unpack(`query-${queryNumber(queryId)}`);
 }
 
 async function textsOf(queryId) {
-  const id = `texts-${placeOf(queryId)}`;
-  return byId(id) ? unpack(id) : {}; // a page without the rubric has none
+  return board.settled.has_texts ? unpack(`texts-${queryNumber(queryId)}`) : {};
 }
 
 // The grids of a query: [{grader, items, passages, shown, n_passages}]
@@ -58,8 +57,8 @@ function viewChoices(kind, ids, state, more = []) {
       fill(select, values, state[name], shownAs);
       select.disabled = name === "level" && !board.settled.has_levels.includes(state.measure);
       select.addEventListener("change", () => {
-        const own = Object.fromEntries(more.map(([other]) => [other, state[other]]));
-        const next = along(state, { than: state.than, ...own, [name]: select.value || null });
+        const own = Object.fromEntries(more.map(([other]) => [other, state[other] || null]));
+        const next = { ...here().state, ...own, [name]: select.value || null };
         if (name === "labels") delete next.level; // each label set has its usual level
         choose(kind, ids, next);
       });
@@ -76,11 +75,11 @@ function notThere(what, id) {
   ];
 }
 
-function count(value) {
+function countCell(value) {
   return make("td", { class: "n" }, value ?? "\u2013");
 }
 
-function score(value, sign = "") {
+function scoreCell(value, sign = "") {
   return make("td", { class: "n", "data-value": value ?? "" },
     (value > 0 ? sign : "") + figure(value, 4));
 }
@@ -98,14 +97,7 @@ function viewTable(label, heads, rows) {
   return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
 }
 
-// A picture of a view, drawn once the view stands in the page.
-function viewChart(name, rows, description) {
-  const chart = make("div", { class: "chart", id: "view-chart" });
-  setTimeout(() => chart.isConnected && draw("view-chart", name, rows, description));
-  return chart;
-}
-
-function short(text) {
+function shortened(text) {
   return text === undefined ? "\u2013" : text.length > 120 ? `${text.slice(0, 119)}\u2026` : text;
 }
 
@@ -113,9 +105,9 @@ function assessorsOf(data) {
   return Object.keys(data.labels).filter((name) => name.startsWith("assessor:"));
 }
 
-// place of a passage -> {system: rank}
-function ranksOf(data, place) {
+// Who retrieved a passage, by its place among the query's: [{system, rank}], the highest first
+function ranksOf(data, passage) {
   return Object.entries(data.rankings).map(([system, { passages }]) =>
-    ({ system, rank: passages.indexOf(place) + 1 })).filter(({ rank }) => rank > 0)
+    ({ system, rank: passages.indexOf(passage) + 1 })).filter(({ rank }) => rank > 0)
     .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
 }
