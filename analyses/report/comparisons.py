@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
-from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.report_queries import ask_if_there
 from gradelake.analyses.stats.boards import Board, default_level
 from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.errors import BadInput
@@ -55,7 +55,7 @@ def compare_label_sets(lake: Lake, collection: str, label_sets: list[str]) -> di
     found: dict[str, Any] = {"levels": levels, "boards": {}, "topics": {}}
     of = {"collection": collection, "label_sets": label_sets, "measures": list(MEASURES)}
     for kind, name in (("boards", "label_set_agreement"), ("topics", "topic_agreement")):
-        for row in ask(lake, name, **of):
+        for row in ask_if_there(lake, name, **of):
             others = found[kind].setdefault(row["label_set"], {})
             others.setdefault(row["reference"], {})[row["measure"]] = row["kendall"]
     return found

@@ -4,12 +4,10 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-import duckdb
-
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.correlations import MEASURES
 from gradelake.analyses.report.health import SHOWN
-from gradelake.analyses.report.report_queries import ask, ask_book
+from gradelake.analyses.report.report_queries import MISSING, ask_book, ask_if_there
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.word_diff import word_diff
@@ -28,10 +26,10 @@ def read_moved(
     known = measures(lake)
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
     of = {"collection": collection}
-    edits = _ask(lake, "rubric_edits", **of)
-    moves = _ask(lake, "rubric_moves", measure=measure, **of)
+    edits = ask_if_there(lake, "rubric_edits", **of)
+    moves = ask_if_there(lake, "rubric_moves", measure=measure, **of)
     labels = [] if without_rubric else _impact(lake, collection)
-    nights = _ask(lake, "nights")
+    nights = ask_if_there(lake, "nights")
     if without_rubric:
         nights = [night | {"error": None} for night in nights]
     versions = []
@@ -54,19 +52,13 @@ def read_moved(
         "versions": versions,
         "since": _since(project, lake, collection, compared_with),
         "nights": nights,
-        "days": _ask(lake, "grading_days", **of),
+        "days": ask_if_there(lake, "grading_days", **of),
     }
-
-
-def _ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
-    with suppress(duckdb.CatalogException, duckdb.BinderException):
-        return ask(lake, name, **values)
-    return []
 
 
 def _impact(lake: Lake, collection: str) -> list[dict[str, Any]]:
     """Every label that a version moved, by every policy: the greatest moves of a query first."""
-    with suppress(duckdb.CatalogException, duckdb.BinderException):
+    with suppress(*MISSING):
         return ask_book(
             lake, "rubric_impact", collection=collection, rubric_version="any", policy="any"
         )
@@ -99,7 +91,7 @@ def _since(
         return None
     try:
         found = diff.compare(project, compared_with, lake.release, collection)
-    except (duckdb.CatalogException, duckdb.BinderException, GradelakeError):
+    except (*MISSING, GradelakeError):
         return None
     boards = []
     for board in found.leaderboards:

@@ -37,9 +37,8 @@ from gradelake.sql.lake.lake import Lake
 # in this order
 SCRIPTS = (
     *("packs", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
-    *("topics", "boards", "scatter", "correlation", "grid"),
-    *("views", "system", "query", "passage", "item"),
-    *("compare", "label_sets", "moved", "start"),
+    *("topics", "boards", "scatter", "correlation", "grid", "moved"),
+    *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
 )
 
 Progress = Callable[[str, list], Iterable]

@@ -1,6 +1,7 @@
 """Two of a kind side by side, and what moved: the page's figures against scipy and SQL."""
 
 import re
+import shutil
 from collections import Counter
 from functools import partial
 from html import unescape
@@ -60,9 +61,7 @@ def topic_values(lake, label_set: str, measure: str) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("label_set", [HUMAN, NEWEST])
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
-def test_each_pairs_p_is_that_of_scipys_exact_permutations_and_of_shuffles(
-    page, lake, label_set, measure
-):
+def test_each_pairs_p_is_that_of_scipy_and_of_shuffles(page, lake, label_set, measure):
     number = page.settled["label_sets"].index(label_set)
     found = page.unpack(f"pairs-{number}")[measure]
     assert (found["level"], found["is_exact"]) == (2, True)
@@ -246,3 +245,17 @@ def test_what_is_not_there_is_said_in_a_sentence_each(graded_demo, tmp_path):
         "No night has run.",
     ):
         assert sentence in text
+
+
+@pytest.mark.slow
+def test_a_release_without_these_marts_has_a_report(graded_demo, tmp_path):
+    """As one of an older Gradelake: its views are gone, and so is what the page says of them."""
+    folder, output = tmp_path / "old", tmp_path / "old.html"
+    shutil.copytree(graded_demo, folder)
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        for view in ("nights", "rubric_impact", "leaderboard_shift", "topic_agreement"):
+            transaction.run(f"drop view {{lake}}.marts.{view}")
+    gradelake(folder, "report", "demo", "--live", "-o", str(output))
+    page = Page(output)
+    assert page.unpack("label-sets")["topics"] == {}
+    assert "No night has run." in text_of(section(page))

@@ -2,22 +2,6 @@
 const ALPHA = 0.05;
 const MOST_BARS = 60, MOST_TOPICS = 200; // of topics: the rest is left out, and the page says so
 
-// The first of `wanted` that there is
-function known(names, ...wanted) {
-  return wanted.find((name) => names.includes(name)) ?? names[0];
-}
-
-// A choice in a view: it writes the address, and the view follows.
-function chooser(kind, state, name, words, values) {
-  const select = make("select", { id: `view-${name}` });
-  fill(select, values, state[name]);
-  select.addEventListener("change", () => {
-    const others = name === "labels" ? { ...state, level: null } : state; // each has its usual level
-    choose(kind, [], { ...others, [name]: select.value });
-  });
-  return make("label", {}, `${words} `, select);
-}
-
 function command(...words) {
   const quoted = words.map((word) =>
     (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\"'\"'")}'`));
@@ -32,14 +16,6 @@ function signed(value, digits = 3) {
 function facts(rows) {
   return make("dl", { class: "facts" }, ...rows.map(([name, ...says]) =>
     make("div", {}, make("dt", {}, name), make("dd", {}, ...says))));
-}
-
-function tableOf(label, heads, lines) {
-  const table = make("table", { class: "sortable" },
-    make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
-    make("tbody", {}, ...lines));
-  sortable(table);
-  return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
 }
 
 // What the topics' differences come to. The interval is Student's, of paired differences.
@@ -68,7 +44,7 @@ async function tested({ a, b, labels, measure, level }) {
   };
 }
 
-function verdict({ a, b }, { n, mean, low, high }, test) {
+function toldApart({ a, b }, { n, mean, low, high }, test) {
   const ahead = `${mean > 0 ? a : b} is ahead by more than chance`;
   if (n < 2) return "No difference can be told from one topic.";
   if (!test) {
@@ -90,19 +66,16 @@ function owed(differences, mean) {
   return n;
 }
 
-async function compareSystems(ids, wanted) {
-  const { label_sets: names, reference, has_levels: leveled, queries } = board.settled;
-  const labels = known(names, wanted.labels, reference);
-  const data = await boardOf(labels);
-  const measure = known(data.measures, wanted.measure, "nDCG@10");
-  const level = known(Object.keys(data.boards), wanted.level, String(defaultLevel(labels)));
-  const systems = scores(data, level, measure)
-    .sort((x, y) => x.rank - y.rank || x.system.localeCompare(y.system)).map((row) => row.system);
-  const a = known(systems, wanted.a), b = known(systems.filter((one) => one !== a), wanted.b);
+async function compareSystems(ids, asked) {
+  const at = await withBoard(asked);
+  const { labels, data, measure, level } = at;
+  const systems = data ? scores(data, level, measure)
+    .sort((x, y) => x.rank - y.rank || x.system.localeCompare(y.system)).map((row) => row.system) : [];
+  const a = pick(systems, at.a), b = pick(systems.filter((one) => one !== a), at.b);
   if (!b) return [make("h2", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
-  const state = { a, b, labels, measure, level };
+  const state = { ...at, a, b };
   const of = await topicScores(labels, level, measure);
-  const rows = queries.map(({ query_id, text }, i) => {
+  const rows = board.settled.queries.map(({ query_id, text }, i) => {
     const [x, y] = [a, b].map((system) => of.get(system)?.scores[i] ?? null);
     const difference = Math.round(1e4 * (x - y)) / 1e4;
     return { query_id, text, a: x, b: y, difference, is_ahead: difference > 0 };
@@ -110,20 +83,15 @@ async function compareSystems(ids, wanted) {
   rows.sort((one, other) => other.difference - one.difference);
   const differences = rows.map((row) => row.difference);
   const found = paired(differences), test = await tested(state);
-  const level_choice = chooser("compare", state, "level", "Relevant from", Object.keys(data.boards));
-  level_choice.querySelector("select").disabled = !leveled.includes(measure);
   const by_name = [...systems].sort((x, y) => x.localeCompare(y));
+  const others = (system) => by_name.filter((other) => other !== system);
   const shown = rows.length <= MOST_BARS ? rows
     : [...rows.slice(0, MOST_BARS / 2), ...rows.slice(-MOST_BARS / 2)];
   const n_owed = owed(differences, found.mean);
   return [
     make("h2", {}, `${a} and ${b}`),
-    make("div", { class: "choices", role: "group", "aria-label": "What is compared" },
-      chooser("compare", state, "a", "System", by_name),
-      chooser("compare", state, "b", "with", by_name),
-      chooser("compare", state, "labels", "Labels", names),
-      chooser("compare", state, "measure", "Measure", data.measures), level_choice),
-    make("p", { id: "compare-says" }, verdict(state, found, test), incomplete(labels)),
+    viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
+    make("p", { id: "compare-says" }, toldApart(state, found, test), incomplete(labels)),
     facts([
       [`${a} less ${b}`, signed(found.mean) + (found.n < 2 ? ""
         : `; 95 % interval ${signed(found.low)} to ${signed(found.high)}`) +
@@ -139,7 +107,7 @@ async function compareSystems(ids, wanted) {
         measure, "--label-set", labels, "--level", level)]]),
     ]),
     make("h3", {}, "Topic by topic"),
-    place("compare-chart", "differences", shown,
+    place("view-chart", "differences", shown,
       `${measure} of ${a} less that of ${b}, topic by topic: ` +
       shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
     make("p", { class: "caption" }, `To the right ${a} is better, to the left ${b}.` +
@@ -147,14 +115,11 @@ async function compareSystems(ids, wanted) {
     make("h3", {}, "Topics that decide"),
     make("p", {}, n_owed ? `Without its best ${n_owed > 1 ? `${n_owed} topics` : "topic"}, ` +
       `${found.mean > 0 ? a : b} would not be ahead.` : "Neither is ahead."),
-    tableOf("Topics that decide", ["topic", "text", a, b, "difference"], [...rows]
+    viewTable("Topics that decide", ["topic", "text", a, b, "difference"], [...rows]
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
       .slice(0, MOST_TOPICS)
-      .map((row) => make("tr", {},
-        make("th", { scope: "row" }, link(row.query_id, "query", [row.query_id], { system: a, labels })),
-        make("td", {}, row.text),
-        make("td", { class: "n" }, figure(row.a, 4)), make("td", { class: "n" }, figure(row.b, 4)),
-        make("td", { class: "n", "data-value": row.difference }, signed(row.difference, 4))))),
+      .map((row) => [link(row.query_id, "query", [row.query_id], along(state, { system: a })),
+        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.difference, "+")])),
   ];
 }
 

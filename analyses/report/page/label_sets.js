@@ -18,14 +18,14 @@ function uneven(changes) {
   return mean(changes.map((change) => Math.abs(change - middle)));
 }
 
-async function compareLabelSets(ids, wanted) {
+async function compareLabelSets(ids, asked) {
   const { label_sets: names, reference, queries, collection } = board.settled;
-  const a = known(names, wanted.a, reference), b = known(names.filter((one) => one !== a), wanted.b);
+  const a = pick(names, asked.a, reference), b = pick(names.filter((one) => one !== a), asked.b);
   if (!b) return [make("h2", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
   const { levels } = await unpack("label-sets");
   const [ours, theirs] = await Promise.all([a, b].map(boardOf));
   const measures = ours.measures.filter((measure) => theirs.measures.includes(measure));
-  const state = { a, b, measure: known(measures, wanted.measure, "nDCG@10") };
+  const state = { a, b, measure: pick(measures, asked.measure, "nDCG@10") };
   const { measure } = state;
   const other = new Map(scores(theirs, levels[b], measure).map((row) => [row.system, row]));
   const rows = scores(ours, levels[a], measure).filter((row) => other.has(row.system)).map((row) => {
@@ -60,36 +60,35 @@ async function compareLabelSets(ids, wanted) {
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [
     make("h2", {}, `${a} and ${b}`),
-    make("div", { class: "choices", role: "group", "aria-label": "What is compared" },
-      chooser("labels", state, "a", "Labels", names), chooser("labels", state, "b", "with", names),
-      chooser("labels", state, "measure", "Measure", measures)),
+    viewChoices("labels", [], state,
+      [["a", "Labels", names.filter((name) => name !== b)],
+        ["b", "with", names.filter((name) => name !== a)], ["measure", "Measure", measures]]),
     make("p", { id: "label-sets-says" }, says, incomplete(a), incomplete(b)),
     ...(tau === undefined ? [make("p", {}, "Kendall's tau-b: ", command("stats", "correlation", collection,
       "--measure", measure, "--label-set", b, "--reference", a))] : []),
-    place("label-sets-chart", "moves", rows, `Ranks by ${a} and by ${b}: ` +
+    place("view-chart", "moves", rows, `Ranks by ${a} and by ${b}: ` +
       rows.map((row) => `${row.system} ${row.rank_a} to ${row.rank_b}`).join(", ")),
     make("p", { class: "caption" }, `Left the order by ${a} at level ${levels[a]}, right by ${b} at ` +
       `level ${levels[b]}; who moves more than a tenth of the systems is drawn dashed.`),
-    tableOf("Systems under both label sets",
+    viewTable("Systems under both label sets",
       ["system", "rank (left)", "rank (right)", "moved", "score (left)", "score (right)"],
-      rows.map((row) => make("tr", {},
-        make("th", { scope: "row" }, row.system),
-        ...[row.rank_a, row.rank_b].map((rank) => make("td", { class: "n" }, rank)),
+      rows.map((row) => [
+        link(row.system, "system", [row.system], { labels: b, measure, level: levels[b] }),
+        countCell(row.rank_a), countCell(row.rank_b),
         make("td", { class: `n ${row.moved > 0 ? "up" : row.moved < 0 ? "down" : ""}`,
           "data-value": row.moved },
-          row.moved > 0 ? `\u25b2${row.moved}` : row.moved < 0 ? `\u25bc${-row.moved}` : "="),
-        ...[row.score_a, row.score_b].map((score) => make("td", { class: "n" }, figure(score, 4)))))),
+        row.moved > 0 ? `\u25b2${row.moved}` : row.moved < 0 ? `\u25bc${-row.moved}` : "="),
+        scoreCell(row.score_a), scoreCell(row.score_b)])),
     make("h3", {}, "Topics that decide"),
     make("p", { class: "caption" }, "Uneven is how far a topic's other labels move a system's score " +
       "from where they move all of them on average: what lifts all alike moves no rank." +
       (knows_topics ? " Kendall's tau-b is of the two orders of the systems on that topic." : "")),
-    tableOf("Topics that decide", ["topic", "text", "mean (left)", "mean (right)", "uneven",
+    viewTable("Topics that decide", ["topic", "text", "mean (left)", "mean (right)", "uneven",
       ...(knows_topics ? ["Kendall's tau-b"] : [])],
-      deciding.slice(0, MOST_TOPICS).map((row) => make("tr", {},
-        make("th", { scope: "row" }, link(row.query_id, "query", [row.query_id], { labels: b })),
-        make("td", {}, row.text),
-        ...[row.a, row.b, row.uneven].map((value) => make("td", { class: "n" }, figure(value, 4))),
-        ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])))),
+      deciding.slice(0, MOST_TOPICS).map((row) => [
+        link(row.query_id, "query", [row.query_id], { labels: b, measure, level: levels[b] }),
+        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.uneven),
+        ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
   ];
 }
 

@@ -57,7 +57,8 @@ function viewChoices(kind, ids, state, more = []) {
       fill(select, values, state[name], shownAs);
       select.disabled = name === "level" && !board.settled.has_levels.includes(state.measure);
       select.addEventListener("change", () => {
-        const next = { ...here().state, [name]: select.value || null };
+        const own = Object.fromEntries(more.map(([other]) => [other, state[other] || null]));
+        const next = { ...here().state, ...own, [name]: select.value || null };
         if (name === "labels") delete next.level; // each label set has its usual level
         choose(kind, ids, next);
       });
