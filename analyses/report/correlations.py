@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradelake.analyses.stats.boards import Board, OfficialRanks, read_board, read_official_ranks
+from gradelake.analyses.stats.boards import Board, OfficialRanks, read_official_ranks
 from gradelake.analyses.stats.correlation import Agreement, agreement
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
@@ -16,6 +16,7 @@ MEASURES = ("nDCG@10", "AP", "RR")
 def correlate(
     lake: Lake,
     collection: str,
+    read: Callable[[str, str], Board],
     label_sets: list[str],
     reference: str | None,
     official: str | None,
@@ -23,8 +24,9 @@ def correlate(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """(correlations of each label set by each of `MEASURES`, what could not be compared and why).
 
-    With the official ranks when their leaderboard is named, else with the reference's board. `low`
-    and `high` bound Kendall's tau-b: the 95 % interval of `agreement`, over queries.
+    `read` gives the board of a label set and measure. Compared with the official ranks when their
+    leaderboard is named, else with the reference's board. `low` and `high` bound Kendall's tau-b:
+    the 95 % interval of `agreement`, over queries.
     """
     if official is None and reference is None:
         return [], []
@@ -35,8 +37,8 @@ def correlate(
     for name, measure in progress([pair for pair in pairs if ranks or pair[0] != reference]):
         try:
             if measure not in theirs:
-                theirs[measure] = ranks or read_board(lake, collection, str(reference), measure)
-            board = read_board(lake, collection, name, measure)
+                theirs[measure] = ranks or read(str(reference), measure)
+            board = read(name, measure)
             one = agreement(board, theirs[measure], n_replicates=REPLICATES, seed=SEED)
         except BadInput as error:
             left_out.append(f"{name} by {measure}: {error.message}")

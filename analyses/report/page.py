@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -16,9 +16,10 @@ from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, c
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
+from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries, read_topic_scores
-from gradelake.analyses.stats.boards import default_level
+from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -73,9 +74,13 @@ def make_report(
     scored = [name for name in names if name in boards]
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
+    levelled = [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")]
+    read = cache(partial(read_board, lake, collection))
+    add_ranks(boards, read, levelled, lambda known: progress("resampling ranks", known))
     correlated, left_out = correlate(
         lake,
         collection,
+        read,
         scored,
         reference,
         leaderboard,
@@ -92,6 +97,7 @@ def make_report(
             lambda queries: progress("reading grids", queries),
         )
     settled = {
+        "collection": collection,
         "min_relevant": cut,
         "reference": reference,
         "assessor": assessor,
@@ -106,7 +112,7 @@ def make_report(
             if any(measure.startswith("Cover@") for measure in board["measures"])
         ],
         "of_rubric": [m for m, kind in measures(lake).items() if kind == "rubric"],
-        "has_levels": [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")],
+        "has_levels": levelled,
         "queries": read_queries(lake, collection),
         "official": official,
         "compared_with": compared,

@@ -18,6 +18,7 @@ function theme() {
   return {
     background: "transparent", font: "system-ui, sans-serif", axis,
     view: { stroke: "transparent" }, point: { color: accent }, rule: { color: accent },
+    tick: { color: accent },
     text: { color: ink }, range: { category: [accent, colour("second")] },
   };
 }
