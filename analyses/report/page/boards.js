@@ -138,7 +138,7 @@ function leaderboardTable(data, level, measure, rows) {
         make("td", { class: "n" }, ranks[row.system] ?? "\u2013")),
       scoreOf(row, measure),
       make("td", { class: "n", "data-value": row.low },
-        `${figure(row.low, 3)} to ${figure(row.high, 3)}`),
+        data.reach[measure] ? `${figure(row.low, 3)} to ${figure(row.high, 3)}` : "\u2013"),
       ...(isRanked ? [make("td", { class: "n" }, row.ranks ?? "\u2013"),
         make("td", {}, row.groups)] : []),
       ...measures.slice(1).map((name) => scoreOf(row, name)));
