@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from scipy.special import stdtrit
+
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.lake import Lake
@@ -14,9 +16,10 @@ def read_boards(
 ) -> dict[str, dict[str, Any]]:
     """The boards of each label set, as the page reads them.
 
-    label set -> {systems: [name], queries: {measure: n}, measures: [name], boards: {level:
-    {measure: {score, stderr, rank, before: [one per system]}}}}. A system's place in `before`
-    is None where it was not on that board in the earlier release; without one, all are.
+    label set -> {systems: [name], queries: {measure: n}, reach: {measure: how many standard errors
+    Student's 95 % interval reaches to each side}, measures: [name], boards: {level: {measure:
+    {score, stderr, rank, before: [one per system]}}}}. A system's place in `before` is None where
+    it was not on that board in the earlier release; without one, all are.
     """
     earlier = ask(before, "boards", collection=collection) if before else []
     known = {_key(row): row["systems"] for row in earlier}
@@ -42,6 +45,7 @@ def read_boards(
         found[name] = {
             "systems": systems,
             "queries": sizes,
+            "reach": {m: round(stdtrit(n - 1, 0.975), 4) for m, n in sizes.items() if n > 1},
             "measures": [measure for measure in in_order if measure in sizes],
             "boards": boards,
         }

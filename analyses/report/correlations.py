@@ -16,6 +16,7 @@ MEASURES = ("nDCG@10", "AP", "RR")
 def correlate(
     lake: Lake,
     collection: str,
+    read: Callable[[str, str], Board],
     label_sets: list[str],
     reference: str | None,
     official: str | None,
@@ -24,9 +25,9 @@ def correlate(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """(correlations of each label set by each of `MEASURES`, what could not be compared and why).
 
-    With the official ranks when their leaderboard is named, else with the reference's board; `read`
-    gives the board of a label set and measure. `low` and `high` bound Kendall's tau-b: the 95 %
-    interval of `agreement`, over queries.
+    `read` gives the board of a label set and measure. Compared with the official ranks when their
+    leaderboard is named, else with the reference's board. `low` and `high` bound Kendall's tau-b:
+    the 95 % interval of `agreement`, over queries.
     """
     if official is None and reference is None:
         return [], []

@@ -25,6 +25,7 @@ from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
+from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import default_level, read_board
@@ -83,10 +84,13 @@ def make_report(
     scored = [name for name in names if name in boards]
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
-    read = cache(partial(read_board, lake, collection))  # each is asked for more than once
+    levelled = [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")]
+    read = cache(partial(read_board, lake, collection))
+    add_ranks(boards, read, levelled, lambda known: progress("resampling ranks", known))
     correlated, left_out = correlate(
         lake,
         collection,
+        read,
         scored,
         reference,
         leaderboard,
@@ -134,7 +138,7 @@ def make_report(
             if any(measure.startswith("Cover@") for measure in board["measures"])
         ],
         "of_rubric": [m for m, kind in measures(lake).items() if kind == "rubric"],
-        "has_levels": [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")],
+        "has_levels": levelled,
         "queries": queries,
         "t": t_quantiles(len(queries)),
         "replicates": REPLICATES,

@@ -71,7 +71,7 @@ def agreement_table(
         f"{collection}: labels of {whose} (rows) and {reference} (columns), how often they meet, "
         f"and Cohen's kappa of {kinds}. Bold: the most of a column.",
         [
-            Column("label", "Label", is_number=False),
+            Column("label", "Label", is_number=False, is_key=True),
             *(
                 Column(f"judgment_{c.name}", c.name.replace("-", "--"), "Judgments")
                 for c in columns

@@ -106,19 +106,33 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 @of_levels("May be repeated (default: min_relevant, or the highest label below it).")
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 @click.option("--stderr", "errors", is_flag=True, help="Standard errors, beside the scores.")
-def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors):
+@click.option(
+    "--interval", "intervals", is_flag=True, help="Half of the 95 % intervals, beside the scores."
+)
+@click.option(
+    "--groups",
+    is_flag=True,
+    help="Letters beside the scores: those that share one do not differ (see stats ranks).",
+)
+def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors, intervals, groups):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
     \b
     Examples:
       gradelake export latex leaderboard dl19 --label-set judge:Sun \\
           --measure nDCG@10 --measure AP
+      gradelake export latex leaderboard dl19 --label-set judge:Sun \\
+          --measure AP --interval --groups
       gradelake export latex leaderboard dl19 --measure Cover@20 --stderr \\
           --label-set flan/v0/best --level 3 --level 4 --level 5
     """
     from gradelake.analyses.tables.leaderboard import leaderboard_table
 
-    return leaderboard_table(lake, collection, label_sets, measures, levels, ranks, errors)
+    if errors and intervals:
+        raise BadInput("--stderr and --interval cannot be used together")
+    asked = {"stderr": errors, "half_interval": intervals, "rank": ranks, "groups": groups}
+    beside = [name for name, is_asked in asked.items() if is_asked]
+    return leaderboard_table(lake, collection, label_sets, measures, levels, beside)
 
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")

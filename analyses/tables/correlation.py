@@ -113,8 +113,8 @@ def correlation_table(
         f"stands once. {bold}; --: undefined; incomplete: labels miss many of the pairs that "
         "people judged.",
         [
-            Column("label_set", "Labels", is_number=False),
-            Column("level", "Level"),
+            Column("label_set", "Labels", is_number=False, is_key=True),
+            Column("level", "Level", is_key=True),
             *(
                 Column(f"{measure} {statistic}", head, measure)
                 for measure in columns

@@ -1,15 +1,18 @@
 """A table as LaTeX, with booktabs; https://ctan.org/pkg/booktabs says what its rules are."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 
 import jinja2
 
-from gradelake.analyses.tables.table import UNDEFINED, Cell, Table
+from gradelake.analyses.tables.table import UNDEFINED, Cell, Column, Table
 
 ROWS_ON_A_PAGE = 45  # a longer table goes over pages
-COLUMNS_ABREAST = 10  # a wider one is set smaller
+ROOM = 345  # points: \linewidth of an article; a wider table is set smaller, then in several parts
+LETTER, SEPARATION = 5.8, 12  # points at 10 pt: a bold digit or a wide letter, and between columns
+SMALL = 0.8, 6  # \footnotesize, and with \tabcolsep 3pt
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -27,7 +30,7 @@ _SPECIAL = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
 }
-_SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$", "stderr": r"$\pm$"}
+_SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$", "stderr": r"$\pm$", "half_interval": r"$\pm$"}
 _NEGATIVE = re.compile(r"-(?=[0-9])")
 
 
@@ -39,36 +42,104 @@ def escape(text: str) -> str:
 
 def render(table: Table, standalone: bool = False) -> str:
     """A `table` (or `longtable`) to \\input, or with `standalone` a document to compile."""
-    n_rows = sum(len(block.rows) for block in table.blocks)
+    widths = _widths(table)
+    is_wide = sum(widths) * LETTER + len(widths) * SEPARATION > ROOM
+    parts = _parts(table, widths) if is_wide else [range(len(table.columns))]
+    n_rows = sum(len(block.rows) for block in table.blocks) * len(parts)
     return _template().render(
         name=table.name,
         caption=escape(table.caption),
         standalone=standalone,
         is_long=n_rows > ROWS_ON_A_PAGE,
-        is_wide=len(table.columns) > COLUMNS_ABREAST,
-        n_columns=len(table.columns),
-        alignment="".join("r" if column.is_number else "l" for column in table.columns),
-        head=_head(table),
-        blocks=[
-            {"title": escape(block.title), "rows": [" & ".join(map(_cell, r)) for r in block.rows]}
-            for block in table.blocks
+        is_wide=is_wide,
+        parts=[
+            {
+                "alignment": "".join("r" if one.is_number else "l" for one in columns),
+                "head": _head(columns),
+                "n_columns": len(columns),
+                "blocks": [
+                    {
+                        "title": escape(block.title),
+                        "rows": [
+                            " & ".join(_cell(row[i]) for i in part)
+                            for row in block.rows
+                            if any(row[i].text for i in part if not table.columns[i].is_key)
+                        ],
+                    }
+                    for block in table.blocks
+                ],
+            }
+            for part in parts
+            for columns in [[table.columns[i] for i in part]]
         ],
     )
 
 
-def _head(table: Table) -> list[str]:
+def _widths(table: Table) -> list[float]:
+    """The letters that each column is wide; a group's name is as wide as its columns together."""
+    rows = [row for block in table.blocks for row in block.rows]
+    widths = [
+        float(max(len(column.head) if column.head not in _SYMBOLS else 1, *map(len, texts)))
+        for i, column in enumerate(table.columns)
+        for texts in [["", *(row[i].text for row in rows)]]
+    ]
+    for group, of in groupby(range(len(widths)), key=lambda i: table.columns[i].group):
+        columns = list(of)
+        lacking = len(group) - sum(widths[i] for i in columns)
+        for i in columns:
+            widths[i] += max(0, lacking) / len(columns)
+    return widths
+
+
+def _parts(table: Table, widths: list[float]) -> list[list[int]]:
+    """Columns that fit beside each other when set small, each part with those of the key."""
+    scale, separation = SMALL
+    keys = [i for i, column in enumerate(table.columns) if column.is_key]
+
+    def fits(columns: list[int]) -> bool:
+        return sum(widths[i] * LETTER * scale + separation for i in keys + columns) <= ROOM
+
+    parts: list[list[int]] = [[]]
+    for whole in _whole_groups(table.columns):
+        for columns in [whole] if fits(whole) else _pairs(table.columns, whole):
+            if parts[-1] and not fits(parts[-1] + columns):
+                parts.append([])
+            parts[-1] += columns
+    return [keys + part for part in parts]
+
+
+def _whole_groups(columns: list[Column]) -> Iterator[list[int]]:
+    """The columns that are no keys, those of a group together."""
+    rest = [i for i, column in enumerate(columns) if not column.is_key]
+    for group, of in groupby(rest, key=lambda i: columns[i].group):
+        found = list(of)
+        yield from [found] if group else _pairs(columns, found)
+
+
+def _pairs(columns: list[Column], of: list[int]) -> list[list[int]]:
+    """Each column with those that stand beside it."""
+    found: list[list[int]] = []
+    for i in of:
+        if columns[i].is_beside and found:
+            found[-1].append(i)
+        else:
+            found.append([i])
+    return found
+
+
+def _head(columns: list[Column]) -> list[str]:
     """Lines above the first rule: names of groups with a rule under each, then of columns."""
     lines = []
-    if any(column.group for column in table.columns):
+    if any(column.group for column in columns):
         cells, rules, at = [], [], 1
-        for group, columns in groupby(table.columns, key=lambda column: column.group):
-            width = len(list(columns))
+        for group, of in groupby(columns, key=lambda column: column.group):
+            width = len(list(of))
             cells.append(f"\\multicolumn{{{width}}}{{c}}{{{escape(group)}}}")
             if group:
                 rules.append(f"\\cmidrule(lr){{{at}-{at + width - 1}}}")
             at += width
         lines += [" & ".join(cells) + r" \\", " ".join(rules)]
-    heads = (_SYMBOLS.get(column.head, escape(column.head)) for column in table.columns)
+    heads = (_SYMBOLS.get(column.head, escape(column.head)) for column in columns)
     return [*lines, " & ".join(heads) + r" \\"]
 
 

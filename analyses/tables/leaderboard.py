@@ -1,21 +1,31 @@
 """Leaderboards: systems, their scores by several measures or labels, and their official ranks."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
+from scipy.special import stdtrit
+
 from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_label_set
-from gradelake.analyses.stats.boards import default_level
+from gradelake.analyses.stats.boards import default_level, read_board
+from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.lake import Lake
 
 SCORES = """
-    select measure, system, score_4dp, stderr, rank from lake.marts.leaderboard
+    select measure, n_queries, system, score_4dp, stderr, rank from lake.marts.leaderboard
     where collection = ? and label_set = ? and level = ?
 """
 NOTHING = (None, None, None)
+BESIDE = {  # what may stand beside a score -> what the caption says of it
+    "stderr": " Beside a score: its standard error over queries.",
+    "half_interval": " Beside a score: half of its 95 % interval over queries (Student's t).",
+    "rank": "",
+    "groups": " Scores that share a letter do not differ (randomised Tukey HSD, alpha 0.05).",
+}
 
 
 class Scores(NamedTuple):
@@ -24,8 +34,17 @@ class Scores(NamedTuple):
     label_set: str
     level: int
     measure: str
-    has_level: bool
+    kind: str
+    n_queries: int
     systems: dict[str, tuple]
+
+    @property
+    def has_level(self) -> bool:
+        return self.kind in ("binary", "rubric")
+
+    def half_interval(self, error: float | None) -> float | None:
+        """What Student's 95 % interval reaches from the score to each side."""
+        return None if error is None else error * stdtrit(self.n_queries - 1, 0.975)
 
 
 def leaderboard_table(
@@ -34,15 +53,14 @@ def leaderboard_table(
     label_sets: tuple[str, ...] = (),
     measures: tuple[str, ...] = (),
     levels: tuple[int, ...] = (),
-    with_ranks: bool = False,
-    with_errors: bool = False,
+    beside: Sequence[str] = (),
 ) -> Table:
     """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
 
     Without `label_sets` it is of the collection's only one; without `measures` it has all but
     `Judged@k` that every label set has, nDCG first. Of several label sets, or relevance `levels`
-    (see `default_level`), the boards stand side by side. Each score's standard error and rank stand
-    beside it where asked. Raises `BadInput` for what the leaderboard does not have.
+    (see `default_level`), the boards stand side by side. `beside` each score stand, of `BESIDE`,
+    those asked for. Raises `BadInput` for what the leaderboard does not have.
     """
     shown = read_scores(lake, collection, label_sets, measures, levels)
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
@@ -52,23 +70,31 @@ def leaderboard_table(
     complete = {name: known[name] for name, _ in boards}
     first = shown[0].systems
     systems = {system for each in shown for system in each.systems}
+    groups = [_groups(lake, collection, each) if "groups" in beside else {} for each in shown]
     rows = []
     for system in sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name)):
         row = [rank(first.get(system, NOTHING)[2]), text(system)]
-        for each in shown:
+        for each, letters in zip(shown, groups, strict=True):
             score, error, place = each.systems.get(system, NOTHING)
-            row += _wanted(number(score, 4), number(error, 4), rank(place), with_errors, with_ranks)
+            cells = {
+                "stderr": number(error, 4),
+                "half_interval": number(each.half_interval(error), 4),
+                "rank": rank(place),
+                "groups": text(letters.get(system, "")),
+            }
+            row += [number(score, 4), *(cells[name] for name in beside)]
         rows.append(row + [rank(ranks.get(system)) for _, ranks in official.items()])
-    width = 1 + with_errors + with_ranks
+    width = 1 + len(beside)
     rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
     says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
     return Table(
         "leaderboard",
-        f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column.{says}",
+        f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column."
+        f"{''.join(BESIDE[name] for name in beside)}{says}",
         [
-            Column("rank", "Rank"),
-            Column("system", "System", is_number=False),
-            *(c for each in shown for c in _columns(each, is_one, with_errors, with_ranks)),
+            Column("rank", "Rank", is_key=True),
+            Column("system", "System", is_number=False, is_key=True),
+            *(c for each in shown for c in _columns(each, is_one, beside)),
             *(Column(f"{name}_rank", _title(name)) for name in sorted(official)),
         ],
         [
@@ -112,10 +138,12 @@ def read_scores(
     ]
     kinds = choosing.measures(lake)
     found: dict[tuple[str, int], dict[str, dict[str, tuple]]] = {}
+    sizes: dict[tuple[str, str], int] = {}
     for name, level in boards:
         by_measure = found[name, level] = {}
-        for measure, system, *cells in lake.rows(SCORES, collection, name, level):
+        for measure, n, system, *cells in lake.rows(SCORES, collection, name, level):
             by_measure.setdefault(measure, {})[system] = tuple(cells)
+            sizes[name, measure] = n
         if not by_measure:
             raise BadInput(
                 f"the leaderboard of {name!r} on {collection!r} has no level {level}",
@@ -134,43 +162,48 @@ def read_scores(
         if kind != "labelled" and all(measure in by_measure for by_measure in found.values())
     ]
     first = dict(reversed(boards))
-    return [
-        Scores(name, level, measure, has_level, found[name, level][measure])
-        for (name, level), measure in product(boards, wanted)
-        if measure in found[name, level]
-        for has_level in [kinds[measure] in ("binary", "rubric")]
-        if has_level or first[name] == level
+    every = [
+        Scores(name, level, m, kinds[m], sizes[name, m], found[name, level][m])
+        for (name, level), m in product(boards, wanted)
+        if m in found[name, level]
     ]
+    return [each for each in every if each.has_level or first[each.label_set] == each.level]
 
 
-def _wanted(score, error, place, with_errors: bool, with_ranks: bool) -> list:
-    return [score, *([error] if with_errors else []), *([place] if with_ranks else [])]
+def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:
+    """system -> letters of its groups, those of `stats ranks`."""
+    board = read_board(lake, collection, each.label_set, each.measure, each.level)
+    return {one.system: one.groups for one in rank_uncertainty(board).systems}
 
 
-def _columns(each: Scores, is_one: bool, with_errors: bool, with_ranks: bool) -> list[Column]:
+def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
     """Of one board the measures stand above their columns; of several, the label sets do."""
     if is_one:
-        key, group = each.measure, each.measure if with_errors or with_ranks else ""
+        key, group = each.measure, each.measure if beside else ""
         head = "score" if group else each.measure
     else:
         key, group = f"{each.label_set} {each.level} {each.measure}", each.label_set
         head = f"{each.measure} ({each.level})" if each.has_level else each.measure
-    return _wanted(
+    return [
         Column(key, head, group),
-        Column(f"{key}_stderr", "stderr", group),
-        Column(f"{key}_rank", "rank", group),
-        with_errors,
-        with_ranks,
-    )
+        *(
+            Column(f"{key}_{name}", name, group, name != "groups", is_beside=True)
+            for name in beside
+        ),
+    ]
 
 
 def _caption(shown: list[Scores], is_one: bool) -> str:
     one, *_ = shown
     if is_one:
-        return (
-            f"{one.measure}, by the labels of {one.label_set}; passages labelled {one.level} or "
-            "higher are relevant"
-        )
+        kinds = {each.kind for each in shown}
+        passages = f"passages labelled {one.level} or higher are relevant"
+        items = f"a grade of {one.level} or higher answers an item of the rubric"
+        levels = [
+            *([passages] if "binary" in kinds else []),
+            *([items] if "rubric" in kinds else []),
+        ]
+        return "; ".join([f"{one.measure}, by the labels of {one.label_set}", *levels])
     return (
         f"{one.measure} of {one.label_set}, beside other boards; in parentheses the label from "
         "which a passage is relevant, or the grade from which an item of the rubric counts as "

@@ -21,12 +21,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """`name` is the key in CSV and JSON, `head` stands above it in print, `group` above that."""
+    """`name` is the key in CSV and JSON, `head` stands above it in print, `group` above that.
+
+    `is_key`: it says what a row is. `is_beside`: it belongs to the column before.
+    """
 
     name: str
     head: str
     group: str = ""
     is_number: bool = True
+    is_key: bool = False
+    is_beside: bool = False
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,12 @@ def test_what_cannot_be_drawn_is_said_and_nothing_written(small, arguments, said
 def test_several_boards_are_drawn_from_their_lowest_to_their_highest_score(demo, tmp_path):
     """Of scores 0.2, 0.5 and 0.8 the middle one lies at 0.5, and bars are scaled alike."""
     board = Scores(
-        "judge:x", 1, "AP", True, {"a": (0.2, 0.03, 3), "b": (0.5, 0.06, 2), "c": (0.8, None, 1)}
+        "judge:x",
+        1,
+        "AP",
+        "binary",
+        9,
+        {"a": (0.2, 0.03, 3), "b": (0.5, 0.06, 2), "c": (0.8, None, 1)},
     )
     y, errors = scaled(board)
     assert y == pytest.approx({"a": 0, "b": 0.5, "c": 1})

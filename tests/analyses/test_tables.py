@@ -49,16 +49,27 @@ def assert_holds_together(document: str) -> None:
         else:
             assert environments.pop() == name
     assert environments == []
-    kind, alignment, inside = re.search(
+    tables = re.findall(
         r"\\begin\{(tabular|longtable)\}\{([lr]+)\}\n(.*?)\\end\{\1\}", bare, re.DOTALL
-    ).groups()
-    assert "\n\n" not in inside, "an empty line would end the row"
-    rows = [line for line in inside.splitlines() if line.endswith(r"\\") and "caption" not in line]
-    assert rows
-    for row in rows:
-        spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d+)\}", row)]
-        assert row.count("&") + 1 + sum(spans) - len(spans) == len(alignment), row
-    assert inside.count(r"\toprule") == (2 if kind == "longtable" else 1)
+    )
+    assert tables
+    for kind, alignment, inside in tables:
+        assert "\n\n" not in inside, "an empty line would end the row"
+        rows = [row for row in inside.splitlines() if row.endswith(r"\\") and "caption" not in row]
+        assert rows
+        for row in rows:
+            spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d+)\}", row)]
+            assert row.count("&") + 1 + sum(spans) - len(spans) == len(alignment), row
+        assert inside.count(r"\toprule") == (2 if kind == "longtable" else 1)
+        assert points_wide(rows, "footnotesize" in bare) <= 345, "an article's lines"
+
+
+def points_wide(rows: list[str], is_small: bool) -> float:
+    """No less than a table's width: letters as wide as bold digits, cells as LaTeX shows them."""
+    shown = [re.sub(r"\\textbf|\\fbox|\\(?=_)|[{}]|\$\\?-?", "", row[:-3]) for row in rows]
+    cells = [row.split(" & ") for row in shown if "multicolumn" not in row]
+    letters = [max(len(cell.replace("rho", "r")) for cell in of) for of in zip(*cells, strict=True)]
+    return sum(n * 5.75 * (0.8 if is_small else 1) + (6 if is_small else 12) for n in letters)
 
 
 def test_agreement_has_a_row_per_label_with_the_kappa_of_its_boxed_judgment(small):
@@ -179,9 +190,13 @@ def test_boards_of_several_label_sets_and_levels_stand_side_by_side_with_standar
         words += ["--level", level]
     document = latex(graded_demo, *words)
     assert_holds_together(document)
-    heads = [f"Cover@20 ({level}) & $\\pm$" for level in (3, 4, 5)]
-    heads.insert(1, "nDCG@10 & $\\pm$")  # knows no level, and stands once
-    assert " & ".join(["Rank & System", *heads, *heads, "Official"]) in document
+    once = re.sub(r"(?s)\\endfirsthead.*?\\endhead", "", document)  # of several parts
+    heads = re.findall(r"Rank & System & (.*) \\\\", once)
+    heads = " & ".join(heads).removesuffix(" & Official").split(" & ")
+    names = [f"Cover@20 ({level})" for level in (3, 4, 5)]
+    names.insert(1, "nDCG@10")  # knows no level, and stands once
+    assert heads == [head for name in 2 * names for head in (name, "$\\pm$")]
+    assert "Official" in document
     rows = csv_rows(graded_demo, *words)
     with Lake.published(Project.find(graded_demo)) as lake:
         board = lake.rows(
@@ -198,6 +213,63 @@ def test_boards_of_several_label_sets_and_levels_stand_side_by_side_with_standar
         assert float(found[system][f"{key}_stderr"]) == error
     order = [float(row["lexical/v0/best 3 Cover@20"]) for row in rows]
     assert order == sorted(order, reverse=True)
+
+
+def test_beside_scores_stand_intervals_and_letters_as_stats_ranks_has_them(demo):
+    words = ("demo", "--label-set", "judge:overlap", "--measure", "AP")
+    rows = csv_rows(demo, "leaderboard", *words, "--interval", "--groups")
+    done = gradelake(demo, "stats", "ranks", *words, "--json")
+    systems = {one["system"]: one for one in json.loads(done.stdout)["systems"]}
+    assert len(rows) == len(systems)
+    for row in rows:
+        one = systems[row["system"]]
+        half = (one["high"] - one["low"]) / 2
+        assert float(row["AP_half_interval"]) == pytest.approx(half, abs=1e-8)
+        assert row["AP_groups"] == one["groups"]
+    document = latex(demo, "leaderboard", *words, "--interval", "--groups")
+    assert_holds_together(document)
+    assert r"Rank & System & score & $\pm$ & groups & Official \\" in document
+    assert "half of its 95 \\% interval over queries (Student's t)" in document
+    assert "share a letter do not differ (randomised Tukey HSD, alpha 0.05)" in document
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [
+        ("Cover@20", "a grade of 4 or higher answers an item of the rubric. Bold"),
+        ("AP", "passages labelled 4 or higher are relevant. Bold"),
+        ("nDCG@10", "by the labels of lexical/v0/best. Bold"),
+    ],
+)
+def test_a_caption_says_what_the_level_means_for_the_measure(graded_demo, measure, says):
+    words = ("--label-set", "lexical/v0/best", "--level", "4", "--measure", measure)
+    assert says in latex(graded_demo, "leaderboard", "demo", *words)
+
+
+def test_a_table_wider_than_a_page_comes_in_parts_that_repeat_what_the_rows_are():
+    key = Column("system", "System", is_number=False, is_key=True)
+    columns = [
+        Column(f"m{m} {head}", head, f"m{m}", is_beside=head != "score")
+        for m in range(12)
+        for head in ("score", "stderr")
+    ]
+    blank = Cell(None, "")
+    rows = [
+        [Cell("one", "one"), *(number(i / 100, 4) for i in range(24))],
+        [Cell("two", ""), *(blank for _ in range(22)), number(0.5, 4), number(0.1, 4)],
+    ]
+    document = render(Table("leaderboard", "x", [key, *columns], [Block({}, rows)]))
+    assert_holds_together(document)
+    heads = re.findall(r"System & (.*) \\\\", document)
+    assert len(heads) > 1
+    assert " & ".join(heads) == " & ".join(12 * [r"score & $\pm$"])
+    assert all(head.endswith(r"$\pm$") for head in heads), "none is cut from its score"
+    assert document.count("one &") == len(heads)
+    assert document.count(" & 0.5000 & 0.1000") == 1, "a row stands where it says something"
+    assert document.count("\n &") == 1
+    long = render(Table("leaderboard", "x", [key, *columns], [Block({}, rows * 30)]), True)
+    assert_holds_together(long)
+    assert long.count(r"\caption[]{(continued)}") == len(heads) - 1
 
 
 def test_a_leaderboard_is_of_the_only_label_set_without_being_told(small):
@@ -381,6 +453,7 @@ def test_the_best_is_bold_as_printed_ties_too():
             ("correlation", "small", "--leaderboard", "a", "--reference", "b"),
             "cannot be used together",
         ),
+        (("leaderboard", "one", "--stderr", "--interval"), "--interval cannot be used together"),
         (("agreement", "small", "--format", "csv", "--standalone"), "--standalone is for LaTeX"),
         (("agreement", "small", "-o", "no/x.tex"), "there is no folder no"),
     ],

@@ -9,12 +9,45 @@ async function boardOf(labels) {
 function scores(data, level, measure) {
   const at = data.boards[level]?.[measure];
   if (!at) return [];
+  const reach = data.reach[measure] ?? 0;
   return data.systems
     .map((system, i) => ({
       system, score: at.score[i], stderr: at.stderr[i], rank: at.rank[i], before: at.before[i],
-      low: at.score[i] - 1.96 * at.stderr[i], high: at.score[i] + 1.96 * at.stderr[i],
+      low: at.score[i] - reach * at.stderr[i], high: at.score[i] + reach * at.stderr[i],
+      ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null, groups: at.groups?.[i] ?? "",
     }))
     .filter((row) => row.score !== null);
+}
+
+const lettersOf = (row) => row.groups.match(/[a-zA-Z]'*/g) ?? [];
+
+// Where each group's line stands beside the rows: as far left as no other line is near.
+function inLanes(rows) {
+  const ends = []; // the last row of each lane's line
+  const lanes = new Map(); // letter -> lane
+  rows.forEach((row, at) => {
+    for (const letter of lettersOf(row)) {
+      if (!lanes.has(letter)) {
+        const free = ends.findIndex((end) => end < at - 1);
+        lanes.set(letter, free < 0 ? ends.length : free);
+      }
+    }
+    row.lanes = lettersOf(row).map((letter) => lanes.get(letter));
+    for (const lane of row.lanes) ends[lane] = at;
+  });
+}
+
+// The best is one of several wherever chance may have put it first.
+function whoLeads(rows, labels, measure, level) {
+  if (!rows[0]?.groups) {
+    return "Which of them differ, and which ranks are sure: gradelake stats ranks " +
+      `${board.settled.collection} --measure ${measure} --label-set ${labels} --level ${level}.`;
+  }
+  const top = rows.filter((row) => lettersOf(row).includes("a")).map((row) => row.system);
+  const last = top[top.length - 1];
+  if (top.length === rows.length) return "No two of them can be told apart.";
+  if (top.length === 1) return `${last} is better than every other by more than chance.`;
+  return `The first ${top.length}, ${top[0]} to ${last}, cannot be told apart.`;
 }
 
 // The level of a board is its labels' highest where that is below the collection's.
@@ -57,17 +90,18 @@ async function showBoards() {
   if (byId("choose-labels").value !== labels) return; // another choice came first
   const rows = scores(data, level, measure).sort(
     (a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
-  const best = rows.filter((row) => row.rank === 1).map((row) => row.system);
+  inLanes(rows);
   byId("leaderboard-says").textContent =
     `${rows.length} systems by ${measure} of the labels ${labels}, mean over ` +
-    `${data.queries[measure]} queries. Best: ${best.slice(0, 3).join(", ")}.` + incomplete(labels);
+    `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level)}` +
+    incomplete(labels);
   byId("compare-systems").href = addressOf("compare", [], {
     a: rows[0]?.system, b: rows[1]?.system, labels, measure, level,
   });
   leaderboardTable(data, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
-    `Leaderboard by ${measure}: ` +
-    rows.map((row) => `${row.system} ${figure(row.score, 4)}`).join(", "));
+    `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
+    rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
 }
 
@@ -88,11 +122,15 @@ function leaderboardTable(data, level, measure, rows) {
   const table = byId("leaderboard-table");
   const { compared_with: before, official } = board.settled;
   const measures = [measure, ...data.measures.filter((other) => other !== measure)];
+  const isRanked = rows.some((row) => row.groups);
   const heads = ["rank", "system", ...(before ? [`since ${before}`] : []),
-    ...Object.keys(official).map((name) => `${name} rank`), ...measures];
+    ...Object.keys(official).map((name) => `${name} rank`), measure, "95 % interval",
+    ...(isRanked ? ["95 % of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
   const ofRubric = board.settled.of_rubric.includes(measure);
   const column = new Map(data.systems.map((system, i) => [system, i]));
+  const scoreOf = (row, name) => make("td", { class: "n" },
+    figure(data.boards[level][name]?.score[column.get(row.system)], 4));
   const lines = rows.map((row) => {
     const [by, words] = moved(row, known);
     return make("tr", {},
@@ -103,8 +141,12 @@ function leaderboardTable(data, level, measure, rows) {
       }, words)] : []),
       ...Object.values(official).map((ranks) =>
         make("td", { class: "n" }, ranks[row.system] ?? "\u2013")),
-      ...measures.map((name) => make("td", { class: "n" },
-        figure(data.boards[level][name]?.score[column.get(row.system)], 4))));
+      scoreOf(row, measure),
+      make("td", { class: "n", "data-value": row.low },
+        data.reach[measure] ? `${figure(row.low, 3)} to ${figure(row.high, 3)}` : "\u2013"),
+      ...(isRanked ? [make("td", { class: "n" }, row.ranks ?? "\u2013"),
+        make("td", {}, row.groups)] : []),
+      ...measures.slice(1).map((name) => scoreOf(row, name)));
   });
   table.replaceChildren(
     make("caption", { class: "caption" }, ofRubric

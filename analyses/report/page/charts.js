@@ -28,7 +28,7 @@ function theme() {
     background: "transparent", font: "system-ui, sans-serif", axis,
     legend: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontWeight: "normal" },
     view: { stroke: "transparent" }, point: { color: accent }, rule: { color: accent },
-    line: { color: accent }, bar: { color: accent }, text: { color: ink },
+    line: { color: accent }, bar: { color: accent }, tick: { color: accent }, text: { color: ink },
     range: { category: [accent, colour("second")] },
   };
 }

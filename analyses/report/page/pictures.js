@@ -15,11 +15,28 @@ function figuresWithIntervals(row, figure, x, tooltip) {
   };
 }
 
-const PICTURES = {
-  leaderboard: figuresWithIntervals("system", "score",
-    { title: "score", scale: { zero: false }, axis: { tickCount: 8, labelOverlap: true } },
+const LANE = 7; // pixels between the lines of groups, from the right edge
+const LANES = 70; // pixels that they may take
+
+function leaderboard() {
+  const picture = figuresWithIntervals("system", "score",
+    { title: "score", scale: { zero: false, range: [0, { expr: `width - ${LANES}` }] },
+      axis: { tickCount: 6, labelOverlap: true } },
     [nominal("system"), number("score", { format: ".4f" }),
-      number("stderr", { format: ".4f", title: "standard error" }), number("rank")]),
+      number("low", { format: ".4f" }), number("high", { format: ".4f" }),
+      number("stderr", { format: ".4f", title: "standard error" }), number("rank"),
+      nominal("ranks", { title: "95 % of ranks" }), nominal("groups")]);
+  picture.layer.push({ // a line beside the rows of each group
+    transform: [{ flatten: ["lanes"] },
+      { calculate: `width - ${LANES} + ${LANE} * (datum.lanes + 1.5)`, as: "at" }],
+    mark: { type: "tick", orient: "vertical", thickness: 3, size: 16 },
+    encoding: { x: { field: "at", type: "quantitative", scale: null } },
+  });
+  return picture;
+}
+
+const PICTURES = {
+  leaderboard: leaderboard(),
   scatter: (rows, { x, y, side }) => {
     const ends = [fenced(rows.map((row) => row.reference)), fenced(rows.map((row) => row.labels))];
     const low = Math.min(ends[0][0], ends[1][0]), high = Math.max(ends[0][1], ends[1][1]);
