@@ -72,7 +72,7 @@ def draw_boards(
             )
             bars.append(bar)
         axes.set_xticks(range(len(systems)), apart(systems).values(), rotation=90)
-        axes.set_ylabel("score, from a board's lowest to its highest")
+        axes.set_ylabel("score, from a board's\nlowest to its highest")
         axes.set_title(f"{shortened(collection)}: {len(systems)} systems, standard errors")
         axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)

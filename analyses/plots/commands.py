@@ -26,7 +26,7 @@ from gradelake.sql.common.errors import BadInput
 
 @click.group()
 def plot():
-    """Draw pictures of leaderboards, agreement and grades as SVG, PNG or PDF.
+    """Draw boards, agreement and grades as SVG, PNG or PDF.
 
     \b
     Examples:

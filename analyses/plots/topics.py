@@ -62,7 +62,7 @@ def draw_topics(
         colours = [BLUE if value > 0 else VERMILION for value in drawn_of]
         axes.barh(range(len(order)), drawn_of, height=0.62, color=colours)
         axes.axvline(0, color="black", linewidth=0.8)
-        reach = 1.08 * max(np.abs(drawn_of).max(), 1e-4)
+        reach = 1.08 * max(np.abs(drawn_of).max(), 0.01)
         axes.set_xlim(-reach, reach)
         axes.set_xlabel(f"difference in {measure} by {shortened(label_set, 30)}")
         title(
