@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import COLOURS, figure, format_of, save, shortened
+from gradelake.analyses.plots.style import (
+    COLOURS,
+    apart,
+    figure,
+    format_of,
+    legend,
+    save,
+    shortened,
+)
 from gradelake.analyses.tables.leaderboard import Scores, read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
@@ -48,10 +56,12 @@ def draw_boards(
     spread = np.linspace(-0.25, 0.25, len(shown)) if len(shown) > 1 else [0.0]
     with figure(WIDTH + PER_SYSTEM * len(systems), HEIGHT + 0.18 * len(shown)) as drawn:
         axes = drawn.subplots()
+        names = apart([each.label_set for each in shown], 30)
+        bars = []
         for each, marker, colour, aside in zip(shown, MARKERS, COLOURS, spread, strict=False):
             places = [place for place, name in enumerate(systems) if name in each.systems]
             y, errors = scaled(each)
-            axes.errorbar(
+            bar = axes.errorbar(
                 np.array(places) + aside,
                 [y[systems[place]] for place in places],
                 [errors[systems[place]] for place in places],
@@ -59,14 +69,18 @@ def draw_boards(
                 color=colour,
                 markersize=4,
                 elinewidth=0.8,
-                label=_name(each) + complete[each.label_set].mark,
             )
-        axes.set_xticks(range(len(systems)), [shortened(name, 24) for name in systems], rotation=90)
-        axes.set_ylabel("score, from a board's lowest to its highest")
+            bars.append(bar)
+        axes.set_xticks(range(len(systems)), apart(systems).values(), rotation=90)
+        axes.set_ylabel("score, from a board's\nlowest to its highest")
         axes.set_title(f"{shortened(collection)}: {len(systems)} systems, standard errors")
         axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
-        drawn.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+        said = [
+            f"{names[each.label_set]}, {_measure(each)}{complete[each.label_set].mark}"
+            for each in shown
+        ]
+        legend(drawn, bars, said, columns=2)
         save(drawn, output)
     return systems
 
@@ -81,6 +95,5 @@ def scaled(board: Scores) -> tuple[dict[str, float], dict[str, float]]:
     )
 
 
-def _name(board: Scores) -> str:
-    level = f" ({board.level})" if board.has_level else ""
-    return f"{shortened(board.label_set, 30)}, {board.measure}{level}"
+def _measure(board: Scores) -> str:
+    return f"{board.measure} ({board.level})" if board.has_level else board.measure

@@ -3,10 +3,21 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.artist import Artist
 from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import BLUE, GREY, VERMILION, figure, format_of, save, shortened
+from gradelake.analyses.plots.style import (
+    BLUE,
+    GREY,
+    VERMILION,
+    apart,
+    figure,
+    format_of,
+    legend,
+    save,
+    shortened,
+)
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import Board, default_level, read_board
 from gradelake.sql.common.errors import BadInput
@@ -61,7 +72,7 @@ def draw_scatter(
         return f" (\u2265 {at_level})" if has_levels else ""
 
     has_levels = choosing.measures(lake)[measure] in ("binary", "rubric")
-    with figure(WIDTH, WIDTH + 0.1 * len(outliers)) as drawn:
+    with figure(WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
         axes = drawn.subplots()
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
         pad = 0.06 * (high - low or 1)
@@ -69,9 +80,14 @@ def draw_scatter(
         axes.plot(limits, limits, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
         others = np.setdiff1d(np.arange(len(systems)), outliers)
         axes.scatter(x[others], y[others], s=22, color=BLUE, alpha=0.75, linewidths=0, zorder=2)
-        for marker, i in zip(MARKERS, outliers, strict=False):
-            name = shortened(systems[i], 24)
-            axes.scatter(x[i], y[i], s=34, color=VERMILION, marker=marker, linewidths=0, label=name)
+        # systems with the same scores share a marker, or one would hide the other
+        drawn_at: dict[tuple[float, float], Artist] = {}
+        for i in outliers:
+            if (x[i], y[i]) not in drawn_at:
+                marker = MARKERS[len(drawn_at)]
+                drawn_at[x[i], y[i]] = axes.scatter(
+                    x[i], y[i], s=34, color=VERMILION, marker=marker, linewidths=0
+                )
         axes.set(xlim=limits, ylim=limits, aspect="equal")
         axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{at(reference_level)}")
         axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{at(level)}")
@@ -83,8 +99,8 @@ def draw_scatter(
             if says := board.completeness.says:
                 title.append(f"{shortened(board.label_set, 30)} is {says}")
         axes.set_title("\n".join(title))
-        if len(outliers):
-            drawn.legend(loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+        names = apart([systems[i] for i in outliers]).values()
+        legend(drawn, [drawn_at[x[i], y[i]] for i in outliers], list(names), columns=2)
         save(drawn, output)
     return [systems[i] for i in outliers]
 

@@ -1,15 +1,18 @@
 """How pictures look, and how they are written: the same lake gives the same bytes."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from gradelake.sql.common import shortened as table_names
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
 
@@ -34,6 +37,7 @@ STYLE: "dict[RcKeyType, Any]" = {
 }
 _NO_TIME = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
 PIXELS_PER_INCH = 200
+WIDTH, MARGIN = 6.4, 1.3  # inches of a picture with rows; of its title, axis and legend
 
 
 @contextmanager
@@ -67,5 +71,37 @@ def save(drawn: Figure, output: Path) -> None:
 
 def shortened(name: str, length: int = 40) -> str:
     """A name that fits; its middle is left out."""
-    half = (length - 1) // 2
-    return name if len(name) <= length else f"{name[:half]}\u2026{name[-half:]}"
+    return table_names.shortened(name, length)
+
+
+def apart(names: Collection[str], length: int = 24) -> dict[str, str]:
+    """Each name as it is drawn: shortened, and different from every other."""
+    width = table_names.telling_width(names, length)
+    tail = table_names.telling_tail(names, width)
+    return {name: table_names.shortened(name, width, tail) for name in names}
+
+
+@contextmanager
+def rows_figure(names: Sequence[str], per_row: float = 0.2) -> Iterator[tuple[Figure, Axes]]:
+    """A figure with a row for each name, the first on top, and a faint line to each."""
+    with figure(WIDTH, MARGIN + per_row * len(names)) as drawn:
+        axes = drawn.subplots()
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(color="#e5e5e5", linewidth=0.6)
+        axes.set_axisbelow(True)
+        yield drawn, axes
+
+
+def title(drawn: Figure, *lines: str) -> None:
+    """Above the whole picture: beside long names the axes have little room."""
+    drawn.suptitle("\n".join(lines), fontsize=10)
+
+
+def legend(drawn: Figure, artists: Sequence[Artist], names: Sequence[str], columns: int) -> None:
+    """Below the picture."""
+    if artists:
+        columns = min(columns, len(artists))
+        place = "outside lower center"
+        drawn.legend(artists, names, loc=place, ncols=columns, fontsize=8, frameon=False)

@@ -16,7 +16,6 @@ MEASURES = ("nDCG@10", "AP", "RR")
 def correlate(
     lake: Lake,
     collection: str,
-    read: Callable[[str, str], Board],
     label_sets: list[str],
     reference: str | None,
     official: str | None,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analyses.small import make_small
+from tests.analyses.small import make_far, make_small
 from tests.conftest import made_once
 
 
@@ -12,3 +12,9 @@ from tests.conftest import made_once
 def small(tmp_path_factory) -> Path:
     """The collection `small`, built once."""
     return made_once(tmp_path_factory, "small-collection", make_small)
+
+
+@pytest.fixture(scope="session")
+def far(tmp_path_factory) -> Path:
+    """The collection `far`, in which a judge turns the people's order of systems round."""
+    return made_once(tmp_path_factory, "far-collection", make_far)

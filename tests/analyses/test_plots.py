@@ -10,10 +10,11 @@ from scipy import stats
 
 from gradelake.analyses.plots.boards import scaled
 from gradelake.analyses.plots.scatter import find_outliers
-from gradelake.analyses.plots.style import shortened
+from gradelake.analyses.plots.style import apart, shortened
 from gradelake.analyses.tables.leaderboard import Scores
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests.analyses.small import FAR, LONG
 from tests.conftest import gradelake
 
 pytestmark = pytest.mark.slow
@@ -102,14 +103,171 @@ def test_outliers_are_those_whose_rank_moved_by_more_than_a_tenth_of_the_systems
     assert find_outliers(x[:2], x[:2]).tolist() == []
 
 
+def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
+    """What `--json` says of a picture, and what is written in it."""
+    file = tmp_path / "picture.svg"
+    done = gradelake(folder, "plot", *words, "-o", file, "--json")
+    said = json.loads(done.stdout)
+    assert said["file"] == str(file)
+    return said, texts(file.read_text())
+
+
+def test_every_system_that_is_announced_is_drawn(far, tmp_path):
+    """More than eight are far, two and two of them stand at the same place, and two differ in the
+    middle of a long name."""
+    words = ("scatter", "far", "--label-set", "judge:other", "--measure", "RR")
+    said, written = drawn(far, tmp_path, *words)
+    assert len(said["outliers"]) == 8
+    assert {"leads", "leads-too", LONG.format(1), LONG.format(2)} <= {*said["outliers"]}
+    names = [name for name in written if name in apart(said["outliers"]).values()]
+    assert len(set(names)) == 8
+    assert {"leads", "leads-too"} <= {*names}
+    told = gradelake(far, "plot", *words, "-o", tmp_path / "x.svg").stdout
+    assert all(name in told for name in said["outliers"])
+
+
+PICTURES = {
+    "confusion": ("--label-set", "judge:other"),
+    "scatter": ("--label-set", "judge:other", "--measure", "RR"),
+    "boards": ("--label-set", "judge:other", "--label-set", "assessor:me", "--measure", "RR"),
+    "leaderboard": ("--label-set", "judge:other", "--measure", "RR"),
+    "correlation": ("--measure", "RR", "--reference", "assessor:me", "--replicates", "50"),
+    "topics": ("--label-set", "judge:other", "--measure", "RR", "--systems", FAR[-1], FAR[0]),
+}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_nothing_touches_the_edge_of_a_picture_however_long_names_are(far, tmp_path, picture):
+    file = tmp_path / "x.png"
+    gradelake(far, "plot", picture, "far", *PICTURES[picture], "-o", file)
+    pixels = imread(file)[..., :3]
+    for edge in (pixels[:3], pixels[-3:], pixels[:, :3], pixels[:, -3:]):
+        assert edge.min() == 1, "all white"
+
+
+def test_long_names_are_drawn_so_that_they_differ():
+    names = apart([LONG.format(1), LONG.format(2), "short"])
+    assert len(set(names.values())) == 3
+    assert names["short"] == "short"
+    assert max(map(len, names.values())) < 50
+    assert apart(["lexical/v0/best", "lexical/v1/best"], 12) == {
+        "lexical/v0/best": "lexic\u20260/best",
+        "lexical/v1/best": "lexic\u20261/best",
+    }
+
+
+def test_the_leaderboards_picture_has_the_marts_order_and_the_groups_of_stats_ranks(demo, tmp_path):
+    words = ("demo", "--label-set", "assessor:human", "--measure", "AP")
+    said, written = drawn(demo, tmp_path, "leaderboard", *words)
+    with Lake.published(Project.find(demo)) as lake:
+        board = lake.column(
+            "select system from lake.marts.leaderboard where label_set = 'assessor:human' "
+            "and measure = 'AP' and level = 2 order by score desc, system"
+        )
+    assert said["systems"] == board
+    assert [text for text in written if text in board] == board, "the best on top"
+    ranks = json.loads(gradelake(demo, "stats", "ranks", *words, "--json").stdout)
+    shared = [set(one["groups"]) for one in ranks["systems"]]
+    for a, one in enumerate(board):
+        for b, other in enumerate(board):
+            together = any({one, other} <= {*group} for group in said["groups"])
+            assert together == bool(shared[a] & shared[b])
+    assert "demo: 11 systems, 8 queries" in "\n".join(written)
+
+
+def test_the_picture_of_correlations_has_every_label_set_by_its_tau(demo, tmp_path):
+    words = ("demo", "--measure", "nDCG@10", "--replicates", "100")
+    said, written = drawn(demo, tmp_path, "correlation", *words)
+    with Lake.published(Project.find(demo)) as lake:
+        taus = dict(
+            lake.rows(
+                "select label_set, kendall from lake.marts.leaderboard_correlation "
+                "inner join lake.marts.usual_levels using (collection, label_set, level) "
+                "where measure = 'nDCG@10'"
+            )
+        )
+    assert said["label_sets"] == sorted(taus, key=lambda name: -taus[name])
+    assert [text for text in written if text in taus] == said["label_sets"]
+    assert {"Kendall's \u03c4-b", "Spearman's \u03c1"} <= {*written}
+    others, _ = drawn(demo, tmp_path, "correlation", *words, "--reference", "judge:overlap")
+    assert set(others["label_sets"]) == set(taus) - {"judge:overlap"}
+
+
+def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
+    words = ("demo", "--label-set", "assessor:human", "--measure", "AP", "--systems", "lsa", "bm25")
+    said, written = drawn(demo, tmp_path, "topics", *words)
+    with Lake.published(Project.find(demo)) as lake:
+        differences = dict(
+            lake.rows(
+                "select query_id, a.value - b.value from lake.marts.topic_scores as a "
+                "inner join lake.marts.topic_scores as b "
+                "using (collection, label_set, measure, level, query_id) "
+                "where label_set = 'assessor:human' and measure = 'AP' and level = 2 "
+                "and a.system = 'lsa' and b.system = 'bm25'"
+            )
+        )
+    found = list(differences.values())
+    assert (said["wins"], said["losses"]) == (sum(d > 0 for d in found), sum(d < 0 for d in found))
+    assert said["difference"] == pytest.approx(np.mean(found))
+    assert said["p"] == pytest.approx(
+        stats.permutation_test(
+            (found,), np.mean, permutation_type="samples", n_resamples=np.inf
+        ).pvalue
+    )
+    shown = [text for text in written if text in differences]
+    assert shown == sorted(differences, key=lambda query: -differences[query])
+    wrong = gradelake(demo, "plot", "topics", *words[:-1], "bm26", "-o", "x.svg", code=2)
+    assert "Did you mean 'bm25'?" in wrong.stderr
+
+
+def test_the_picture_of_coverage_has_a_dot_of_each_k_for_each_system(graded_demo, tmp_path):
+    words = ("demo", "--label-set", "lexical/v0/best", "--level", "4")
+    said, written = drawn(graded_demo, tmp_path, "coverage", *words)
+    with Lake.published(Project.find(graded_demo)) as lake:
+        board = lake.column(
+            "select system from lake.marts.leaderboard where label_set = 'lexical/v0/best' "
+            "and measure = 'Cover@20' and level = 4 order by score_4dp desc, system"
+        )
+    assert said["systems"] == board
+    assert [text for text in written if text in board] == board
+    assert {"Cover@10", "Cover@20"} <= {*written}
+    for label_set, why in (
+        ("judge:lexical_direct", "has no rubric to cover"),
+        ("lexical/v0/bst", "Did you mean 'lexical/v0/best'?"),
+    ):
+        wrong = ("plot", "coverage", "demo", "--label-set", label_set, "-o", "x.svg")
+        assert why in gradelake(graded_demo, *wrong, code=2).stderr
+
+
+def test_the_picture_of_grades_has_the_items_of_the_query_book(graded_demo, tmp_path):
+    query = ("--grader", "lexical", "--query", "bird-navigation")
+    said, written = drawn(graded_demo, tmp_path, "grades", "demo", *query)
+    asked = ("sql", "@item_grades", "--grader", "lexical", "--query_id", "bird-navigation")
+    items = json.loads(gradelake(graded_demo, *asked, "--format", "json").stdout)
+    assert [each["item_id"] for each in said["items"]] == [each["item_id"] for each in items]
+    shown = [text for text in written if re.match(r"\d+  ", text)]
+    assert [text[3:20] for text in shown] == [each["item"][:17] for each in items]
+    best = max(each["best_grade"] for each in items)
+    assert {f"grade {n}" for n in range(best + 1)} <= {*written}
+    wrong = ("plot", "grades", "demo", "--grader", "lexcal", "-o", "x.svg")
+    assert "Did you mean 'lexical'?" in gradelake(graded_demo, *wrong, code=2).stderr
+
+
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 @pytest.mark.parametrize(
-    "command", [("confusion",), ("scatter", "--measure", "nDCG@10")], ids=["confusion", "scatter"]
+    "command",
+    [
+        ("confusion", "demo", "--label-set", "judge:overlap"),
+        ("scatter", "demo", "--label-set", "judge:overlap", "--measure", "nDCG@10"),
+        ("leaderboard", "demo", "--label-set", "judge:overlap", "--measure", "nDCG@10"),
+        ("correlation", "demo", "--measure", "nDCG@10", "--replicates", "50"),
+    ],
+    ids=lambda command: command[0],
 )
 def test_the_same_lake_gives_the_same_bytes(demo, tmp_path, command, ending):
     files = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
     for file in files:
-        gradelake(demo, "plot", *command, "demo", "--label-set", "judge:overlap", "-o", str(file))
+        gradelake(demo, "plot", *command, "-o", str(file))
     one, two = (file.read_bytes() for file in files)
     assert one == two
     assert not re.search(rb"20[2-9]\d-\d\d-\d\d|CreationDate", one), "no date"

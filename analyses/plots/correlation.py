@@ -1,0 +1,97 @@
+"""The picture of correlations: how well each label set's leaderboard agrees, with intervals."""
+
+from pathlib import Path
+
+from gradelake.analyses.choosing import completeness
+from gradelake.analyses.plots.style import (
+    BLUE,
+    VERMILION,
+    apart,
+    format_of,
+    legend,
+    rows_figure,
+    save,
+    shortened,
+    title,
+)
+from gradelake.analyses.stats.boards import default_level, read_board, read_official_ranks
+from gradelake.analyses.stats.correlation import Agreement, Reference, agreement
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
+
+DRAWN = {
+    "kendall": ("Kendall's \u03c4-b", "o", BLUE),
+    "spearman": ("Spearman's \u03c1", "D", VERMILION),
+}
+MEASURED = """
+    select distinct label_set from lake.marts.leaderboard
+    where collection = ? and measure = ? order by all
+"""
+
+
+def draw_correlation(
+    lake: Lake,
+    collection: str,
+    measure: str,
+    level: int | None,
+    leaderboard: str | None,
+    reference: str | None,
+    output: Path,
+    **settings: float,
+) -> list[Agreement]:
+    """Draw Kendall's tau-b and Spearman's rho of each label set that has the measure, the highest
+    tau on top, with intervals from resampling queries and systems; `settings` are those of
+    `agreement`.
+
+    The reference is official ranks, the only ones there are where none are named, or a label set's
+    board. Raises `BadInput` where there is nothing to compare.
+    """
+    format_of(output)
+    compared: Reference
+    if reference:
+        at = default_level(lake, collection, reference)
+        compared = read_board(lake, collection, reference, measure, at)
+        against = reference
+    else:
+        compared = read_official_ranks(lake, collection, leaderboard)
+        against = f"official ranks {compared.leaderboard}"
+    label_sets = [name for name in lake.column(MEASURED, collection, measure) if name != reference]
+    if not label_sets:
+        raise BadInput(
+            f"no label set of {collection!r} is compared by {measure!r} with {against}",
+            "`gradelake sql @leaderboard` lists boards; choose another --measure.",
+        )
+    found = []
+    for label_set in label_sets:
+        board = read_board(lake, collection, label_set, measure, level)
+        found.append(agreement(board, compared, **settings))
+    found.sort(key=lambda one: -(_by_name(one)["kendall"].value or -2))
+    names = apart([one.board.label_set for one in found], 30)
+    complete = completeness(lake, collection)
+    rows = [f"{short}{complete[name].mark}" for name, short in names.items()]
+    with rows_figure(rows, 0.32) as (drawn, axes):
+        dots = []
+        for aside, (statistic, (_, marker, colour)) in zip(
+            (-0.14, 0.14), DRAWN.items(), strict=True
+        ):
+            for place, one in enumerate(found):
+                of = _by_name(one)[statistic]
+                spread, y = of.spread["both"], place + aside
+                if spread.low is not None and spread.high is not None:
+                    axes.plot([spread.low, spread.high], [y, y], color=colour, linewidth=1.2)
+                if of.value is not None:
+                    axes.plot(of.value, y, marker, color=colour, markersize=4.5)
+            dots += axes.plot([], [], marker, color=colour, markersize=4.5)
+        axes.set_xlim(right=1.03)
+        axes.set_xlabel(
+            f"agreement by {measure} with {shortened(against)}\n"
+            f"{settings['confidence']:.0%} intervals: queries and systems resampled"
+        )
+        title(drawn, f"{shortened(collection)}: {len(found)} label sets")
+        legend(drawn, dots, [words for words, _, _ in DRAWN.values()], columns=2)
+        save(drawn, output)
+    return found
+
+
+def _by_name(one: Agreement) -> dict:
+    return {each.statistic: each for each in one.correlations}

@@ -1,0 +1,76 @@
+"""The coverage picture: how much of the rubric each system's first k passages cover."""
+
+from pathlib import Path
+
+from gradelake.analyses import choosing
+from gradelake.analyses.plots.style import (
+    COLOURS,
+    GREY,
+    apart,
+    format_of,
+    legend,
+    rows_figure,
+    save,
+    shortened,
+    title,
+)
+from gradelake.analyses.tables.leaderboard import read_scores
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
+
+MARKERS = "osD^vPX*"
+
+
+def draw_coverage(
+    lake: Lake, collection: str, label_set: str, level: int | None, output: Path
+) -> list[str]:
+    """Draw a dot for each system's Cover@k, for every k that the lake has, sorted by the greatest;
+    returns the systems, the one that covers most first.
+
+    Raises `BadInput` for a label set without a rubric, or a level that it does not have.
+    """
+    format_of(output)
+    covers = lake.column(
+        "select measure from lake.intermediate.int_measures where family = 'Cover' order by cutoff"
+    )
+    known = set(
+        lake.column(
+            "select distinct measure from lake.marts.leaderboard "
+            "where collection = ? and label_set = ?",
+            collection,
+            label_set,
+        )
+    )
+    shown = tuple(measure for measure in covers if measure in known)
+    if known and not shown:
+        raise BadInput(
+            f"{label_set!r} has no rubric to cover",
+            "Choose label sets of graders: GRADER/vN/POLICY.",
+        )
+    shown = shown[-len(MARKERS) :]  # the greatest k, as many as can be told apart
+    boards = read_scores(lake, collection, (label_set,), shown, () if level is None else (level,))
+    last = boards[-1].systems
+    systems = sorted(last, key=lambda name: (-last[name][0], name))
+    names = apart(systems)
+    with rows_figure(list(names.values())) as (drawn, axes):
+        for place, system in enumerate(systems):
+            reach = [board.systems[system][0] for board in boards if system in board.systems]
+            axes.plot([min(reach), max(reach)], [place, place], color=GREY, linewidth=0.8)
+        dots = []
+        for n, (board, marker, colour) in enumerate(zip(boards, MARKERS, COLOURS, strict=False)):
+            scores = [board.systems[system][0] for system in systems]
+            # hollow and greater than the one before, which it would hide where both are equal
+            hollow = {"markerfacecolor": "none", "markersize": 4.5 + 2.5 * n} if n else {}
+            dots += axes.plot(
+                scores, range(len(systems)), marker, color=colour, **{"markersize": 4.0} | hollow
+            )
+        complete = choosing.completeness(lake, collection)[label_set].mark
+        axes.set_xlim(0, 1)
+        axes.set_xlabel(
+            f"share of a query's rubric items with a grade \u2265 {boards[0].level}\n"
+            f"by {shortened(label_set)}{complete}"
+        )
+        title(drawn, f"{shortened(collection)}: {len(systems)} systems")
+        legend(drawn, dots, [board.measure for board in boards], columns=4)
+        save(drawn, output)
+    return systems

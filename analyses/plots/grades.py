@@ -1,0 +1,90 @@
+"""The picture of grades: how the passages' grades are distributed for each rubric item."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib import colormaps
+
+from gradelake.analyses.plots.style import (
+    apart,
+    format_of,
+    legend,
+    rows_figure,
+    save,
+    shortened,
+    title,
+)
+from gradelake.sql.ask import book
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
+
+MOST = 80  # items that a page has room for
+
+
+def draw_grades(
+    lake: Lake,
+    collection: str,
+    grader: str,
+    rubric_version: str,
+    query_id: str | None,
+    output: Path,
+) -> list[tuple[str, str]]:
+    """Draw each item's share of passages with each grade, the best answered item on top, from the
+    question `item_grades` of the query book; returns the items' (query_id, item_id).
+
+    Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
+    for.
+    """
+    format_of(output)
+    given = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
+    statement, values = book.asked(
+        lake, "item_grades", given | ({"query_id": query_id} if query_id else {})
+    )
+    lake.connection.execute("use lake.marts")
+    found = lake.connection.sql(statement, params=values)
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+    if not rows:
+        raise BadInput(
+            f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
+        )
+    if len(rows) > MOST:
+        raise BadInput(
+            f"{len(rows)} items are more than a picture has room for ({MOST})",
+            "Choose a query with --query.",
+        )
+    counts = [_counts(row["distribution"]) for row in rows]
+    grades = range(max(max(each) for each in counts) + 1)
+    labels = [row["item"] if query_id else f"{row['query_id']}: {row['item']}" for row in rows]
+    # an item's text may be there twice: its place tells which is which
+    names = apart([f"{n}  {label}" for n, label in enumerate(labels, start=1)], 56)
+    colours = colormaps["Blues"](np.linspace(0.08, 1, len(grades)))
+    with rows_figure(list(names.values())) as (drawn, axes):
+        left = np.zeros(len(rows))
+        bars = []
+        for grade, colour in zip(grades, colours, strict=True):
+            shares = np.array([each.get(grade, 0) / sum(each.values()) for each in counts])
+            bars.append(
+                axes.barh(
+                    range(len(rows)),
+                    shares,
+                    0.72,
+                    left,
+                    color=colour,
+                    edgecolor="white",
+                    linewidth=0.4,
+                )
+            )
+            left += shares
+        axes.set_xlim(0, 1)
+        axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        axes.set_xlabel(f"passages with each grade by {shortened(grader)}")
+        of = shortened(query_id) if query_id else shortened(collection)
+        title(drawn, f"{of}: {len(rows)} items, rubric {rubric_version}")
+        legend(drawn, bars, [f"grade {grade}" for grade in grades], columns=6)
+        save(drawn, output)
+    return [(row["query_id"], row["item_id"]) for row in rows]
+
+
+def _counts(distribution: str) -> dict[int, int]:
+    """`5:2 0:7` as grade -> passages."""
+    return {int(grade): int(n) for grade, n in (each.split(":") for each in distribution.split())}

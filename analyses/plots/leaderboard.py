@@ -1,0 +1,72 @@
+"""The leaderboard picture: scores with intervals, and which systems cannot be told apart."""
+
+from pathlib import Path
+
+from gradelake.analyses import choosing
+from gradelake.analyses.plots.style import (
+    BLUE,
+    GREY,
+    apart,
+    format_of,
+    rows_figure,
+    save,
+    shortened,
+    title,
+)
+from gradelake.analyses.stats.boards import read_board
+from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
+from gradelake.sql.lake.lake import Lake
+
+ACROSS = 0.025  # between two bars of groups, of the width of the axes
+
+
+def draw_leaderboard(
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    measure: str,
+    level: int | None,
+    output: Path,
+    **settings: float,
+) -> RankUncertainty:
+    """Draw each system's score with its interval, the best on top, and a bar beside each group of
+    systems that do not differ significantly; `settings` are those of `rank_uncertainty`.
+
+    Raises `BadInput` for what the leaderboard does not have.
+    """
+    format_of(output)
+    board = read_board(lake, collection, label_set, measure, level)
+    found = rank_uncertainty(board, **settings)
+    names = apart([one.system for one in found.systems])
+    with rows_figure(list(names.values())) as (drawn, axes):
+        for place, one in enumerate(found.systems):
+            if one.low is not None and one.high is not None:
+                axes.plot([one.low, one.high], [place, place], color=BLUE, linewidth=1.2)
+            axes.plot(one.score, place, "o", color=BLUE, markersize=4.5)
+        columns: list[int] = []  # where the last bar of each ends
+        for first, last in found.groups:
+            column = next((n for n, end in enumerate(columns) if end < first), len(columns))
+            columns[column : column + 1] = [last]
+            axes.plot(
+                [1.02 + ACROSS * column] * 2,
+                [first - 0.3, last + 0.3],
+                transform=axes.get_yaxis_transform(),
+                color=GREY,
+                linewidth=2.5,
+                clip_on=False,
+                solid_capstyle="butt",
+            )
+        has_level = choosing.measures(lake)[measure] in ("binary", "rubric")
+        at_level = f" (\u2265 {board.level})" if has_level else ""
+        axes.set_xlabel(
+            f"{measure} by {shortened(label_set)}{at_level}\n{found.confidence:.0%} intervals"
+        )
+        lines = [
+            f"{shortened(collection)}: {len(names)} systems, {len(board.queries)} queries",
+            f"within a bar none differ significantly (Tukey's HSD, {found.alpha:g})",
+        ]
+        if says := board.completeness.says:
+            lines.append(f"{shortened(label_set)} is {says}")
+        title(drawn, *lines)
+        save(drawn, output)
+    return found

@@ -1,0 +1,76 @@
+"""The picture of two systems topic by topic: where one is better, and by how much."""
+
+from pathlib import Path
+
+import numpy as np
+
+from gradelake.analyses.plots.style import (
+    BLUE,
+    VERMILION,
+    apart,
+    format_of,
+    rows_figure,
+    save,
+    shortened,
+    title,
+)
+from gradelake.analyses.stats.boards import UNIT, read_board
+from gradelake.analyses.stats.significance import randomisation_test
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+
+def draw_topics(
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    measure: str,
+    level: int | None,
+    systems: tuple[str, str],
+    output: Path,
+    replicates: int,
+    seed: int,
+) -> dict:
+    """Draw the difference of two systems on each query, the first one's best on top.
+
+    Returns wins, ties and losses of the first, the mean difference, and the two-sided p of the
+    paired randomisation test. Raises `BadInput` for a system that the leaderboard does not have.
+    """
+    format_of(output)
+    board = read_board(lake, collection, label_set, measure, level)
+    for system in systems:
+        if system not in board.systems:
+            hint = did_you_mean(system, board.systems)
+            raise BadInput(f"the leaderboard of {label_set!r} has no system {system!r}", hint)
+    values = board.of(list(systems)).values
+    differences = values[:, 0] - values[:, 1]
+    order = np.argsort(-differences, kind="stable")
+    (p,), _ = randomisation_test(differences[:, None], replicates, seed)
+    said = {
+        "queries": len(board.queries),
+        "wins": int((differences > 0).sum()),
+        "ties": int((differences == 0).sum()),
+        "losses": int((differences < 0).sum()),
+        "difference": float(differences.mean() / UNIT),
+        "p": float(p),
+    }
+    names = apart(board.queries, 30)
+    one, other = apart(systems).values()
+    with rows_figure([names[board.queries[i]] for i in order], 0.17) as (drawn, axes):
+        drawn_of = differences[order] / UNIT
+        colours = [BLUE if value > 0 else VERMILION for value in drawn_of]
+        axes.barh(range(len(order)), drawn_of, height=0.62, color=colours)
+        axes.axvline(0, color="black", linewidth=0.8)
+        reach = 1.08 * max(np.abs(drawn_of).max(), 0.01)
+        axes.set_xlim(-reach, reach)
+        axes.set_xlabel(f"difference in {measure} by {shortened(label_set, 30)}")
+        title(
+            drawn,
+            f"{one} less {other}",
+            f"{said['difference']:+.4f} on average, p = {p:.3f}",
+            f"better on {said['wins']}, as good on {said['ties']}, worse on {said['losses']} of "
+            f"{said['queries']} queries",
+        )
+        save(drawn, output)
+    return said
