@@ -25,7 +25,7 @@ from tests.places import REPOSITORY
 
 GALLERY = REPOSITORY / "analyses" / "report" / "gallery"
 SIZE = {"width": 1000, "height": 720}
-COLOURS = 64
+COLOURS = 128
 SHOWS = "shows"  # the picture's text chunk with the hash
 LOOK = ("report.css", "pictures.js", "charts.js")  # what changes a picture and none of its words
 WORDS = """element => [element.innerText, ...[...element.querySelectorAll('[aria-label]')].map(
@@ -74,7 +74,8 @@ def renew(report: Path) -> None:
             image, shows = picture(browser, report, shown)
             about = PngInfo()
             about.add_text(SHOWS, shows)
-            few = Image.open(BytesIO(image)).convert("RGB").quantize(COLOURS)
+            whole = Image.open(BytesIO(image)).convert("RGB")
+            few = whole.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # rare colours stay
             few.save(GALLERY / f"{name}.png", optimize=True, pnginfo=about)
 
 
