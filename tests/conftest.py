@@ -115,16 +115,17 @@ def served(tmp_path_factory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def graded_demo(tmp_path_factory) -> Path:
     """The demo collection with its rubric, graded by the graders without a model; published."""
+    return made_once(tmp_path_factory, "graded", make_graded_demo)
 
-    def make(folder: Path) -> None:
-        start_demo(folder)
-        for kind in ("question", "nugget"):
-            gradelake(folder, "import", "bank", "demo", f"{kind}_bank.jsonl", "--name", f"{kind}s")
-        for grader in ("lexical", "lexical_nuggets", "lexical_direct"):
-            gradelake(folder, "grade", "demo", "--grader", grader)
-        gradelake(folder, "build")
 
-    return made_once(tmp_path_factory, "graded", make)
+def make_graded_demo(folder: Path) -> None:
+    """The same in a folder of one's own, beside those of `made_once`."""
+    start_demo(folder)
+    for kind in ("question", "nugget"):
+        gradelake(folder, "import", "bank", "demo", f"{kind}_bank.jsonl", "--name", f"{kind}s")
+    for grader in ("lexical", "lexical_nuggets", "lexical_direct"):
+        gradelake(folder, "grade", "demo", "--grader", grader)
+    gradelake(folder, "build")
 
 
 def write_dl19_config(folder: Path, runs: list[str] | None = None) -> None:

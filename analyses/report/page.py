@@ -90,7 +90,6 @@ def make_report(
     correlated, left_out = correlate(
         lake,
         collection,
-        read,
         scored,
         reference,
         leaderboard,

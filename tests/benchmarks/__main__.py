@@ -3,9 +3,10 @@
 python -m tests.benchmarks
 """
 
-from tests.benchmarks import grading, leaderboards, statistics, waits
+from tests.benchmarks import grading, leaderboards, pages, statistics, waits
 
 leaderboards.main()
 waits.main()
 grading.main()
 statistics.main()
+pages.main()  # last: it needs Chromium

@@ -4,11 +4,48 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import made_once
-from tests.end_to_end import strange_lake
+from tests.browser import chromium
+from tests.conftest import gradelake, made_once, start_lake
+from tests.end_to_end import llmjudge, strange_lake
+from tests.places import missing_llmjudge
 
 
 @pytest.fixture(scope="session")
 def strange(tmp_path_factory) -> Path:
     """Assessors and judges who agree by chance, say one thing only, or label hardly anything."""
     return made_once(tmp_path_factory, "strange", strange_lake.make)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def demo_page(graded_demo, tmp_path_factory) -> Path:
+    """The report of the graded demo; the two below are those of its likes."""
+    return _reported(graded_demo, "demo", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def dl19_page(dl19_graded, tmp_path_factory) -> Path:
+    return _reported(dl19_graded, "dl19", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def llmjudge_page(tmp_path_factory) -> Path:
+    if reason := missing_llmjudge():
+        pytest.skip(reason)
+
+    def make(folder: Path) -> None:
+        start_lake(folder, folder.parent)
+        llmjudge.make_lake(folder, llmjudge.Published())
+
+    return _reported(made_once(tmp_path_factory, "llmjudge", make), "llmjudge", tmp_path_factory)
+
+
+def _reported(folder: Path, collection: str, tmp_path_factory) -> Path:
+    output = tmp_path_factory.mktemp("report") / f"{collection}.html"
+    gradelake(folder, "report", collection, "-o", str(output))
+    return output

@@ -10,32 +10,10 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.browser import Look, chromium
-from tests.conftest import gradelake, made_once
+from tests.browser import Look
+from tests.conftest import made_once
 from tests.end_to_end.edited_demo import BIRDS
 from tests.report_page import HOSTILE, make_hostile
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
-
-
-def reported(folder: Path, collection: str, tmp_path_factory) -> Path:
-    output = tmp_path_factory.mktemp("report") / f"{collection}.html"
-    gradelake(folder, "report", collection, "-o", str(output))
-    return output
-
-
-@pytest.fixture(scope="module")
-def demo_page(browser, graded_demo, tmp_path_factory) -> Path:
-    return reported(graded_demo, "demo", tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def dl19_page(browser, dl19_graded, tmp_path_factory) -> Path:
-    return reported(dl19_graded, "dl19", tmp_path_factory)
 
 
 @pytest.fixture(params=["demo", pytest.param("dl19", marks=pytest.mark.slow)])

@@ -63,6 +63,7 @@ async function showCoverage(data, labels, tau, system) {
       make("th", { scope: "row" }, system),
       ...ks.map((k) => make("td", { class: "n" }, figure(cover(system, k), 4)))))));
   sortable(table);
-  await draw("coverage-chart", "coverage", rows, `Coverage of the rubric: ${byId("coverage-says").textContent}`,
+  await draw("coverage-chart", "coverage", rows,
+    `Coverage of the rubric: ${byId("coverage-says").textContent}`,
     { system: byId("coverage-system").value });
 }

@@ -53,7 +53,7 @@ function pointsOf(element) {
 function point(mark, on) {
   mark.classList.toggle("at", on);
   const { left, top, width, height } = mark.getBoundingClientRect();
-  mark.dispatchEvent(new PointerEvent(on ? "pointermove" : "pointerout", {
+  mark.dispatchEvent(new PointerEvent(on ? "pointermove" : "mouseout", {
     bubbles: true, clientX: left + width / 2, clientY: top + height / 2,
   }));
 }

@@ -49,7 +49,8 @@ const PICTURES = {
     }));
     const beyond = points.some((point) => point.outside) ? " (hollow: beyond the edge)" : "";
     const axis = (field, title) => number(field,
-      { title: title + beyond, scale: { domain, nice: false, zero: false }, axis: { tickCount: 6, format: ".2~f" } });
+      { title: title + beyond, scale: { domain, nice: false, zero: false },
+        axis: { tickCount: 6, format: ".2~f" } });
     const names = named(points, domain, side);
     const ofFar = nominal("far",
       { legend: null, scale: { domain: [false, true], range: "category" } });

@@ -23,6 +23,7 @@ async function drawRest() {
 }
 
 (async () => {
+  unpack("vega"); // while the rest is read
   const settled = await unpack("settled");
   const { kind, state } = here();
   for (const [id, start, show] of [

@@ -1,0 +1,21 @@
+"""The pictures in the report's page show the report of today: by their words, not their pixels."""
+
+import pytest
+from PIL import Image
+
+from tests.tools.gallery import GALLERY, PICTURES, SHOWS, picture
+
+PAGE = GALLERY.parent / "README.md"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, name):
+    file = GALLERY / f"{name}.png"
+    _, shows = picture(browser, demo_page, PICTURES[name])
+    assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"
+    assert file.stat().st_size < 100_000
+    assert f"gallery/{name}.png" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_gallery_has_no_other_picture():
+    assert {file.stem for file in GALLERY.iterdir()} == set(PICTURES)

@@ -1,0 +1,91 @@
+"""The pictures of the report that its page shows, made from the demo.
+
+python -m tests.tools.gallery            renews them in analyses/report/gallery/ (minutes)
+python -m tests.tools.gallery REPORT     the same, of a report of the tests' `graded_demo`: seconds
+
+Each carries what it shows in words, as a hash: a test compares that with the report of today.
+"""
+
+import hashlib
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+from playwright.sync_api import Browser
+
+from tests.browser import Look, chromium
+from tests.conftest import gradelake, make_graded_demo
+from tests.end_to_end.edited_demo import BIRDS
+from tests.places import REPOSITORY
+
+GALLERY = REPOSITORY / "analyses" / "report" / "gallery"
+SIZE = {"width": 1000, "height": 720}
+COLOURS = 128
+SHOWS = "shows"  # the picture's text chunk with the hash
+LOOK = ("report.css", "pictures.js", "charts.js")  # what changes a picture and none of its words
+WORDS = """element => [element.innerText, ...[...element.querySelectorAll('[aria-label]')].map(
+  (one) => one.getAttribute('aria-label'))].join('\\n')"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture: an address of the report, the element at the top, and one to put the focus on."""
+
+    address: str
+    at_top: str
+    focus: str | None = None
+
+
+PICTURES = {
+    "leaderboard": Shown("#board?labels=judge:lexical_direct&measure=nDCG@10", "#board"),
+    "scatter": Shown("#board?labels=lexical/v0/best&measure=nDCG@10", "#scatter"),
+    "grid": Shown(f"#grid?grader=lexical&query={BIRDS}", "#grid", "#grid-table td.g4"),
+    "coverage": Shown("#coverage?labels=lexical/v0/best&system=bm25", "#coverage"),
+}
+
+
+def picture(browser: Browser, report: Path, shown: Shown) -> tuple[bytes, str]:
+    """A PNG of the report of the demo, and the hash of what it shows."""
+    look = Look(browser, report, SIZE["width"])
+    look.page.set_viewport_size(SIZE)
+    look.page.evaluate("hash => { location.hash = hash; return follow(); }", shown.address)
+    if shown.focus:
+        look.page.locator(shown.focus).first.focus()
+    top = look.page.locator(shown.at_top)
+    words = top.evaluate(WORDS)
+    parts = files("gradelake.analyses.report") / "page"
+    written = "\n".join([words, *((parts / name).read_text(encoding="utf-8") for name in LOOK)])
+    top.evaluate("element => scrollTo(0, element.getBoundingClientRect().top + scrollY)")
+    image = look.page.screenshot()
+    look.page.close()
+    return image, hashlib.sha256(written.encode()).hexdigest()
+
+
+def renew(report: Path) -> None:
+    """Make each picture of a report of the demo."""
+    GALLERY.mkdir(exist_ok=True)
+    with chromium() as browser:
+        for name, shown in PICTURES.items():
+            image, shows = picture(browser, report, shown)
+            about = PngInfo()
+            about.add_text(SHOWS, shows)
+            whole = Image.open(BytesIO(image)).convert("RGB")
+            few = whole.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # rare colours stay
+            few.save(GALLERY / f"{name}.png", optimize=True, pnginfo=about)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        demo, report = Path(place) / "demo", Path(place) / "demo.html"
+        make_graded_demo(demo)
+        gradelake(demo, "report", "demo", "-o", report)
+        renew(report)
+
+
+if __name__ == "__main__":
+    renew(Path(sys.argv[1])) if sys.argv[1:] else main()
