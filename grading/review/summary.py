@@ -63,7 +63,7 @@ def _answered(made: dict[str, Any], found: dict[str, Any], when: str | None) -> 
     ]
     if found["kappa"] is None:
         shown.insert(0, "kappa undefined (one of two answers only)")
-    seen = f", {when} they saw the grader's" if when else ""
+    seen = f", {when} the grader's was shown" if when else ""
     return (
         f"answered from grade {made['tau']} on, over {found['n_graded']:,} with a grade of both"
         f"{seen}: {', '.join(shown)}"

@@ -68,8 +68,8 @@ def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(fold
         (second, other, "disagree", other),
         (third, third - 1 if third else 1, "agree", None),
     ]
-    assert "a grade of both, before they saw the grader's: " in shown
-    assert "a grade of both, after they saw the grader's: " in shown
+    assert "a grade of both, before the grader's was shown: " in shown
+    assert "a grade of both, after the grader's was shown: " in shown
 
 
 def test_what_was_said_blind_stays_when_the_grade_has_been_seen(folder):
