@@ -31,6 +31,12 @@ together as (
         alpha as agreement,
         'alpha' as statistic
     from marts.assessor_alpha
+),
+
+agreements as (
+    select * from pairs
+    union all by name
+    select * from together
 )
 
 select
@@ -43,7 +49,7 @@ select
     n_graded,
     statistic,
     round(agreement, 3) as agreement
-from (from pairs union all by name from together)
+from agreements
 where
     ($collection is null or collection = $collection)
     and ($grader is null or grader = $grader)
