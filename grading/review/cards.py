@@ -12,6 +12,7 @@ VIEWS = (
     "intermediate.int_distinct_items",
     "intermediate.int_extracted_answers",
     "intermediate.int_grade_reviews",
+    "intermediate.int_assessor_grades",
     "intermediate.int_left_out_passages",
     "marts.review_agreement",
 )
@@ -152,6 +153,8 @@ class Reviewed:
     verdict: str  # agree, disagree
     own_grade: int | None = None
     note: str | None = None
+    blind_grade: int | None = None  # theirs before the grader's was shown
+    seconds: float | None = None  # from the first sight of the card
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,7 @@ class Wish:
     sample: int | None = None
     seed: int = 1
     again: bool = False  # also what the assessor has reviewed
+    blind: bool = False  # they grade before they see the grade
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,11 @@ from gradelake.sql.lake.lake import Lake
     "counts as answered. Default: 4, or the top of a shorter scale.",
 )
 @click.option("--only-answered", is_flag=True, help="Only grades of tau or more.")
+@click.option(
+    "--blind",
+    is_flag=True,
+    help="Give your grade before you see the grader's; then you may change it.",
+)
 @click.option("--again", is_flag=True, help="Also what the assessor has reviewed, to revise it.")
 @click.option(
     "--json",
@@ -48,14 +53,16 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
-    q quit. Each answer is in the lake at once, and the same command continues where it stopped. No
-    grade is changed. High grades come more often than low ones. Without a terminal, each line of
-    standard input is a key, or the text of a note.
+    q quit. With --blind a digit is your grade, and the grader's is shown after. Each answer is in
+    the lake at once, and the same command continues where it stopped. No grade is changed. High
+    grades come more often than low ones. Without a terminal, each line of standard input is a key,
+    or the text of a note.
 
     \b
     Examples:
       gradelake review dl19 --grader flan --assessor ann
       gradelake review dl19 --grader flan --assessor ann --sample 50 --seed 7
+      gradelake review dl19 --grader flan --assessor bob --sample 50 --seed 7 --blind
       gradelake review dl19 --grader flan --assessor ann --item 79d1ecce \\
           --only-answered
     """
@@ -68,6 +75,8 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
     from gradelake.grading.review.verdicts import Verdicts
 
     check_name(assessor, "--assessor")
+    if wished["blind"] and wished["again"]:
+        raise click.UsageError("--again shows grades that you have seen: leave out --blind.")
     project = project()
     with Lake.writer(project) as lake:
         with console.working("choosing grades"):

@@ -24,20 +24,31 @@ class Screen:
         """A text, at once, and nothing in it that steers the terminal."""
         click.echo(harmless(text), nl=False, err=self.to_stderr)
 
-    def show(self, card: Card, passage: str, which: str, note: str | None) -> None:
-        """One card, with what was noted on it and said of it before."""
-        low, high = self.grader.scale_min, self.grader.scale_max
+    def show(
+        self, card: Card, passage: str, which: str, note: str | None, blind: bool = False
+    ) -> None:
+        """One card, with what was noted on it and said of it before; blind, without the grade."""
         lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
         lines += _field("Query", card.query)
         lines += _field(self.grader.kind.capitalize(), card.item)
         lines += _field("Passage", passage)
-        lines += _field("Answer", card.answer) if card.answer else []
-        lines += _field("Grade", f"{card.grade}  (of {low} to {high}, by {self.grader.name})")
+        lines += [] if blind else self._grade(card)
         if card.before:
             lines += _field("You said", said(card.before))
         if note:
             lines += _field("Note", note)
         self.write("\n".join([*lines, "", ""]))
+
+    def reveal(self, card: Card) -> None:
+        """What the grader made of a card that was graded blind."""
+        self.write("\n".join([*self._grade(card), ""]))
+
+    def _grade(self, card: Card) -> list[str]:
+        low, high = self.grader.scale_min, self.grader.scale_max
+        answer = _field("Answer", card.answer) if card.answer else []
+        return answer + _field(
+            "Grade", f"{card.grade}  (of {low} to {high}, by {self.grader.name})"
+        )
 
 
 def said(reviewed: Reviewed) -> str:

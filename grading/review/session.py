@@ -1,11 +1,14 @@
 """One sitting: card after card, until none is left or the person leaves."""
 
-from gradelake.grading.review.cards import Card, Deck, Reviewable, Reviewed, passage_text
+import time
+
+from gradelake.grading.review.cards import Card, Deck, Reviewable, Reviewed, Wish, passage_text
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
 from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
 ASK = "[a]gree [d]isagree [s]kip [n]ote [u]ndo [q]uit: "
+ASK_BLIND = "[s]kip [n]ote [u]ndo [q]uit: "
 _BACK = "b"
 
 
@@ -23,6 +26,8 @@ class Session:
         self.said: dict[int, Reviewed | None] = {}
         self._path: list[int] = []  # cards that were answered or skipped, the last one last
         self._notes: dict[int, str] = {}
+        self._blind: dict[int, int] = {}  # what was said before the grade was shown
+        self._shown: dict[int, float] = {}  # when a card was first seen
 
     def count(self, verdict: str | None) -> int:
         """How often this was said; None: skipped."""
@@ -49,17 +54,21 @@ class Session:
             return at + 1
         note = self._notes.get(at, card.before.note if card.before else None)
         which = f"{at + 1:,} of {self.deck.n_cards:,}   {card.query_id}   {card.passage_id}"
-        self.screen.show(card, passage, which, note)
+        hidden = wish.blind and at not in self._blind
+        self.screen.show(card, passage, which, note, hidden)
+        self._shown.setdefault(at, time.monotonic())
+        if wish.blind and not hidden:
+            return self._revise(at, note)
         while True:
-            match self.keys.key(ASK, "adsnuq"):
+            match self._first_word(wish):
                 case "a":
-                    return self._answer(at, Reviewed("agree", None, note or None))
+                    return self._answer(at, "agree", None, note)
                 case "d":
-                    own = self._own_grade(card, wish.grader)
+                    ask = f"but not {card.grade}; Enter for none, [b]ack: "
+                    own = self._grade(wish.grader, ask, _BACK, without=card.grade, enter=True)
                     if own == _BACK:
                         continue
-                    grade = None if own == ENTER else int(own)
-                    return self._answer(at, Reviewed("disagree", grade, note or None))
+                    return self._answer(at, "disagree", None if own == ENTER else int(own), note)
                 case "s":
                     if note and not card.before:
                         self.screen.write("a note is kept with a verdict only: it is gone\n")
@@ -76,27 +85,62 @@ class Session:
                     self.screen.write("this is the first card\n")
                 case "q":
                     return -1
+                case grade:
+                    self._blind[at] = int(grade)
+                    self._keep(at, int(grade), note)  # nobody sees the grade before
+                    self.screen.reveal(card)
+                    return at + 1 if int(grade) == card.grade else self._revise(at, note)
 
-    def _answer(self, at: int, reviewed: Reviewed) -> int:
-        self.verdicts.put(self.deck.cards[at], reviewed)
-        self.said[at] = reviewed
-        self._path.append(at)
+    def _first_word(self, wish: Wish) -> str:
+        """A verdict or a wish; in a blind review a grade in place of a verdict."""
+        if wish.blind:
+            return self._grade(wish.grader, ASK_BLIND, "snuq")
+        return self.keys.key(ASK, "adsnuq")
+
+    def _revise(self, at: int, note: str | None) -> int:
+        """The grader's grade is on the screen: who graded blind may give another now."""
+        own = self._blind[at]
+        ask = f"Enter to stay with your {own}: "
+        said = self._grade(self.verdicts.wish.grader, ask, without=own, enter=True)
+        self._keep(at, own if said == ENTER else int(said), note)
         return at + 1
 
-    def _own_grade(self, card: Card, grader: Reviewable) -> str:
-        """A grade as text, `ENTER` for none, or `_BACK`. The grader's own is not among them."""
-        grades = [str(grade) for grade in grader.scale if grade != card.grade]
+    def _keep(self, at: int, grade: int, note: str | None) -> None:
+        agrees = grade == self.deck.cards[at].grade
+        self._answer(at, "agree" if agrees else "disagree", None if agrees else grade, note)
+
+    def _answer(self, at: int, verdict: str, own_grade: int | None, note: str | None) -> int:
+        seconds = round(time.monotonic() - self._shown[at], 1)
+        reviewed = Reviewed(verdict, own_grade, note or None, self._blind.get(at), seconds)
+        self.verdicts.put(self.deck.cards[at], reviewed)
+        self.said[at] = reviewed
+        if self._path[-1:] != [at]:
+            self._path.append(at)
+        return at + 1
+
+    def _grade(
+        self,
+        grader: Reviewable,
+        ask: str,
+        letters: str = "",
+        without: int | None = None,
+        enter: bool = False,
+    ) -> str:
+        """A grade of the scale as text, but one; one of the letters; or `ENTER` where it may be."""
+        grades = [str(grade) for grade in grader.scale if grade != without]
         low, high = grader.scale_min, grader.scale_max
-        ask = f"your grade, {low} to {high} but not {card.grade}; Enter for none, [b]ack: "
+        ask = f"your grade, {low} to {high}{' ' if ask.startswith('but') else '; '}{ask}"
         if low >= 0 and high <= 9:
-            return self.keys.key(ask, "".join(grades) + _BACK, enter=True)
-        while (said := self.keys.line(ask).strip()) not in {*grades, _BACK, ENTER}:
+            return self.keys.key(ask, "".join(grades) + letters, enter)
+        while (said := self.keys.line(ask).strip()) not in {*grades, *letters, *([ENTER] * enter)}:
             self.screen.write(f"{said!r} is none of these\n")
         return said
 
     def _undo(self) -> int:
         """Back to the card before, as it was before it was answered."""
         at = self._path.pop()
+        if self.verdicts.wish.blind and self.said[at]:
+            return at  # the grade has been seen: what was said blind stays, the rest may change
         if reviewed := self.said.pop(at):
             card: Card = self.deck.cards[at]
             self.verdicts.put(card, card.before)

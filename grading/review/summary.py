@@ -11,7 +11,7 @@ def summary(session: Session) -> dict[str, Any]:
     wish, deck = session.verdicts.wish, session.deck
     found = session.verdicts.lake.objects(
         "select * from lake.marts.review_agreement "
-        "where collection = ? and grader = ? and assessor = ? and tau = ?",
+        "where collection = ? and grader = ? and assessor = ? and tau = ? order by reveal",
         wish.collection,
         wish.grader.name,
         wish.assessor,
@@ -30,6 +30,7 @@ def summary(session: Session) -> dict[str, Any]:
         "skipped_now": session.count(None),
         "not_reviewed": deck.n_left - first_verdicts,
         "agreement": found[0] if found else None,
+        "agreement_blind": found[1] if len(found) > 1 else None,
     }
 
 
@@ -49,6 +50,12 @@ def print_summary(made: dict[str, Any]) -> None:
         f"{found['n_reviewed']:,} reviewed, {found['n_agreed']:,} agreed with "
         f"({found['share_agreed']:.0%})"
     )
+    for when, found in (("before", made["agreement_blind"]), ("after", made["agreement"])):
+        if found:
+            console.say(_answered(made, found, when if made["agreement_blind"] else None))
+
+
+def _answered(made: dict[str, Any], found: dict[str, Any], when: str | None) -> str:
     shown = [
         f"{name} {found[name]:.3f}"
         for name in ("kappa", "precision", "recall")
@@ -56,7 +63,8 @@ def print_summary(made: dict[str, Any]) -> None:
     ]
     if found["kappa"] is None:
         shown.insert(0, "kappa undefined (one of two answers only)")
-    console.say(
-        f"answered from grade {made['tau']} on, over {found['n_graded']:,} with a grade of both: "
-        + ", ".join(shown)
+    seen = f", {when} the grader's was shown" if when else ""
+    return (
+        f"answered from grade {made['tau']} on, over {found['n_graded']:,} with a grade of both"
+        f"{seen}: {', '.join(shown)}"
     )

@@ -43,6 +43,7 @@ _KNOWN = {
     "item_id": "select item_id from lake.marts.rubric_items_effective",
     "grouping": "select grouping from lake.raw.system_groups",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
+    "reveal": "select unnest(['before', 'after'])",
     "property": "select unnest(['length', 'position'])",
     "status": "select unnest(['missing', 'failed'])",
 }
@@ -56,6 +57,7 @@ _EXAMPLES = {
     "k": "10",
     "kind": "linear",
     "property": "length",
+    "reveal": "before",
     "status": "failed",
     "rubric_version": "0",
     "collection": "demo",

@@ -164,8 +164,9 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("assessor"),
         **_whole("grade"),
         "verdict": _one_of("agree", "disagree"),
-        **_optional(pl.Int64, "own_grade"),
+        **_optional(pl.Int64, "own_grade", "blind_grade"),
         **_optional(pl.String, "note"),
+        **_optional(pl.Float64, "seconds"),
         **_times("reviewed_at"),
     },
     "grading_batches": {

@@ -24,6 +24,8 @@ select
         when 'agree' then grade_reviews.grade
         else grade_reviews.own_grade
     end as reviewed_grade,
+    grade_reviews.blind_grade,
+    grade_reviews.seconds,
     grade_reviews.note,
     grade_reviews.reviewed_at
 from grade_reviews

@@ -11,5 +11,7 @@ select
     verdict,
     own_grade,
     note,
+    blind_grade,
+    seconds,
     reviewed_at
 from {{ source('raw', 'grade_reviews') }}

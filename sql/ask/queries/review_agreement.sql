@@ -2,11 +2,13 @@
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :assessor = any              who reviewed
+-- :reveal = after              before (blind reviews only) or after the grade was shown; any: both
 -- :tau = 4                     an item counts as answered from this grade on
 select
     collection,
     grader,
     assessor,
+    reveal,
     tau,
     n_reviewed,
     n_agreed,
@@ -24,8 +26,10 @@ where
     ($collection is null or collection = $collection)
     and ($grader is null or grader = $grader)
     and ($assessor is null or assessor = $assessor)
+    and ($reveal is null or reveal = $reveal)
     and tau = cast($tau as integer)
 order by
     collection asc,
     grader asc,
-    assessor asc
+    assessor asc,
+    reveal asc

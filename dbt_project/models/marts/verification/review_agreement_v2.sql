@@ -1,9 +1,9 @@
-{{ config(materialized='view') }}
+{{ config(materialized='view', post_hook="{{ point_latest_here('review_agreement') }}") }}
 
 with
 
-grade_reviews as (
-    select * from {{ ref('int_grade_reviews') }}
+assessor_grades as (
+    select * from {{ ref('int_assessor_grades') }}
 ),
 
 graders as (
@@ -16,34 +16,35 @@ levels as (
 
 counts as (
     select
-        grade_reviews.collection,
+        assessor_grades.collection,
         graders.grader,
-        grade_reviews.assessor,
+        assessor_grades.assessor,
+        assessor_grades.reveal,
         levels.level as tau,
         count(*) as n_reviewed,
-        count(*) filter (where grade_reviews.is_agreed) as n_agreed,
-        count(grade_reviews.reviewed_grade) as n_graded,
+        count(*) filter (where assessor_grades.is_agreed) as n_agreed,
+        count(assessor_grades.assessor_grade) as n_graded,
         count(*) filter (
             where
-            grade_reviews.grade >= levels.level
-            and grade_reviews.reviewed_grade >= levels.level
+            assessor_grades.grade >= levels.level
+            and assessor_grades.assessor_grade >= levels.level
         ) as n_both,
         count(*) filter (
             where
-            grade_reviews.grade >= levels.level
-            and grade_reviews.reviewed_grade < levels.level
+            assessor_grades.grade >= levels.level
+            and assessor_grades.assessor_grade < levels.level
         ) as n_grader_only,
         count(*) filter (
             where
-            grade_reviews.grade < levels.level
-            and grade_reviews.reviewed_grade >= levels.level
+            assessor_grades.grade < levels.level
+            and assessor_grades.assessor_grade >= levels.level
         ) as n_assessor_only,
         count(*) filter (
             where
-            grade_reviews.grade < levels.level
-            and grade_reviews.reviewed_grade < levels.level
+            assessor_grades.grade < levels.level
+            and assessor_grades.assessor_grade < levels.level
         ) as n_neither
-    from grade_reviews
+    from assessor_grades
     inner join graders using (grader_id)
     cross join levels
     group by all
@@ -53,6 +54,7 @@ select
     collection,
     grader,
     assessor,
+    reveal,
     cast(tau as integer) as tau,
     n_reviewed,
     n_agreed,
@@ -73,4 +75,5 @@ order by
     collection asc,
     grader asc,
     assessor asc,
+    reveal asc,
     tau asc

@@ -1,0 +1,87 @@
+{{ config(materialized='view') }}
+
+with
+
+assessor_grades as (
+    select * from {{ ref('int_assessor_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+pairs as (
+    select
+        ours.collection,
+        ours.grader_id,
+        ours.reveal,
+        ours.assessor,
+        theirs.assessor as other_assessor,
+        ours.assessor_grade as grade,
+        theirs.assessor_grade as other_grade
+    from assessor_grades as ours
+    inner join assessor_grades as theirs
+        using (collection, grader_id, query_id, passage_id, item_id, reveal)
+    where
+        ours.assessor < theirs.assessor
+        and ours.assessor_grade is not null
+        and theirs.assessor_grade is not null
+),
+
+counts as (
+    select
+        pairs.collection,
+        graders.grader,
+        pairs.reveal,
+        pairs.assessor,
+        pairs.other_assessor,
+        levels.level as tau,
+        count(*) as n_graded,
+        count(*) filter (where pairs.grade = pairs.other_grade) as n_same,
+        count(*) filter (
+            where pairs.grade >= levels.level and pairs.other_grade >= levels.level
+        ) as n_both,
+        count(*) filter (
+            where pairs.grade >= levels.level and pairs.other_grade < levels.level
+        ) as n_assessor_only,
+        count(*) filter (
+            where pairs.grade < levels.level and pairs.other_grade >= levels.level
+        ) as n_other_only,
+        count(*) filter (
+            where pairs.grade < levels.level and pairs.other_grade < levels.level
+        ) as n_neither
+    from pairs
+    inner join graders using (grader_id)
+    cross join levels
+    group by all
+)
+
+select
+    collection,
+    grader,
+    assessor,
+    other_assessor,
+    reveal,
+    cast(tau as integer) as tau,
+    n_graded,
+    n_same,
+    n_both,
+    n_assessor_only,
+    n_other_only,
+    n_neither,
+    round((n_both + n_neither) / n_graded, 10) as observed,
+    round(
+        {{ kappa_of_two_classes('n_both', 'n_assessor_only', 'n_other_only', 'n_neither') }}, 10
+    ) as kappa
+from counts
+order by
+    collection asc,
+    grader asc,
+    assessor asc,
+    other_assessor asc,
+    reveal asc,
+    tau asc

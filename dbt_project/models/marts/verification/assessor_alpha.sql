@@ -1,0 +1,55 @@
+{{ config(materialized='view') }}
+
+with
+
+assessor_grades as (
+    select * from {{ ref('int_assessor_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+-- what one person alone graded says nothing of agreement
+reviewed as (
+    select
+        assessor_grades.collection,
+        graders.grader,
+        assessor_grades.query_id,
+        assessor_grades.passage_id,
+        assessor_grades.item_id,
+        assessor_grades.reveal,
+        levels.level as tau,
+        count(*) as n,
+        list(assessor_grades.assessor) as assessors,
+        sum(assessor_grades.assessor_grade) as total,
+        sum(assessor_grades.assessor_grade * assessor_grades.assessor_grade) as total_squares,
+        count(*) filter (where assessor_grades.assessor_grade >= levels.level) as n_answered
+    from assessor_grades
+    inner join graders using (grader_id)
+    cross join levels
+    where assessor_grades.assessor_grade is not null
+    group by all
+    having count(*) >= 2
+)
+
+select
+    collection,
+    grader,
+    reveal,
+    cast(tau as integer) as tau,
+    len(list_distinct(flatten(list(assessors)))) as n_assessors,
+    count(*) as n_graded,
+    round({{ krippendorff_alpha('n', 'n_answered', 'n_answered') }}, 10) as alpha,
+    round({{ krippendorff_alpha('n', 'total', 'total_squares') }}, 10) as graded_alpha
+from reviewed
+group by all
+order by
+    collection asc,
+    grader asc,
+    reveal asc,
+    tau asc

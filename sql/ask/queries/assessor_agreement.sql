@@ -1,0 +1,63 @@
+-- How far do people who reviewed the same grades agree with each other?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :reveal = any                before (blind reviews only) or after the grade was shown
+-- :tau = 4                     an item counts as answered from this grade on
+with
+
+pairs as (
+    select
+        collection,
+        grader,
+        reveal,
+        tau,
+        assessor,
+        other_assessor,
+        n_graded,
+        kappa as agreement,
+        'kappa' as statistic
+    from marts.assessor_agreement
+),
+
+together as (
+    select
+        collection,
+        grader,
+        reveal,
+        tau,
+        null as assessor,
+        null as other_assessor,
+        n_graded,
+        alpha as agreement,
+        'alpha' as statistic
+    from marts.assessor_alpha
+),
+
+agreements as (
+    select * from pairs
+    union all by name
+    select * from together
+)
+
+select
+    collection,
+    grader,
+    reveal,
+    tau,
+    assessor,
+    other_assessor,
+    n_graded,
+    statistic,
+    round(agreement, 3) as agreement
+from agreements
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+    and ($reveal is null or reveal = $reveal)
+    and tau = cast($tau as integer)
+order by
+    collection asc,
+    grader asc,
+    reveal asc,
+    assessor asc nulls last,
+    other_assessor asc

@@ -1,0 +1,145 @@
+"""Who reviews blind grades before the grader's grade is shown, and counts before and after."""
+
+import re
+import shutil
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.metrics import cohen_kappa_score
+
+from gradelake.app import app
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+
+pytestmark = pytest.mark.slow
+
+SAID = (
+    "select grade, blind_grade, verdict, own_grade from lake.raw.grade_reviews "
+    "where assessor = ? order by reviewed_at"
+)
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path) -> Path:
+    shutil.copytree(graded_demo, tmp_path / "demo")
+    return tmp_path / "demo"
+
+
+def review(
+    folder: Path, assessor: str, *lines: object, options: tuple[str, ...] = ("--blind",)
+) -> str:
+    """What is shown to who types these lines."""
+    where = ("--config", str(folder / "gradelake.toml"))
+    command = ("review", "demo", "--grader", "lexical", "--assessor", assessor, *options)
+    typed = "".join(f"{line}\n" for line in lines)
+    return CliRunner().invoke(app, [*where, *command], input=typed, catch_exceptions=False).stdout
+
+
+def alpha_of(cards: np.ndarray, metric: str) -> float:
+    return krippendorff.alpha(cards, level_of_measurement=metric)
+
+
+def ask(folder: Path, query: str, *values) -> list[tuple]:
+    with Lake.live(Project.find(folder)) as lake:
+        return lake.rows(query, *values)
+
+
+def grades_of_deck(folder: Path, n: int) -> list[int]:
+    """The grader's grades of the first cards, as a person who is shown them sees them."""
+    seen = review(folder, "eve", *["s"] * n, "q", options=())
+    return [int(grade) for grade in re.findall(r"^Grade +(\d)", seen, re.MULTILINE)][:n]
+
+
+def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(folder):
+    first, second, third = grades_of_deck(folder, 3)
+    other = 0 if second else 1
+    shown = review(folder, "ann", first, other, "", third - 1 if third else 1, third, "q")
+    card, *_ = shown.split("your grade")
+    assert "Passage" in card
+    assert not re.search(r"^(Grade|Answer) ", card, re.MULTILINE), "nothing tells the grade"
+    assert len(re.findall(r"^Grade +\d  \(of 0 to 5", shown, re.MULTILINE)) == 3
+    assert f"Enter to stay with your {other}" in shown
+    assert ask(folder, SAID, "ann") == [
+        (first, first, "agree", None),
+        (second, other, "disagree", other),
+        (third, third - 1 if third else 1, "agree", None),
+    ]
+    assert "a grade of both, before the grader's was shown: " in shown
+    assert "a grade of both, after the grader's was shown: " in shown
+
+
+def test_what_was_said_blind_stays_when_the_grade_has_been_seen(folder):
+    """Neither undo nor the end of the input gives a second look with fresh eyes."""
+    first, second = grades_of_deck(folder, 2)
+    ours, theirs = (0 if grade else 1 for grade in (first, second))
+    shown = review(folder, "ann", ours, "", "u", first, theirs)
+    assert "Enter to stay" in shown.rpartition("your grade")[2], "the input ended here"
+    assert ask(folder, SAID, "ann") == [
+        (first, ours, "agree", None),
+        (second, theirs, "disagree", theirs),
+    ]
+
+
+def test_reviewed_grades_are_not_shown_blind_again(folder):
+    done = gradelake(
+        folder,
+        *("review", "demo", "--grader", "lexical", "--assessor", "ann", "--blind", "--again"),
+        code=2,
+    )
+    assert "--again shows grades that you have seen" in done.stderr
+
+
+def test_agreement_of_people_is_that_of_scikit_learn_before_and_after(folder):
+    n = 40
+    given = grades_of_deck(folder, n)
+    said = {
+        "ann": [(7 * i) % 6 for i in range(n)],
+        "bob": [(7 * i + i % 3) % 6 for i in range(n)],
+        "cat": [(5 * i) % 6 for i in range(n - 8)],
+    }
+    for assessor, blind in said.items():
+        lines = []
+        for grade, own in zip(given, blind, strict=False):
+            lines += [own] if own == grade else [own, ""]
+        review(folder, assessor, *lines, "q")
+    for tau in (1, 4):
+        answered = {name: [own >= tau for own in blind] for name, blind in said.items()}
+        found = ask(
+            folder,
+            "select assessor, other_assessor, n_graded, kappa from lake.marts.assessor_agreement "
+            "where reveal = 'before' and tau = ? order by all",
+            tau,
+        )
+        expected = []
+        for ours, theirs in (("ann", "bob"), ("ann", "cat"), ("bob", "cat")):
+            shared = min(len(said[ours]), len(said[theirs]))
+            kappa = cohen_kappa_score(answered[ours][:shared], answered[theirs][:shared])
+            expected.append((ours, theirs, shared, pytest.approx(kappa)))
+        assert found == expected
+        ((n_assessors, n_graded, alpha, graded_alpha),) = ask(
+            folder,
+            "select n_assessors, n_graded, alpha, graded_alpha from lake.marts.assessor_alpha "
+            "where reveal = 'before' and tau = ?",
+            tau,
+        )
+        cards = np.full((3, n), np.nan)
+        for row, blind in enumerate(said.values()):
+            cards[row, : len(blind)] = blind
+        of_answers = np.where(np.isnan(cards), np.nan, cards >= tau)
+        assert (n_assessors, n_graded) == (3, n)
+        assert alpha == pytest.approx(alpha_of(of_answers, "nominal"))
+        assert graded_alpha == pytest.approx(alpha_of(cards, "interval"))
+        ((kappa,),) = ask(
+            folder,
+            "select kappa from lake.marts.review_agreement "
+            "where assessor = 'cat' and reveal = 'before' and tau = ?",
+            tau,
+        )
+        ours = [grade >= tau for grade in given[: n - 8]]
+        assert kappa == pytest.approx(cohen_kappa_score(ours, answered["cat"]))
+    ((both,),) = ask(folder, "select count(distinct reveal) from lake.marts.assessor_alpha")
+    assert both == 2
