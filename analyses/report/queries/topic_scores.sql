@@ -1,5 +1,5 @@
--- Each system's scores on the topics of a label set, in units of 0.0001 and the order of the queries'
--- ids: null where a topic does not count, -1 where the system left it unanswered (it counts 0)
+-- Each system's scores on the topics of a label set, in units of 0.0001, in the order of query ids: null
+-- where a topic does not count, -1 where the system left it unanswered (it counts 0)
 with
 
 queries as (
@@ -39,6 +39,15 @@ labelled_queries as (
     where collection = $collection and label_set = $label_set
 ),
 
+boards as (
+    select distinct
+        level,
+        measure,
+        system,
+        is_of_rubric
+    from topic_scores
+),
+
 -- a measure of the rubric is taken on the queries that have rubric items
 counted as (
     select distinct
@@ -48,20 +57,13 @@ counted as (
     from topic_scores
     where is_of_rubric
     union
-    select
+    select distinct
         boards.level,
         boards.measure,
         labelled_queries.query_id
-    from (select distinct level, measure from topic_scores where not is_of_rubric) as boards
+    from boards
     cross join labelled_queries
-),
-
-boards as (
-    select distinct
-        level,
-        measure,
-        system
-    from topic_scores
+    where not boards.is_of_rubric
 )
 
 select
