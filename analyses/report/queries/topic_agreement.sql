@@ -3,7 +3,9 @@ select
     agreement.label_set,
     agreement.reference,
     agreement.measure,
-    map_from_entries(list((agreement.query_id, round(agreement.kendall, 3)))) as kendall
+    map_from_entries(
+        list((agreement.query_id, round(agreement.kendall, 3)) order by agreement.query_id)
+    ) as kendall
 from lake.marts.topic_agreement as agreement
 inner join lake.marts.usual_levels using (collection, label_set, level)
 where
