@@ -44,7 +44,7 @@ def render(table: Table, standalone: bool = False) -> str:
     """A `table` (or `longtable`) to \\input, or with `standalone` a document to compile."""
     widths = _widths(table)
     is_wide = sum(widths) * LETTER + len(widths) * SEPARATION > ROOM
-    parts = _parts(table, widths) if is_wide else [range(len(table.columns))]
+    parts = _parts(table, widths) if is_wide else [list(range(len(table.columns)))]
     n_rows = sum(len(block.rows) for block in table.blocks) * len(parts)
     return _template().render(
         name=table.name,
