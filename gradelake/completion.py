@@ -88,7 +88,9 @@ def install(context: click.Context, _: click.Parameter, shell: str | None) -> No
 
 def script(shell: str, app: click.Command) -> str:
     """What a shell reads to complete."""
-    written = get_completion_class(shell)(app, {}, "gradelake", "_GRADELAKE_COMPLETE").source()
+    kind = get_completion_class(shell)
+    assert kind, shell  # of SHELLS
+    written = kind(app, {}, "gradelake", "_GRADELAKE_COMPLETE").source()
     return (_ZSH if shell == "zsh" else "") + written
 
 

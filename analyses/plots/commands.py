@@ -246,7 +246,7 @@ def coverage(read, collection, as_json, label_set, level, output):
 
     \b
     Examples:
-      gradelake plot coverage dl19 --label-set flan/v0/best --level 4 -o coverage.svg
+      gradelake plot coverage dl19 --label-set flan/v0/best -o coverage.svg
     """
     from gradelake.analyses.plots.coverage import draw_coverage
 

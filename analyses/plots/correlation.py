@@ -1,6 +1,7 @@
 """The picture of correlations: how well each label set's leaderboard agrees, with intervals."""
 
 from pathlib import Path
+from typing import Any
 
 from gradelake.analyses.choosing import completeness
 from gradelake.analyses.plots.style import (
@@ -37,7 +38,7 @@ def draw_correlation(
     leaderboard: str | None,
     reference: str | None,
     output: Path,
-    **settings: float,
+    **settings: Any,
 ) -> list[Agreement]:
     """Draw Kendall's tau-b and Spearman's rho of each label set that has the measure, the highest
     tau on top, with intervals from resampling queries and systems; `settings` are those of

@@ -1,6 +1,7 @@
 """The coverage picture: how much of the rubric each system's first k passages cover."""
 
 from pathlib import Path
+from typing import Any
 
 from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import (
@@ -60,7 +61,9 @@ def draw_coverage(
         for n, (board, marker, colour) in enumerate(zip(boards, MARKERS, COLOURS, strict=False)):
             scores = [board.systems[system][0] for system in systems]
             # hollow and greater than the one before, which it would hide where both are equal
-            hollow = {"markerfacecolor": "none", "markersize": 4.5 + 2.5 * n} if n else {}
+            hollow: dict[str, Any] = (
+                {"markerfacecolor": "none", "markersize": 4.5 + 2.5 * n} if n else {}
+            )
             dots += axes.plot(
                 scores, range(len(systems)), marker, color=colour, **{"markersize": 4.0} | hollow
             )

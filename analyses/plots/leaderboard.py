@@ -1,6 +1,7 @@
 """The leaderboard picture: scores with intervals, and which systems cannot be told apart."""
 
 from pathlib import Path
+from typing import Any
 
 from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import (
@@ -27,7 +28,7 @@ def draw_leaderboard(
     measure: str,
     level: int | None,
     output: Path,
-    **settings: float,
+    **settings: Any,
 ) -> RankUncertainty:
     """Draw each system's score with its interval, the best on top, and a bar beside each group of
     systems that do not differ significantly; `settings` are those of `rank_uncertainty`.

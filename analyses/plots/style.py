@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -99,9 +98,10 @@ def title(drawn: Figure, *lines: str) -> None:
     drawn.suptitle("\n".join(lines), fontsize=10)
 
 
-def legend(drawn: Figure, artists: Sequence[Artist], names: Sequence[str], columns: int) -> None:
+def legend(drawn: Figure, artists: Sequence[Any], names: Sequence[str], columns: int) -> None:
     """Below the picture."""
     if artists:
         columns = min(columns, len(artists))
-        place = "outside lower center"
-        drawn.legend(artists, names, loc=place, ncols=columns, fontsize=8, frameon=False)
+        drawn.legend(
+            artists, names, loc="outside lower center", ncols=columns, fontsize=8, frameon=False
+        )

@@ -5,7 +5,7 @@ same in every row go below the table first, then texts that tell no row from ano
 from the right, and the texts that tell rows apart last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 
@@ -57,7 +57,7 @@ class Room:
 
     def make(self) -> None:
         """Keep what there is room for."""
-        steps = [
+        steps: list[Callable[[], None]] = [
             self.texts_below,
             self.without_texts_of_ids,
             self.numbers_below,
