@@ -30,7 +30,7 @@ function leaderboard() {
     transform: [{ flatten: ["lanes"] },
       { calculate: `width - ${LANES} + ${LANE} * (datum.lanes + 1.5)`, as: "at" }],
     mark: { type: "tick", orient: "vertical", thickness: 3, size: 16 },
-    encoding: { x: { field: "at", type: "quantitative", scale: null } },
+    encoding: { x: { field: "at", type: "quantitative", scale: null }, tooltip: null },
   });
   return picture;
 }
