@@ -3,12 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any
-from urllib.parse import quote
-
-import jinja2
-import vl_convert
 
 from gradelake.analyses.choosing import completeness, measures, min_relevant, official_ranks
 from gradelake.analyses.report.agreement import read_confusions
@@ -22,6 +17,7 @@ from gradelake.analyses.report.comparisons import compare_label_sets, compare_sy
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
+from gradelake.analyses.report.html import render, vega
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
@@ -29,18 +25,9 @@ from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import default_level, read_board
-from gradelake.sql.common import page_policy
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
-
-# in this order
-SCRIPTS = (
-    *("packs", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
-    *("topics", "boards", "scatter", "correlation", "grid", "moved"),
-    *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
-)
 
 Progress = Callable[[str, list], Iterable]
 
@@ -162,21 +149,19 @@ def make_report(
         "correlated": pack(correlated),
         "days": pack(moved["days"]),
         "label-sets": pack(compare_label_sets(lake, collection, scored)),
-        **{f"pairs-{number}": pack(pairs[name]) for number, name in enumerate(scored)},
-        **{f"board-{number}": pack(boards[name]) for number, name in enumerate(scored)},
-        **{
-            f"topics-{number}": pack(read_topic_scores(lake, collection, name))
-            for number, name in enumerate(scored)
-        },
         **grids.packs,
         **rankings,
     }
+    for number, name in enumerate(scored):
+        packs[f"board-{number}"] = pack(boards[name])
+        packs[f"pairs-{number}"] = pack(pairs[name])
+        packs[f"topics-{number}"] = pack(read_topic_scores(lake, collection, name))
     opens_on = reference if reference in scored else next(iter(scored), None)
     first = None
     if opens_on:
         level = default_level(lake, collection, opens_on)
         first = first_board(opens_on, boards[opens_on], level)
-    html = _template().render(
+    html = render(
         name=collection,
         without_rubric=without_rubric,
         provenance=provenance,
@@ -194,9 +179,6 @@ def make_report(
         health=health,
         moved=moved,
         packs=packs,
-        style=_part("report.css"),
-        vega=vega(),
-        scripts="\n".join(_part(f"{name}.js") for name in SCRIPTS),
     )
     return html, {
         "label_sets": len(boards),
@@ -220,37 +202,3 @@ def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
             "gradelake stats correlation and plot scatter compare judges with each other.",
         )
     return wanted
-
-
-def _part(name: str) -> str:
-    return (files("gradelake.analyses.report") / "page" / name).read_text(encoding="utf-8")
-
-
-@cache
-def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
-    return vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["counted"] = counted
-    environment.filters["count"] = lambda n: f"{n:,}"
-    environment.filters["cell"] = _cell
-    environment.filters["address"] = _address
-    environment.filters["source"] = page_policy.source
-    environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
-    return environment.from_string(_part("report.html.jinja"))
-
-
-def _address(row: dict[str, Any], kind: str, *ids: str) -> str:
-    """Of the view of a thing that a row names, as page/address.js writes it."""
-    return "#" + "/".join([kind, *(quote(row[key], safe="") for key in ids)])
-
-
-def _cell(value: Any) -> str:
-    if value is None or value == "":
-        return "\u2013"
-    return f"{value:,}" if isinstance(value, int) else str(value)

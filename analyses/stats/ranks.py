@@ -86,7 +86,9 @@ def rank_uncertainty(
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         low, high = np.quantile(drawn, tails, axis=0, method="inverted_cdf")
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
-    ps = tukey_hsd(values, totals[:, None] - totals, n_replicates, seed)
+    in_boards_order = board.values.sum(axis=0)  # the draws, and so each p, are `compare_pairs`'s
+    differences = in_boards_order[:, None] - in_boards_order
+    ps = tukey_hsd(board.values, differences, n_replicates, seed)[np.ix_(order, order)]
     groups = runs(ps <= alpha)
     return RankUncertainty(
         board,

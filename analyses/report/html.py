@@ -1,0 +1,60 @@
+"""The page's HTML: its template, style and scripts, and how cells are written."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+import vl_convert
+
+from gradelake.sql.common import page_policy
+from gradelake.sql.common.counted import counted
+
+# in this order
+SCRIPTS = (
+    *("packs", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
+    *("topics", "boards", "scatter", "correlation", "grid", "moved"),
+    *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
+)
+
+
+def render(**values: Any) -> str:
+    """The page of these values, which page/report.html.jinja names."""
+    scripts = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
+    style = _part("report.css")
+    return _template().render(style=style, vega=vega(), scripts=scripts, **values)
+
+
+def _part(name: str) -> str:
+    return (files("gradelake.analyses.report") / "page" / name).read_text(encoding="utf-8")
+
+
+@cache
+def vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
+    return vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["counted"] = counted
+    environment.filters["count"] = lambda n: f"{n:,}"
+    environment.filters["cell"] = _cell
+    environment.filters["address"] = _address
+    environment.filters["source"] = page_policy.source
+    environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
+    return environment.from_string(_part("report.html.jinja"))
+
+
+def _address(row: dict[str, Any], kind: str, *ids: str) -> str:
+    """Of the view of a thing that a row names, as page/address.js writes it."""
+    return "#" + "/".join([kind, *(quote(row[key], safe="") for key in ids)])
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == "":
+        return "\u2013"
+    return f"{value:,}" if isinstance(value, int) else str(value)
