@@ -15,6 +15,8 @@ VIEWS = (
     "intermediate.int_assessor_grades",
     "intermediate.int_left_out_passages",
     "marts.review_agreement",
+    "marts.assessor_agreement",
+    "marts.assessor_alpha",
 )
 ANSWERED = 4  # the grade from which an item counts as answered, unless another is asked for
 AT_ONCE = 2_000  # cards: more than anybody reviews without a pause
@@ -87,7 +89,9 @@ _DECK = """
             ordered.*,
             case reviews.is_agreed when true then 'agree' when false then 'disagree' end as verdict,
             case when not reviews.is_agreed then reviews.reviewed_grade end as own_grade,
-            reviews.note
+            reviews.note,
+            reviews.blind_grade,
+            reviews.seconds
         from ordered
         left join reviews using (collection, grader_id, query_id, passage_id, item_id, grade)
         where $sample is null or ordered.position <= $sample
@@ -110,6 +114,8 @@ _DECK = """
             drawn.verdict,
             drawn.own_grade,
             drawn.note,
+            drawn.blind_grade,
+            drawn.seconds,
             drawn.position
         from drawn
         inner join lake.raw.queries as queries using (collection, query_id)
@@ -126,7 +132,14 @@ _DECK = """
     select cards.* exclude (position), counts.*
     from cards
     cross join counts
-    order by cards.position
+    -- blind, a card's place must not tell its grade: each 21 are shuffled, for everybody alike
+    order by
+        case when $blind then (cards.position - 1) // 21 end,
+        case
+            when $blind
+                then md5(concat_ws('/', $seed, cards.item_id, cards.passage_id, cards.query_id))
+        end,
+        cards.position
 """
 
 
@@ -257,6 +270,7 @@ def deal(lake: Lake, wish: Wish) -> Deck:
         "item_id": wish.item_id,
         "sample": wish.sample,
         "seed": str(wish.seed),
+        "blind": wish.blind,
     }
     rows = lake.rows(f"{_DECK} limit {AT_ONCE}", **parameters, again=wish.again)
     if not rows and not (wish.again or lake.rows(f"{_DECK} limit 1", **parameters, again=True)):
@@ -265,7 +279,7 @@ def deal(lake: Lake, wish: Wish) -> Deck:
             f"rubric of {wish.collection}, with item and passage in the lake",
             f"`gradelake plan {wish.collection}` says what is graded.",
         )
-    cards = [Card(*[*row[:9], Reviewed(*row[9:12]) if row[9] else None]) for row in rows]
+    cards = [Card(*[*row[:9], Reviewed(*row[9:14]) if row[9] else None]) for row in rows]
     return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))
 
 

@@ -62,7 +62,7 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
     Examples:
       gradelake review dl19 --grader flan --assessor ann
       gradelake review dl19 --grader flan --assessor ann --sample 50 --seed 7
-      gradelake review dl19 --grader flan --assessor bob --sample 50 --seed 7 --blind
+      gradelake review dl19 --grader flan --assessor bob --sample 50 --blind
       gradelake review dl19 --grader flan --assessor ann --item 79d1ecce \\
           --only-answered
     """

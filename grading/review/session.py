@@ -1,14 +1,17 @@
 """One sitting: card after card, until none is left or the person leaves."""
 
 import time
+from collections import defaultdict
 
-from gradelake.grading.review.cards import Card, Deck, Reviewable, Reviewed, Wish, passage_text
+from gradelake.grading.review.cards import Card, Deck, Reviewed, Wish, passage_text
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
 from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
 ASK = "[a]gree [d]isagree [s]kip [n]ote [u]ndo [q]uit: "
-ASK_BLIND = "[s]kip [n]ote [u]ndo [q]uit: "
+ASK_BLIND = "your grade, {}; [s]kip [n]ote [u]ndo [q]uit: "
+ASK_AGAIN = "Enter to stay with your {}, or another grade, {}; [n]ote [u]ndo [q]uit: "
+ASK_OWN = "your grade, {} but not {}; Enter for none, [b]ack: "
 _BACK = "b"
 
 
@@ -27,7 +30,8 @@ class Session:
         self._path: list[int] = []  # cards that were answered or skipped, the last one last
         self._notes: dict[int, str] = {}
         self._blind: dict[int, int] = {}  # what was said before the grade was shown
-        self._shown: dict[int, float] = {}  # when a card was first seen
+        self._spent: dict[int, float] = defaultdict(float)  # seconds, before what was answered
+        self._shown = 0.0  # when the card on the screen was
 
     def count(self, verdict: str | None) -> int:
         """How often this was said; None: skipped."""
@@ -56,7 +60,7 @@ class Session:
         which = f"{at + 1:,} of {self.deck.n_cards:,}   {card.query_id}   {card.passage_id}"
         hidden = wish.blind and at not in self._blind
         self.screen.show(card, passage, which, note, hidden)
-        self._shown.setdefault(at, time.monotonic())
+        self._shown = time.monotonic()
         if wish.blind and not hidden:
             return self._revise(at, note)
         while True:
@@ -64,8 +68,8 @@ class Session:
                 case "a":
                     return self._answer(at, "agree", None, note)
                 case "d":
-                    ask = f"but not {card.grade}; Enter for none, [b]ack: "
-                    own = self._grade(wish.grader, ask, _BACK, without=card.grade, enter=True)
+                    ask = ASK_OWN.format(self._scale(), card.grade)
+                    own = self._grade(ask, _BACK, without=card.grade, enter=True)
                     if own == _BACK:
                         continue
                     return self._answer(at, "disagree", None if own == ENTER else int(own), note)
@@ -77,8 +81,7 @@ class Session:
                     self._path.append(at)
                     return at + 1
                 case "n":
-                    self._notes[at] = self.keys.line("note: ").strip()
-                    return at
+                    return self._note(at)
                 case "u" if self._path:
                     return self._undo()
                 case "u":
@@ -94,43 +97,58 @@ class Session:
     def _first_word(self, wish: Wish) -> str:
         """A verdict or a wish; in a blind review a grade in place of a verdict."""
         if wish.blind:
-            return self._grade(wish.grader, ASK_BLIND, "snuq")
+            return self._grade(ASK_BLIND.format(self._scale()), "snuq")
         return self.keys.key(ASK, "adsnuq")
 
     def _revise(self, at: int, note: str | None) -> int:
         """The grader's grade is on the screen: who graded blind may give another now."""
         own = self._blind[at]
-        ask = f"Enter to stay with your {own}: "
-        said = self._grade(self.verdicts.wish.grader, ask, without=own, enter=True)
-        self._keep(at, own if said == ENTER else int(said), note)
-        return at + 1
+        match self._grade(ASK_AGAIN.format(own, self._scale()), "nuq", enter=True):
+            case "n":
+                return self._note(at)
+            case "u":
+                if at in self._path:  # it was answered just now, or is back already
+                    self._path.remove(at)
+                return self._undo() if self._path else at
+            case "q":
+                return -1
+            case said:
+                self._keep(at, own if said == ENTER else int(said), note)
+                return at + 1
 
     def _keep(self, at: int, grade: int, note: str | None) -> None:
         agrees = grade == self.deck.cards[at].grade
         self._answer(at, "agree" if agrees else "disagree", None if agrees else grade, note)
 
+    def _note(self, at: int) -> int:
+        self._notes[at] = self.keys.line("note: ").strip()
+        self._spent[at] += time.monotonic() - self._shown
+        return at
+
     def _answer(self, at: int, verdict: str, own_grade: int | None, note: str | None) -> int:
-        seconds = round(time.monotonic() - self._shown[at], 1)
-        reviewed = Reviewed(verdict, own_grade, note or None, self._blind.get(at), seconds)
-        self.verdicts.put(self.deck.cards[at], reviewed)
+        card = self.deck.cards[at]
+        seconds = round(self._spent[at] + time.monotonic() - self._shown, 1)
+        blind_grade = self._blind.get(at, card.before and card.before.blind_grade)
+        if at in self._blind and (said := self.said.get(at)):
+            seconds = said.seconds  # what it took to answer, not to look at the grader's grade
+        reviewed = Reviewed(verdict, own_grade, note or None, blind_grade, seconds)
+        self.verdicts.put(card, reviewed)
         self.said[at] = reviewed
         if self._path[-1:] != [at]:
             self._path.append(at)
         return at + 1
 
+    def _scale(self) -> str:
+        grader = self.verdicts.wish.grader
+        return f"{grader.scale_min} to {grader.scale_max}"
+
     def _grade(
-        self,
-        grader: Reviewable,
-        ask: str,
-        letters: str = "",
-        without: int | None = None,
-        enter: bool = False,
+        self, ask: str, letters: str, without: int | None = None, enter: bool = False
     ) -> str:
         """A grade of the scale as text, but one; one of the letters; or `ENTER` where it may be."""
+        grader = self.verdicts.wish.grader
         grades = [str(grade) for grade in grader.scale if grade != without]
-        low, high = grader.scale_min, grader.scale_max
-        ask = f"your grade, {low} to {high}{' ' if ask.startswith('but') else '; '}{ask}"
-        if low >= 0 and high <= 9:
+        if grader.scale_min >= 0 and grader.scale_max <= 9:
             return self.keys.key(ask, "".join(grades) + letters, enter)
         while (said := self.keys.line(ask).strip()) not in {*grades, *letters, *([ENTER] * enter)}:
             self.screen.write(f"{said!r} is none of these\n")

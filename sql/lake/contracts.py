@@ -164,10 +164,11 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("assessor"),
         **_whole("grade"),
         "verdict": _one_of("agree", "disagree"),
-        **_optional(pl.Int64, "own_grade", "blind_grade"),
+        **_optional(pl.Int64, "own_grade"),
         **_optional(pl.String, "note"),
-        **_optional(pl.Float64, "seconds"),
         **_times("reviewed_at"),
+        **_optional(pl.Int64, "blind_grade"),
+        **_optional(pl.Float64, "seconds"),
     },
     "grading_batches": {
         **_texts("batch_id", "grader_id", "collection"),

@@ -13,7 +13,12 @@ LAKE_PAGES = (
     "sql/operations/nightly/README.md",
 )
 INGEST_PAGES = ("ingest/README.md", "ingest/rubric/README.md")
-JUDGING_PAGES = ("analyses/README.md", "analyses/report/README.md", "grading/README.md")
+JUDGING_PAGES = (
+    "analyses/README.md",
+    "analyses/report/README.md",
+    "grading/README.md",
+    "grading/review/README.md",
+)
 
 
 def run_page(page: str, made: Path, place: Path) -> int:

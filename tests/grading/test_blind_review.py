@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.app import app
+from gradelake.grading.review.cards import Wish, deal, find_grader
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -49,9 +50,10 @@ def ask(folder: Path, query: str, *values) -> list[tuple]:
 
 
 def grades_of_deck(folder: Path, n: int) -> list[int]:
-    """The grader's grades of the first cards, as a person who is shown them sees them."""
-    seen = review(folder, "eve", *["s"] * n, "q", options=())
-    return [int(grade) for grade in re.findall(r"^Grade +(\d)", seen, re.MULTILINE)][:n]
+    """The grader's grades of the first cards of a blind review, in order."""
+    with Lake.live(Project.find(folder)) as lake:
+        wish = Wish("demo", find_grader(lake, "lexical"), "eve", 4, blind=True)
+        return [card.grade for card in deal(lake, wish).cards[:n]]
 
 
 def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(folder):
@@ -77,11 +79,54 @@ def test_what_was_said_blind_stays_when_the_grade_has_been_seen(folder):
     first, second = grades_of_deck(folder, 2)
     ours, theirs = (0 if grade else 1 for grade in (first, second))
     shown = review(folder, "ann", ours, "", "u", first, theirs)
-    assert "Enter to stay" in shown.rpartition("your grade")[2], "the input ended here"
+    assert shown.count(f"Enter to stay with your {theirs}, or another grade") == 1
     assert ask(folder, SAID, "ann") == [
         (first, ours, "agree", None),
         (second, theirs, "disagree", theirs),
     ]
+
+
+def test_undo_goes_further_back_and_a_note_may_follow_the_reveal(folder):
+    first, second = grades_of_deck(folder, 2)
+    ours, theirs = (0 if grade else 1 for grade in (first, second))
+    shown = review(folder, "ann", ours, "", theirs, "n", "too harsh", "u", first, theirs, "q")
+    assert "Note      too harsh" in shown
+    assert ask(folder, SAID, "ann") == [
+        (first, ours, "agree", None),
+        (second, theirs, "disagree", theirs),
+    ]
+
+
+def test_a_later_look_keeps_what_was_said_blind(folder):
+    (first,) = grades_of_deck(folder, 1)
+    ours = 0 if first else 1
+    review(folder, "ann", ours, "q")
+    review(folder, "ann", "a", "q", options=("--again",))
+    assert ask(folder, SAID, "ann") == [(first, ours, "agree", None)]
+    review(folder, "ann", "d", ours, "u", "q", options=("--again",))
+    assert ask(folder, SAID, "ann") == [(first, ours, "agree", None)]
+
+
+def test_a_cards_place_does_not_tell_its_grade(folder):
+    """Dealt openly, grades come in a pattern: 5, 4, 3, 2, 5, 1, 4 and so on."""
+    with Lake.live(Project.find(folder)) as lake:
+        grader = find_grader(lake, "lexical")
+        openly, blind = (
+            [
+                (card.grade, card.item_id, card.passage_id)
+                for card in deal(lake, Wish("demo", grader, "eve", 4, sample=210, blind=each)).cards
+            ]
+            for each in (False, True)
+        )
+    assert sorted(openly) == sorted(blind), "the same cards"
+    for block in range(0, 210, 21):
+        grades = [grade for grade, *_ in blind[block : block + 21]]
+        assert grades != [grade for grade, *_ in openly[block : block + 21]]
+    places = [
+        sum(block[place][0] for block in (blind[at : at + 21] for at in range(0, 210, 21))) / 10
+        for place in range(21)
+    ]
+    assert max(places) < 5, "no place has the top grade each time"
 
 
 def test_reviewed_grades_are_not_shown_blind_again(folder):
