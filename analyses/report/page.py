@@ -107,13 +107,14 @@ def make_report(
     health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, options)
     queries = read_queries(lake, collection)
+    side_by_side = compare_label_sets(lake, collection, scored)
     settled = {
         "collection": collection,
         "source": provenance["source"],
         "min_relevant": cut,
         "reference": reference,
         "assessor": assessor,
-        "highest": {row["label_set"]: row["highest_label"] for row in shown},
+        "levels": side_by_side["levels"],
         "label_sets": scored,
         "incomplete": {
             name: one.says for name, one in completeness(lake, collection).items() if one.says
@@ -148,7 +149,7 @@ def make_report(
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack(correlated),
         "days": pack(moved["days"]),
-        "label-sets": pack(compare_label_sets(lake, collection, scored)),
+        "label-sets": pack(side_by_side),
         **grids.packs,
         **rankings,
     }

@@ -3,6 +3,7 @@
 // thing, shown alone. What is chosen is written to the address, and shown because the address changed.
 const sections = new Map(); // id -> show(state): draws a section as chosen
 const views = new Map(); // kind -> show(ids, state): the elements of one thing's view, a heading first
+const PAGE_TITLE = document.title;
 let chosenHere = false; // the reader pressed a control: the page must not move under the hand
 
 function here() {
@@ -44,29 +45,33 @@ function chosen(controls) {
 
 async function follow() {
   const { kind, ids, state } = here();
-  const [view, section] = [views.get(kind), sections.get(kind)];
+  const view = views.get(kind);
   const still = chosenHere;
   chosenHere = false;
   if (view) {
     const hash = location.hash;
     const shown = await orSays(() => view(ids, state));
     if (location.hash !== hash) return; // another choice came first
+    document.title = `${shown[0].textContent}: ${PAGE_TITLE}`;
     const focused = still && document.activeElement?.id;
     byId("view").replaceChildren(...shown);
     document.documentElement.dataset.view = kind;
     byId("view").querySelectorAll("table.sortable").forEach(sortable);
-    await drawPlaces(byId("view"));
+    byId("view").append(...(await orSays(() => drawPlaces(byId("view"))) ?? []));
     if (still) return byId(focused)?.focus();
     scrollTo(0, 0);
     shown[0].tabIndex = -1;
     return shown[0].focus();
   }
   delete document.documentElement.dataset.view;
+  document.title = PAGE_TITLE;
   byId("view").replaceChildren();
   dispatchEvent(new Event("resize")); // pictures that were hidden had no width
-  if (section) await drawSection(kind, state);
-  if (!still) byId(kind)?.scrollIntoView();
-  drawRest();
+  const id = kind || "board"; // an address of nothing shows what the page opened on
+  if (undrawn.has("board") && id !== "board") await drawSection("board"); // others ask for its choices
+  if (sections.has(id)) await drawSection(id, state);
+  if (!still && kind) byId(kind)?.scrollIntoView();
+  await drawRest();
 }
 
 async function orSays(show) {

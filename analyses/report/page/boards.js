@@ -14,7 +14,8 @@ function scores(data, level, measure) {
     .map((system, i) => ({
       system, score: at.score[i], stderr: at.stderr[i], rank: at.rank[i], before: at.before[i],
       low: at.score[i] - reach * at.stderr[i], high: at.score[i] + reach * at.stderr[i],
-      ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null, groups: at.groups?.[i] ?? "",
+      best: at.best?.[i], worst: at.worst?.[i], groups: at.groups?.[i] ?? "",
+      ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null,
     }))
     .filter((row) => row.score !== null);
 }
@@ -39,7 +40,8 @@ function inLanes(rows) {
 
 // The best is one of several wherever chance may have put it first.
 function whoLeads(rows, labels, measure, level) {
-  if (!rows[0]?.groups) {
+  if (rows.length < 2) return "There is no other to compare it with.";
+  if (!rows[0].groups) {
     return "Which of them differ, and which ranks are sure: gradelake stats ranks " +
       `${board.settled.collection} --measure ${measure} --label-set ${labels} --level ${level}.`;
   }
@@ -50,10 +52,8 @@ function whoLeads(rows, labels, measure, level) {
   return `The first ${top.length}, ${top[0]} to ${last}, cannot be told apart.`;
 }
 
-// The level of a board is its labels' highest where that is below the collection's.
 function defaultLevel(labels) {
-  const { min_relevant: level, highest } = board.settled;
-  return Math.max(1, Math.min(level, highest[labels] ?? level));
+  return board.settled.levels[labels];
 }
 
 function startBoards(settled) {
@@ -72,7 +72,9 @@ async function chooseBoard({ labels, measure, level }) {
   if (!byId("choose-labels")) return;
   const { label_sets: names, reference } = board.settled;
   labels = names.includes(labels) ? labels : names.includes(reference) ? reference : names[0];
+  const address = location.hash;
   const data = await boardOf(labels);
+  if (location.hash !== address) return; // another choice came first
   fill(byId("choose-labels"), names, labels);
   fill(byId("choose-measure"), data.measures, measure ?? "nDCG@10");
   fill(byId("choose-level"), Object.keys(data.boards), defaultLevel(labels));
@@ -92,7 +94,7 @@ async function showBoards() {
     (a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
   inLanes(rows);
   byId("leaderboard-says").textContent =
-    `${rows.length} systems by ${measure} of the labels ${labels}, mean over ` +
+    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, mean over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level)}` +
     incomplete(labels);
   byId("compare-systems").href = addressOf("compare", [], {
@@ -100,7 +102,7 @@ async function showBoards() {
   });
   leaderboardTable(data, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
-    `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
+    `Leaderboard by ${measure}, with groups of systems that cannot be told apart: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
 }
@@ -144,7 +146,9 @@ function leaderboardTable(data, level, measure, rows) {
       scoreOf(row, measure),
       make("td", { class: "n", "data-value": row.low },
         data.reach[measure] ? `${figure(row.low, 3)} to ${figure(row.high, 3)}` : "\u2013"),
-      ...(isRanked ? [make("td", { class: "n" }, row.ranks ?? "\u2013"),
+      ...(isRanked ? [make("td", {
+        class: "n", "data-value": row.ranks ? row.best + row.worst / 1e4 : "",
+      }, row.ranks ?? "\u2013"),
         make("td", {}, row.groups)] : []),
       ...measures.slice(1).map((name) => scoreOf(row, name)));
   });

@@ -71,6 +71,9 @@ async function compareSystems(ids, asked) {
   const { labels, data, measure, level } = at;
   const systems = data ? scores(data, level, measure)
     .sort((x, y) => x.rank - y.rank || x.system.localeCompare(y.system)).map((row) => row.system) : [];
+  for (const asked of [at.a, at.b]) {
+    if (asked && !systems.includes(asked)) return notThere("system", asked);
+  }
   const a = pick(systems, at.a), b = pick(systems.filter((one) => one !== a), at.b);
   if (!b) return [make("h2", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
   const state = { ...at, a, b };
@@ -80,20 +83,26 @@ async function compareSystems(ids, asked) {
     const difference = Math.round(1e4 * (x - y)) / 1e4;
     return { query_id, text, a: x, b: y, difference, is_ahead: difference > 0 };
   }).filter((row) => row.a !== null && row.b !== null);
+  if (!rows.length) {
+    return [make("h2", {}, `${a} and ${b}`),
+      make("p", { class: "note" }, `No topic counts for ${measure} of the labels ${labels}.`)];
+  }
   rows.sort((one, other) => other.difference - one.difference);
   const differences = rows.map((row) => row.difference);
   const found = paired(differences), test = await tested(state);
-  const by_name = [...systems].sort((x, y) => x.localeCompare(y));
-  const others = (system) => by_name.filter((other) => other !== system);
+  const byName = [...systems].sort((x, y) => x.localeCompare(y));
+  const others = (system) => byName.filter((other) => other !== system);
   const shown = rows.length <= MOST_BARS ? rows
     : [...rows.slice(0, MOST_BARS / 2), ...rows.slice(-MOST_BARS / 2)];
-  const n_owed = owed(differences, found.mean);
+  const verdict = toldApart(state, found, test);
+  const nOwed = owed(differences, found.mean);
+  const topics = nOwed > 1 ? `${nOwed} topics` : "topic";
   return [
     make("h2", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
-    make("p", { id: "compare-says" }, toldApart(state, found, test), incomplete(labels)),
+    make("p", { id: "compare-says" }, verdict, incomplete(labels)),
     facts([
-      [`${a} less ${b}`, signed(found.mean) + (found.n < 2 ? ""
+      [`${a} minus ${b}`, signed(found.mean) + (found.n < 2 ? ""
         : `; 95 % interval ${signed(found.low)} to ${signed(found.high)}`) +
         ` (mean of ${measure}, paired over ${found.n} topics)`],
       ["wins, ties, losses", `${found.wins}, ${found.ties}, ${found.losses} (scores of 4 decimals)`],
@@ -113,8 +122,9 @@ async function compareSystems(ids, asked) {
     make("p", { class: "caption" }, `To the right ${a} is better, to the left ${b}.` +
       (shown.length < rows.length ? ` The ${MOST_BARS} outermost of ${rows.length} topics.` : "")),
     make("h3", {}, "Topics that decide"),
-    make("p", {}, n_owed ? `Without its best ${n_owed > 1 ? `${n_owed} topics` : "topic"}, ` +
-      `${found.mean > 0 ? a : b} would not be ahead.` : "Neither is ahead."),
+    make("p", {}, !nOwed ? "Their means are equal."
+      : verdict.startsWith("No ") ? `The difference of the means comes from ${nOwed} of ${found.n} topics.`
+      : `Without its best ${topics}, ${found.mean > 0 ? a : b} would not be ahead.`),
     viewTable("Topics that decide", ["topic", "text", a, b, "difference"], [...rows]
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
       .slice(0, MOST_TOPICS)

@@ -10,7 +10,9 @@ function startCorrelation(settled) {
 async function showCorrelation({ measure }) {
   const select = byId("correlation-measure");
   if (!select) return;
+  const address = location.hash;
   const all = await unpack("correlated");
+  if (location.hash !== address) return; // another choice came first
   const known = correlation.measures.filter((name) => all.some((row) => row.measure === name));
   fill(select, known, measure ?? known[0]);
   const rows = all.filter((row) => row.measure === select.value && row.kendall !== null);
@@ -36,7 +38,9 @@ async function chooseCoverage({ labels, from, system }) {
   const { covered, tau } = coverage.settled;
   if (!covered.length || !byId("coverage-labels")) return;
   labels = covered.includes(labels) ? labels : covered[0];
+  const address = location.hash;
   const data = await boardOf(labels);
+  if (location.hash !== address) return; // another choice came first
   fill(byId("coverage-labels"), covered, labels);
   fill(byId("coverage-tau"), Object.keys(data.boards), from in data.boards ? from : tau);
   await showCoverage(data, labels, byId("coverage-tau").value, system);
@@ -52,8 +56,9 @@ async function showCoverage(data, labels, tau, system) {
   const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));
   fill(byId("coverage-system"), order.map((row) => row.system), system);
   byId("coverage-says").textContent = order.length
-    ? `By ${labels}: ${order[0].system} covers ${(100 * order[0].score).toFixed(0)} % of the ` +
-      `rubric with its first ${ks[ks.length - 1]} passages, the most of ${order.length} systems.` + incomplete(labels)
+    ? `By ${labels}: ${order[0].system} comes first of ${order.length}, with ` +
+      `${(100 * order[0].score).toFixed(0)} % of the rubric covered by its first ` +
+      `${ks[ks.length - 1]} passages.` + incomplete(labels)
     : "No system has a coverage.";
   const table = byId("coverage-table");
   table.replaceChildren(

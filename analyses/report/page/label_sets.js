@@ -20,6 +20,9 @@ function uneven(changes) {
 
 async function compareLabelSets(ids, asked) {
   const { label_sets: names, reference, queries, collection } = board.settled;
+  for (const wanted of [asked.a, asked.b]) {
+    if (wanted && !names.includes(wanted)) return notThere("label set", wanted);
+  }
   const a = pick(names, asked.a, reference), b = pick(names.filter((one) => one !== a), asked.b);
   if (!b) return [make("h2", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
   const { levels } = await unpack("label-sets");

@@ -42,6 +42,11 @@ function itemWords({ item_text: text, item_id: id, facet_id: facet }) {
   return (facet ? `[${facet}] ` : "") + (text ?? id);
 }
 
+function highest(grades) {
+  const known = grades.filter((grade) => grade !== null);
+  return known.length ? Math.max(...known) : null;
+}
+
 function rankingOf(id, state, data, texts, grids) {
   const { system, labels } = state;
   if (!system) return [make("p", { class: "note" }, "No system has retrieved passages yet.")];
@@ -53,7 +58,7 @@ function rankingOf(id, state, data, texts, grids) {
   const of = (name, passage) => data.labels[name]?.[passage] ?? null;
   const sets = [...new Set([...(labels ? [labels] : []), ...assessorsOf(data)])];
   const best = grids.map(({ grader, passages }) => ({ grader, of: new Map(
-    passages.map(({ passage_id, grades }) => [passage_id, Math.max(...grades)])) }));
+    passages.map(({ passage_id, grades }) => [passage_id, highest(grades)])) }));
   const toPassage = (passage) =>
     link(data.passages[passage], "passage", [id, data.passages[passage]], along(state));
   const missed = data.passages.map((_, passage) => passage).filter((passage) =>

@@ -18,6 +18,10 @@ async function showScatter() {
   const [all, ours, theirs] = await Promise.all(
     [unpack("agreement"), boardOf(labels), boardOf(reference)]);
   if (byId("choose-labels").value !== wanted) return; // another choice came first
+  if (document.documentElement.dataset.view) { // it is hidden now, and has no width
+    undrawn.add("scatter");
+    return;
+  }
   const agreed = all[labels]?.[level]?.[measure];
   const others = agreed ? scores(theirs, agreed.reference_level, measure) : [];
   const byName = new Map(others.map((row) => [row.system, row]));

@@ -5,11 +5,12 @@ const undrawn = new Set(); // sections that are still to be drawn
 // A section that fails says so, and the others are there.
 async function drawSection(id, state = {}) {
   undrawn.delete(id);
+  byId(id).querySelector(":scope > .failed")?.remove();
   try {
     await sections.get(id)(state);
   } catch (error) {
     console.error(error);
-    byId(id).append(make("p", { class: "note" },
+    byId(id).append(make("p", { class: "note failed" },
       `This section could not be drawn here (${error.message}). Is this an old browser?`));
   }
 }

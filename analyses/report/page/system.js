@@ -18,7 +18,8 @@ async function showSystem([name], asked) {
     viewChoices("system", [name], state,
       [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
     make("p", {}, ranked
-      ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}, relevant from ${level}: ` +
+      ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}` +
+        (board.settled.has_levels.includes(measure) ? `, relevant from ${level}: ` : ": ") +
         `rank ${ranked.rank} of ${scores(data, level, measure).length}, a mean over ` +
         `${data.queries[measure]} queries.`
       : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
@@ -56,7 +57,8 @@ function topicsOf(name, than, all) {
     const own = all.get(name)?.scores[at] ?? null;
     const other = all.get(than)?.scores[at] ?? null;
     const middle = medianOf(values);
-    const minus = (value) => (own === null || value === null ? null : own - value);
+    const minus = (value) =>
+      (own === null || value === null ? null : Math.round(1e4 * (own - value)) / 1e4);
     return {
       query_id, query, score: own, unanswered: all.get(name)?.unanswered[at], median: middle,
       toMedian: minus(middle), other, difference: minus(than ? other : middle),

@@ -65,7 +65,8 @@ function written(table) {
 function field(cell) {
   const shown = cell.textContent.trim();
   const figures = shown.match(/[\d.,]*\d/g) ?? []; // an interval has two: none of them is the cell
-  let text = figures.length > 1 ? shown : cell.dataset.value ?? shown;
+  const isFigure = cell.classList.contains("n") && figures.length < 2;
+  let text = isFigure ? cell.dataset.value ?? shown : shown;
   if (cell.classList.contains("n") && /^-?[\d,]+$/.test(text)) text = text.replaceAll(",", "");
   if (text === "\u2013") text = "";
   if (FORMULA.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
