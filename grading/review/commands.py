@@ -53,7 +53,7 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
-    q quit. With --blind a digit is your grade, and the grader's is shown after. Each answer is in
+    q quit. With --blind you type your grade, and the grader's is shown after. Each answer is in
     the lake at once, and the same command continues where it stopped. No grade is changed. High
     grades come more often than low ones. Without a terminal, each line of standard input is a key,
     or the text of a note.

@@ -17,6 +17,9 @@ from tests.moved_demo import make_moved
 HUMAN, NEWEST = "assessor:human", "lexical/v2/best"
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as browser:
@@ -244,7 +247,6 @@ def test_what_moved_is_read_and_opened_by_keyboard(browser, folder):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_two_systems_of_dl19_differ_by_what_sql_and_scipy_say(browser, dl19_graded):
     gradelake(dl19_graded, "report", "dl19")
     a, b, labels = "idst_bert_p1", "UNH_bm25", "assessor:nist"

@@ -109,7 +109,10 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("picture", ["leaderboard", "scatter", "correlation", "coverage"])
+@pytest.mark.parametrize(
+    "picture",
+    ["leaderboard", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scatter", "coverage"))],
+)
 def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path, picture):
     written = []
     for scheme in ("light", "dark"):

@@ -202,6 +202,7 @@ def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_report):
     arrived(look, f"Passage {passage}")
 
 
+@pytest.mark.slow
 def test_where_people_and_labels_disagree_it_says_so(browser, odd_page):
     look = Look(browser, odd_page, 1280)
     by_mouse(look, "#leaderboard-table", "odd")
@@ -213,6 +214,7 @@ def test_where_people_and_labels_disagree_it_says_so(browser, odd_page):
     assert "not relevant for assessor:ben (0)" in says
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page, width):
     look = Look(browser, odd_page, width)
