@@ -331,4 +331,4 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(little):
 def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(little):
     page = page_of(little, "ranked")
     assert {row["label_set"] for row in page.unpack("correlated")} == {"judge:other"}
-    assert "leaderboard with that of assessor:me" in page.text()
+    assert "leaderboard agrees with that of assessor:me" in page.text()
