@@ -32,7 +32,7 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
     "first N of each ranking. Default: all.",
 )
 @click.option(
-    "--without-rubric", is_flag=True, help="Show no item, no answer and no grid: to be shared."
+    "--without-rubric", is_flag=True, help="Show no item, answer, grid or night: to be shared."
 )
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
