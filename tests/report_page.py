@@ -86,6 +86,7 @@ ODD_QUERY, ODD_PASSAGE, ODD_ITEM = "a/q%20#?&1", "p/1%2F#?", "item 1/2%#?&a=b"
 FACET = "the hue of it"
 RESPONSE = [" ".join([f"word{n}"] * 300) + "." for n in range(3)]  # a passage each
 MORE_QUERIES = 60  # more than are read at once
+UNANSWERED = "unanswered"  # a query with a rubric item, and no system's answer
 
 
 def make_odd(folder: Path) -> None:
@@ -103,7 +104,7 @@ def make_odd(folder: Path) -> None:
     )
     deep = [f"p{n:03}" for n in range(120)]
     more = [f"q{n:03}" for n in range(MORE_QUERIES)]
-    queries = [ODD_QUERY, *more]
+    queries = [ODD_QUERY, *more, UNANSWERED]
     (folder / "topics.tsv").write_text(
         "".join(f"{query}\twhat is {HOSTILE}\n" for query in queries)
     )
@@ -127,6 +128,7 @@ def make_odd(folder: Path) -> None:
             [
                 ("query_id", "kind", "text", "facet_id", "item_id"),
                 (ODD_QUERY, "question", f"Is it blue? {HOSTILE}", FACET, ODD_ITEM),
+                (UNANSWERED, "question", "Does anybody know?", "", "unanswered item"),
             ]
         )
     start_lake(folder, folder.parent)

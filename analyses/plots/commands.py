@@ -134,7 +134,7 @@ def boards(read, collection, label_sets, measures, levels, output, as_json):
 @of_label_set
 @measured
 @at_level
-@at_alpha("Systems of a group do not differ at it.")
+@at_alpha("Systems of a group are not shown to differ at it.")
 @replicated("Random permutations of the test.")
 @seeded
 @with_confidence
@@ -142,7 +142,7 @@ def boards(read, collection, label_sets, measures, levels, output, as_json):
 def leaderboard(read, collection, as_json, label_set, measure, level, output, **settings):
     """Draw each system's score with its interval, and which systems cannot be told apart.
 
-    Systems within a grey bar do not differ significantly (randomised Tukey HSD). The figures are
+    Systems within a grey bar are not shown to differ (randomised Tukey HSD). The figures are
     those of `gradelake stats ranks`.
 
     \b

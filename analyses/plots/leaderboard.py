@@ -31,7 +31,7 @@ def draw_leaderboard(
     **settings: Any,
 ) -> RankUncertainty:
     """Draw each system's score with its interval, the best on top, and a bar beside each group of
-    systems that do not differ significantly; `settings` are those of `rank_uncertainty`.
+    systems that are not shown to differ; `settings` are those of `rank_uncertainty`.
 
     Raises `BadInput` for what the leaderboard does not have.
     """

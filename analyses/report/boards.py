@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from scipy.special import stdtrit
-
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.lake import Lake
 
 NOTHING = {"score": None, "stderr": None, "rank": None}
@@ -45,7 +44,7 @@ def read_boards(
         found[name] = {
             "systems": systems,
             "queries": sizes,
-            "reach": {m: round(stdtrit(n - 1, 0.975), 4) for m, n in sizes.items() if n > 1},
+            "reach": {m: round(float(student_reach(n)), 4) for m, n in sizes.items() if n > 1},
             "measures": [measure for measure in in_order if measure in sizes],
             "boards": boards,
         }
@@ -56,8 +55,10 @@ def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, 
     """What the page shows before any script has run: {label_set, measure, rows}.
 
     The rows are {system, score, stderr, rank} by rank; the measure is nDCG@10, or else the first.
+    A level that the board does not have gives way to its lowest, as in the page's script.
     """
-    at_level = board["boards"][level]
+    levels = board["boards"]
+    at_level = levels[level if level in levels else min(levels)]
     measure = "nDCG@10" if "nDCG@10" in at_level else next(iter(at_level))
     columns = at_level[measure]
     rows = [

@@ -28,10 +28,11 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
     "--grid-passages",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Show the N best passages of each query's grid. Default: all.",
+    help="Show the N best passages of each query's grid, and no texts but theirs and those of the "
+    "first N of each ranking. Default: all.",
 )
 @click.option(
-    "--without-rubric", is_flag=True, help="Show no item, no answer and no grid: to be shared."
+    "--without-rubric", is_flag=True, help="Show no item, answer, grid or night: to be shared."
 )
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
@@ -52,7 +53,9 @@ def report(
     """Write what the lake says of each COLLECTION (default: all) as one HTML file.
 
     The file needs no server and no network: leaderboards, agreement, the grade grid, the rubric's
-    health, cost and provenance.
+    health, cost and provenance. Each system, query, passage and item has a view of its own, two
+    systems or label sets are compared side by side, and what moved is told: by edits of the rubric,
+    and since the release compared with.
 
     \b
     Examples:

@@ -8,6 +8,7 @@ import numpy as np
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
 from gradelake.analyses.report.report_queries import ask_if_there
 from gradelake.analyses.stats.boards import Board, default_level
+from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
@@ -63,6 +64,4 @@ def compare_label_sets(lake: Lake, collection: str, label_sets: list[str]) -> di
 
 def t_quantiles(most: int) -> list[float]:
     """Student's t for a two-sided 95 % interval over 2, 3, ... `most` topics."""
-    from scipy.stats import t
-
-    return t.ppf(1 - ALPHA / 2, np.arange(1, most)).round(6).tolist()
+    return student_reach(np.arange(2, most + 1), 1 - ALPHA).round(6).tolist()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.topics import read_queries
 from gradelake.sql.lake.lake import Lake
 
 AT_ONCE = 50  # queries: a collection's grids together may be more than memory holds
@@ -55,7 +56,7 @@ def read_grids(
 
 def in_batches(lake: Lake, collection: str) -> list[list[str]]:
     """The ids of a collection's queries in their order, `AT_ONCE` in each list."""
-    query_ids = [row["query_id"] for row in ask(lake, "query_ids", collection=collection)]
+    query_ids = [row["query_id"] for row in read_queries(lake, collection)]
     return [query_ids[at : at + AT_ONCE] for at in range(0, len(query_ids), AT_ONCE)]
 
 

@@ -1,13 +1,12 @@
 """What moved: by the rubric's edits, since an earlier release, and night by night."""
 
 from collections import Counter
-from contextlib import suppress
 from typing import Any
 
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.correlations import MEASURES
 from gradelake.analyses.report.health import SHOWN
-from gradelake.analyses.report.report_queries import MISSING, ask_book, ask_if_there
+from gradelake.analyses.report.report_queries import MISSING, ask_if_there
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.word_diff import word_diff
@@ -21,17 +20,17 @@ def read_moved(
     """For the page: `versions` of the rubric, newest first; `since` the release compared with;
     `nights`; `days` of grading. What a release of an older Gradelake lacks is empty, or None.
 
-    `without_rubric` leaves out items' texts, and what nights say of errors.
+    `without_rubric` leaves out items' texts, and nights, which are of the whole lake.
     """
     known = measures(lake)
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
     of = {"collection": collection}
     edits = ask_if_there(lake, "rubric_edits", **of)
     moves = ask_if_there(lake, "rubric_moves", measure=measure, **of)
-    labels = [] if without_rubric else _impact(lake, collection)
-    nights = ask_if_there(lake, "nights")
-    if without_rubric:
-        nights = [night | {"error": None} for night in nights]
+    labels, nights = [], []
+    if not without_rubric:
+        labels = ask_if_there(lake, "rubric_labels_moved", rows=SHOWN, **of)
+        nights = ask_if_there(lake, "nights")
     versions = []
     for number in dict.fromkeys(edit["rubric_version"] for edit in edits):
         own = [edit for edit in edits if edit["rubric_version"] == number]
@@ -43,8 +42,8 @@ def read_moved(
                 "counts": Counter(edit["action"] for edit in own),
                 "edits": [] if without_rubric else [_edit(edit) for edit in own],
                 "moves": [row for row in moves if row["rubric_version"] == number],
-                "labels": moved_labels[:SHOWN],
-                "n_labels": len(moved_labels),
+                "labels": moved_labels,
+                "n_labels": moved_labels[0]["n_labels"] if moved_labels else 0,
             }
         )
     return {
@@ -54,15 +53,6 @@ def read_moved(
         "nights": nights,
         "days": ask_if_there(lake, "grading_days", **of),
     }
-
-
-def _impact(lake: Lake, collection: str) -> list[dict[str, Any]]:
-    """Every label that a version moved, by every policy: the greatest moves of a query first."""
-    with suppress(*MISSING):
-        return ask_book(
-            lake, "rubric_impact", collection=collection, rubric_version="any", policy="any"
-        )
-    return []
 
 
 def _edit(edit: dict[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def make_report(
     scored = [name for name in names if name in boards]
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
-    levelled = [m for m, kind in measures(lake).items() if kind in ("binary", "rubric")]
+    kinds = measures(lake)
+    levelled = [m for m, kind in kinds.items() if kind in ("binary", "rubric")]
     read = cache(partial(read_board, lake, collection))
     add_ranks(boards, read, levelled, lambda known: progress("resampling ranks", known))
     correlated, left_out = correlate(
@@ -124,7 +125,7 @@ def make_report(
             for name, board in boards.items()
             if any(measure.startswith("Cover@") for measure in board["measures"])
         ],
-        "of_rubric": [m for m, kind in measures(lake).items() if kind == "rubric"],
+        "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
         "has_levels": levelled,
         "queries": queries,
         "t": t_quantiles(len(queries)),

@@ -24,8 +24,9 @@ def read_rankings(
     {system: {n_retrieved, passages: [place in `passages`, in order of rank]}}, items: [{item_id,
     item_text, facet_id}]}. `texts-N`: {passage id: text}.
 
-    Passages that have a label, and no rank or grid, are there too; their texts are where `most`,
-    which bounds grids, is None. `without_rubric` leaves out all items and texts.
+    Passages that have a label, and no rank or grid, are there too. Where `most` bounds grids, texts
+    are those of grids and of the first `most` of each ranking. `without_rubric` leaves out all
+    items and texts.
     """
     packs: dict[str, str] = {}
     items = {}
@@ -87,4 +88,6 @@ def _packed(
             "items": items,
         }
     )
-    return packed, seen if most else seen | labelled
+    if most is None:
+        return packed, seen | labelled
+    return packed, in_grids.union(*(one["passages"][:most] for one in rankings.values()))

@@ -6,6 +6,7 @@ from typing import Any
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.ranks import rank_uncertainty
+from gradelake.sql.common.errors import BadInput
 
 
 def add_ranks(
@@ -18,11 +19,14 @@ def add_ranks(
 
     For each of `MEASURES`, at a label set's usual level (as `read` of label set and measure takes
     it); that of a measure that knows no level at every one. `best` and `worst` bound the rank,
-    `groups` are letters (see `rank_uncertainty`).
+    `groups` are letters (see `rank_uncertainty`). Where `read` raises `BadInput`, there are none.
     """
     known = [(name, m) for name, one in boards.items() for m in MEASURES if m in one["measures"]]
     for name, measure in progress(known):
-        board = read(name, measure)
+        try:
+            board = read(name, measure)
+        except BadInput:  # not at its usual level
+            continue
         found = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED)
         of = {one.system: one for one in found.systems}
         systems = [of.get(system) for system in boards[name]["systems"]]

@@ -39,7 +39,7 @@ def stats():
 @measured
 @named("--label-set", "Whose leaderboard.", required=True)
 @at_level
-@at_alpha("Systems of a group do not differ at it.")
+@at_alpha("Systems of a group are not shown to differ at it.")
 @replicated("Bootstrap samples, and random permutations of the test.")
 @seeded
 @with_confidence
@@ -49,7 +49,7 @@ def ranks(
     """Say how surely systems have their scores and ranks, and which cannot be told apart.
 
     Student's t interval of each mean over queries; the ranks that a system has when queries are
-    resampled; and groups: systems that share a letter do not differ significantly by the randomised
+    resampled; and groups: systems that share a letter are not shown to differ by the randomised
     Tukey HSD, which looks at all pairs at once.
 
     \b

@@ -6,16 +6,16 @@ from string import ascii_letters
 import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT, Board
-from gradelake.analyses.stats.resample import in_blocks, or_none, resampled
+from gradelake.analyses.stats.resample import in_blocks, or_none, resampled, student_reach
 from gradelake.analyses.stats.significance import tukey_hsd
 
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """One system of a board; all but rank and score are None where there is one query only.
+    """One system of a board; errors, intervals and ranges are None where there is one query only.
 
-    `low` and `high` bound its mean over queries, `best_rank` and `worst_rank` its rank. Systems
-    that share a letter of `groups` do not differ significantly.
+    `low` and `high` bound its mean over queries, `best_rank` and `worst_rank` its rank. `groups` is
+    a string of letters; systems that share one are not shown to differ.
     """
 
     system: str
@@ -41,7 +41,7 @@ class RankUncertainty:
 
     @property
     def top(self) -> list[str]:
-        """The best system, and those that do not differ significantly from it."""
+        """The best system, and those that are not shown to differ from it."""
         _, last = self.groups[0]
         return [one.system for one in self.systems[: last + 1]]
 
@@ -63,10 +63,8 @@ def rank_uncertainty(
     - groups: by the randomised Tukey HSD (Carterette, TOIS 2012), whose p depends on the difference
       alone: the compact letter display of Piepho (An algorithm for a letter-based representation of
       all-pairwise comparisons, JCGS 2004) is then every longest run of systems whose first and last
-      do not differ at `alpha`.
+      are not shown to differ at `alpha`.
     """
-    from scipy.special import stdtrit
-
     n_queries, n_systems = board.values.shape
     # means as the leaderboard has them: to 10 decimals, of ties the first by name first
     order = np.argsort(-np.rint(board.values.sum(axis=0) / n_queries), kind="stable")
@@ -77,7 +75,7 @@ def rank_uncertainty(
     errors = half = best = worst = np.full(n_systems, np.nan)
     if n_queries > 1:
         errors = values.std(axis=0, ddof=1) / np.sqrt(n_queries) / UNIT
-        half = errors * stdtrit(n_queries - 1, (1 + confidence) / 2)
+        half = errors * student_reach(n_queries, confidence)
 
         def replicates(generator: np.random.Generator, n: int) -> dict:
             return {"ranks": _ranks(resampled(generator, n, n_queries) @ values)}

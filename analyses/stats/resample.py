@@ -52,6 +52,14 @@ def resampled(generator: np.random.Generator, n_replicates: int, n: int) -> np.n
     return generator.multinomial(n, np.full(n, 1 / n), size=n_replicates).astype(np.float64)
 
 
+def student_reach(n: Any, confidence: float = 0.95) -> Any:
+    """How many standard errors Student's interval of a mean reaches to each side, of `n` values;
+    an array of them gives an array."""
+    from scipy.special import stdtrit
+
+    return stdtrit(np.asarray(n) - 1, (1 + confidence) / 2)
+
+
 @dataclass(frozen=True)
 class Spread:
     """What a bootstrap says of one figure: an interval, None where it cannot be had, and how many
@@ -88,12 +96,13 @@ class Spread:
 
         Student's, with the bootstrap's standard error (Efron and Tibshirani 1993, section 12.5) and
         `n_drawn` - 1 degrees of freedom, of which the bootstrap's variance lacks one. That of a
-        correlation is taken on the scale of its angle, arccos: (1 - tau) / 2 is a share of pairs,
-        and twice the arcsine of its root, which stabilises a share's variance (Anscombe, The
-        transformation of Poisson, binomial and negative-binomial data, Biometrika 1948), is that.
+        correlation is taken on the scale of its angle, arccos: of tau-b, (1 - tau) / 2 is a share
+        of pairs, and twice the arcsine of its root, which stabilises a share's variance (Anscombe,
+        The transformation of Poisson, binomial and negative-binomial data, Biometrika 1948), is
+        that. Spearman's rho and tau-AP are no such shares: for them the angle only spreads out what
+        is near 1, and keeps the interval within -1 and 1. Where all replicates are equal (tau 1 in
+        each) the interval is the point alone: no interval can be had from them.
         """
-        from scipy.special import stdtrit
-
         spread = cls.of(replicates, confidence)
         if np.isnan(point) or spread.standard_error is None or n_drawn < 2:
             return replace(spread, low=None, high=None)
@@ -101,7 +110,7 @@ class Spread:
         if is_correlation:
             defined, point = np.arccos(np.clip(defined, -1, 1)), np.arccos(np.clip(point, -1, 1))
         error = np.std(defined, ddof=1) * np.sqrt(n_drawn / (n_drawn - 1))
-        reach = error * stdtrit(n_drawn - 1, (1 + confidence) / 2)
+        reach = error * student_reach(n_drawn, confidence)
         low, high = point - reach, point + reach
         if is_correlation:
             low, high = np.cos(min(high, np.pi)), np.cos(max(low, 0))

@@ -82,7 +82,7 @@ def print_ranks(found: RankUncertainty) -> None:
         ],
     )
     console.say(
-        "Systems that share a letter do not differ by the randomised Tukey HSD "
+        "Systems that share a letter are not shown to differ by the randomised Tukey HSD "
         f"(alpha {found.alpha:g})."
     )
 

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
-from scipy.special import stdtrit
-
 from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.analyses.stats.ranks import rank_uncertainty
+from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
@@ -24,7 +23,8 @@ BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
     "half_interval": " Beside a score: half of its 95 % interval over queries (Student's t).",
     "rank": "",
-    "groups": " Scores that share a letter do not differ (randomised Tukey HSD, alpha 0.05).",
+    "groups": " Scores that share a letter are not shown to differ"
+    " (randomised Tukey HSD, alpha 0.05).",
 }
 
 
@@ -44,7 +44,7 @@ class Scores(NamedTuple):
 
     def half_interval(self, error: float | None) -> float | None:
         """What Student's 95 % interval reaches from the score to each side."""
-        return None if error is None else error * stdtrit(self.n_queries - 1, 0.975)
+        return None if error is None else error * float(student_reach(self.n_queries))
 
 
 def leaderboard_table(

@@ -9,7 +9,7 @@ import duckdb
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.connection import connect, require_lake
+from gradelake.sql.lake.connection import connect, little_memory, require_lake
 from gradelake.sql.releases.releases import attach_release
 
 MAIN_MEASURES = ("nDCG@10", "AP", "Cover@20")  # shown unless others are asked for
@@ -74,7 +74,7 @@ def compare(
     such release, collection, measure or level.
     """
     require_lake(project)
-    with connect() as connection:
+    with connect() as connection, little_memory(connection):
         attach_release(connection, project, before, "earlier")
         attach_release(connection, project, after, "later")
         connection.execute(_KEYS)
@@ -137,13 +137,14 @@ _LABELS = """
         count(*) filter (where move = 'appeared') as appeared,
         count(*) filter (where move = 'went') as went,
         count(*) filter (where move = 'same') as same,
-        list(
+        arg_min(
             {
                 'query_id': query_id, 'passage_id': passage_id,
                 'before': before, 'after': after
-            }
-            order by move != 'changed', query_id, passage_id
-        ) filter (where move != 'same')[:5] as examples
+            },
+            (move != 'changed', query_id, passage_id),
+            5
+        ) filter (where move != 'same') as examples
     from labels
     group by all
     order by all

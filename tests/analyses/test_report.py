@@ -6,6 +6,9 @@ import shutil
 import pytest
 from markupsafe import escape
 
+from gradelake.analyses.report.boards import first_board
+from gradelake.analyses.report.ranks import add_ranks
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, made_once
@@ -185,6 +188,22 @@ def test_an_earlier_release_is_compared_with_none_and_a_small_grid_keeps_the_bes
     assert len(page.grid("lexical", BIRDS)[1]) >= 3
 
 
+def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_ranges():
+    columns = {"score": [0.5, None], "stderr": [None, None], "rank": [1, None]}
+    board = {"systems": ["one", "two"], "measures": ["AP"], "boards": {1: {"AP": columns}, 3: {}}}
+    assert first_board("judge:a", board, 2) == {
+        "label_set": "judge:a",
+        "measure": "AP",
+        "rows": [{"system": "one", "score": 0.5, "stderr": None, "rank": 1}],
+    }
+
+    def read(label_set: str, measure: str):
+        raise BadInput("there is no relevance level 2")
+
+    add_ranks({"judge:a": board}, read, ["AP"], iter)
+    assert columns.keys() == {"score", "stderr", "rank"}
+
+
 # --- what it does not do --------------------------------------------------------------------------
 
 
@@ -301,8 +320,8 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(little):
     ):
         page = page_of(little, "judged", *named)
         assert page.settled["reference"] == f"assessor:{reference}"
-        words = f"Reference: assessor:{reference} , {judged} judgments; another of the 3 assessors"
-        assert words in page.text()
+        words = f"assessor:{reference} , {judged} judgments; choose another of the 3 assessors"
+        assert f"Reference: {words}" in page.text()
         assert f"each judgment of assessor:{reference} (columns)" in page.text()
         binary = "judgments from 2 count as relevant; leaderboards of assessor:aaa use level 1"
         assert (binary in page.text()) == (reference == "aaa")
@@ -312,4 +331,4 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(little):
 def test_official_ranks_of_other_systems_are_left_for_the_assessors_board(little):
     page = page_of(little, "ranked")
     assert {row["label_set"] for row in page.unpack("correlated")} == {"judge:other"}
-    assert "leaderboard with that of assessor:me" in page.text()
+    assert "leaderboard agrees with that of assessor:me" in page.text()

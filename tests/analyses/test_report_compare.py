@@ -183,6 +183,20 @@ def test_labels_that_a_version_moved_are_those_that_differ(page, lake):
         assert any(row[1:5] != ["0"] * 4 for row in rows)
 
 
+def test_the_greatest_moves_of_labels_are_listed_and_all_are_counted(page, lake):
+    for version in (1, 2):
+        moves = lake.column(
+            "select abs(coalesce(label_after, 0) - coalesce(label_before, 0)) as move "
+            "from lake.marts.rubric_impact where rubric_version = ? order by move desc",
+            version,
+        )
+        rows = rows_of(section(page), f"Labels that version {version} moved")
+        labels = [[0 if label == "\u2013" else int(label) for label in row[4:6]] for row in rows]
+        assert [abs(after - before) for before, after in labels] == moves[:15]
+        more = f"; the {len(rows)} greatest moves are here" if len(moves) > 15 else ""
+        assert f"Labels that it moved ({len(moves)}{more})" in text_of(section(page))
+
+
 def test_boards_that_moved_since_the_release_before_come_first(page, folder):
     def ranks(release):
         with Lake.published(Project.find(folder), release) as lake:
@@ -230,8 +244,9 @@ def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(folder, t
     html = section(Page(output))
     assert "Version 2, after 1: " in text_of(html)
     assert "What version 2 moved" in html
-    for quoted in ("<ins>", "<del>", "Edits of version", "Labels that it moved"):
+    for quoted in ("<ins>", "<del>", "Edits of version", "Labels that it moved", "Nights of"):
         assert quoted not in html
+    assert "Left out: nights are of the whole lake." in text_of(html)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from tests.report_page import (
     ODD_PASSAGE,
     ODD_QUERY,
     RESPONSE,
+    UNANSWERED,
     Page,
     make_odd,
 )
@@ -133,6 +134,26 @@ def test_packs_have_the_numbers_of_their_queries_however_many_are_read_at_once(o
         assert odd_page.of_query(f"q{n:03}")["passages"] == [f"p{n:03}"]
 
 
+def test_topics_are_as_many_as_the_leaderboard_counts_and_their_mean_is_its_score(odd_page):
+    """UNANSWERED has an item of the rubric, and no system answers it: it counts 0."""
+    at = odd_page.number(UNANSWERED)
+    for number, label_set in enumerate(odd_page.settled["label_sets"]):
+        board, topics = odd_page.board(label_set), odd_page.unpack(f"topics-{number}")
+        for level, measures in topics.items():
+            for measure, systems in measures.items():
+                assert set(systems) == set(board["systems"])
+                assert {scores[at] for scores in systems.values()} == (
+                    {-1} if measure in odd_page.settled["of_rubric"] else {None}
+                )
+                for system, score in zip(
+                    board["systems"], board["boards"][level][measure]["score"], strict=True
+                ):
+                    counted = [max(0, one) for one in systems[system] if one is not None]
+                    assert len(counted) == board["queries"][measure]
+                    assert sum(counted) / len(counted) == pytest.approx(10_000 * score, abs=1)
+    assert odd_page.board("lexical/v0/best")["queries"]["Cover@20"] == 2
+
+
 def test_lists_lead_to_the_views_of_what_they_name(odd_page):
     """ann calls both passages relevant, and p110 answers nothing."""
     address = "a%2Fq%2520%23%3F%261"
@@ -153,10 +174,11 @@ def test_without_the_rubric_rankings_and_labels_are_there_and_no_item_and_no_tex
 
 
 @pytest.mark.slow
-def test_a_bound_on_grids_leaves_out_texts_that_no_ranking_shows(odd):
+def test_a_bound_on_grids_leaves_out_texts_but_theirs_and_those_of_rankings_heads(odd):
     gradelake(odd, "report", "--grid-passages", "1", "-o", str(odd / "small.html"))
     page = Page(odd / "small.html")
     texts = page.unpack(f"texts-{page.number(ODD_QUERY)}")
-    assert {"p000", "p001", ODD_PASSAGE} <= set(texts)
-    assert "p110" not in texts
-    assert "p110" in page.of_query(ODD_QUERY)["passages"]
+    pack = page.of_query(ODD_QUERY)
+    assert {texts.pop(passage) for passage in ("p000", ODD_PASSAGE)}, "first of long and of odd"
+    assert list(texts.values()) == RESPONSE[:1]
+    assert {"p001", "p110"} <= set(pack["passages"])

@@ -230,7 +230,7 @@ def test_beside_scores_stand_intervals_and_letters_as_stats_ranks_has_them(demo)
     assert_holds_together(document)
     assert r"Rank & System & score & $\pm$ & groups & Official \\" in document
     assert "half of its 95 \\% interval over queries (Student's t)" in document
-    assert "share a letter do not differ (randomised Tukey HSD, alpha 0.05)" in document
+    assert "share a letter are not shown to differ (randomised Tukey HSD, alpha 0.05)" in document
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,16 @@ def test_an_address_of_what_is_not_there_says_so(browser, demo_report, address, 
     assert look.said == []
 
 
+def test_an_item_is_left_out_where_the_rubric_is_not_shared(browser, odd_page, tmp_path):
+    shared = tmp_path / "shared.html"
+    gradelake(odd_page.parents[1], "report", "--without-rubric", "-o", str(shared))
+    look = Look(browser, shared, 1280)
+    look.page.evaluate("location.hash = 'item/unanswered/what'")
+    arrived(look, "No rubric item \u201cwhat\u201d here")
+    assert "Left out: the rubric is not shared." in look.text("#view")
+    assert look.said == []
+
+
 def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_report):
     look = Look(browser, demo_report[1], 1280)
     look.page.locator("#grid-table td.grade").first.focus()

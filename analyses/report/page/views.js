@@ -67,8 +67,12 @@ function viewChoices(kind, ids, state, more = []) {
 }
 
 function notThere(what, id) {
+  const heading = make("h2", {}, `No ${what} \u201c${id ?? ""}\u201d here`);
+  if (what === "rubric item" && !board.settled.has_texts) {
+    return [heading, make("p", { class: "note" }, "Left out: the rubric is not shared.")];
+  }
   return [
-    make("h2", {}, `No ${what} \u201c${id ?? ""}\u201d here`),
+    heading,
     make("p", { class: "note" }, `This report has no such ${what}. Was the link made in the report of ` +
       "another release or collection, or cut short? Look for it from ",
     link("the leaderboard", "board"), " on, or ask for a link from the same file."),

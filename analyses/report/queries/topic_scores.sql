@@ -17,53 +17,47 @@ measures as (
 ),
 
 -- a measure that knows no level has the same scores at each
-topic_scores as (
+boards as (
     select
-        scores.level,
-        scores.measure,
-        scores.system,
-        scores.query_id,
-        scores.value,
+        leaderboard.level,
+        leaderboard.measure,
+        leaderboard.system,
         measures.is_of_rubric
-    from lake.marts.topic_scores as scores
+    from lake.marts.leaderboard as leaderboard
     inner join measures using (measure)
-    where scores.collection = $collection and scores.label_set = $label_set
+    where leaderboard.collection = $collection and leaderboard.label_set = $label_set
     qualify
         measures.has_levels
-        or scores.level = min(scores.level) over (partition by scores.measure)
+        or leaderboard.level = min(leaderboard.level) over (partition by leaderboard.measure)
 ),
 
-labelled_queries as (
-    select distinct query_id
-    from lake.marts.relevance_labels
-    where collection = $collection and label_set = $label_set
-),
-
-boards as (
-    select distinct
+topic_scores as (
+    select
         level,
         measure,
         system,
-        is_of_rubric
-    from topic_scores
+        query_id,
+        value
+    from lake.marts.topic_scores
+    where collection = $collection and label_set = $label_set
 ),
 
--- a measure of the rubric is taken on the queries that have rubric items
+-- as in the leaderboard: labels are there for the queries that were judged, and a measure of the
+-- rubric is taken on those that have items, whether or not any system answered them
 counted as (
     select distinct
-        level,
-        measure,
+        false as is_of_rubric,
         query_id
-    from topic_scores
-    where is_of_rubric
-    union
+    from lake.marts.relevance_labels
+    where collection = $collection and label_set = $label_set
+    union all
     select distinct
-        boards.level,
-        boards.measure,
-        labelled_queries.query_id
-    from boards
-    cross join labelled_queries
-    where not boards.is_of_rubric
+        true as is_of_rubric,
+        items.query_id
+    from lake.intermediate.int_label_sets as label_sets
+    inner join lake.intermediate.int_grader_items as items
+        using (collection, grader, rubric_version)
+    where label_sets.collection = $collection and label_sets.label_set = $label_set
 )
 
 select
@@ -79,7 +73,7 @@ select
     ) as scores
 from boards
 cross join queries
-left join counted using (level, measure, query_id)
+left join counted using (is_of_rubric, query_id)
 left join topic_scores using (level, measure, system, query_id)
 group by all
 order by all

@@ -1,5 +1,0 @@
--- The queries of a collection, in the order of their ids
-select query_id
-from lake.raw.queries
-where collection = $collection
-order by query_id
