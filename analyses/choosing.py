@@ -12,6 +12,7 @@ from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
+LEVELLED = "binary", "rubric"  # kinds of measures whose scores differ by relevance level
 LONG = 12  # a scale of as many labels, or more, shows those that occur
 
 
@@ -67,6 +68,12 @@ def measures(lake: Lake) -> dict[str, str]:
     return dict(
         lake.rows("select measure, kind from lake.intermediate.int_measures order by place")
     )
+
+
+def at_level(lake: Lake, measure: str, level: int) -> str:
+    """What stands behind a measure, or whose labels it is by; labels are gains, whatever the level,
+    in measures of other kinds."""
+    return f" (\u2265 {level})" if measures(lake)[measure] in LEVELLED else ""
 
 
 def highest_labels(lake: Lake, collection: str) -> dict[str, int]:

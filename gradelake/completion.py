@@ -96,9 +96,10 @@ def script(shell: str, app: click.Command) -> str:
 
 def _add(start_up: Path, line: str) -> bool:
     """Add a line to a file, unless it is there; whether it was added."""
-    text = start_up.read_text(encoding="utf-8") if start_up.exists() else ""
-    if line in text.splitlines():
+    added = os.fsencode(line)
+    content = start_up.read_bytes() if start_up.exists() else b""  # in whatever encoding
+    if added in content.splitlines():
         return False
-    with start_up.open("a", encoding="utf-8") as stream:
-        stream.write(("" if not text or text.endswith("\n") else "\n") + line + "\n")
+    with start_up.open("ab") as stream:
+        stream.write((b"" if not content or content.endswith(b"\n") else b"\n") + added + b"\n")
     return True

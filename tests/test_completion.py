@@ -49,16 +49,16 @@ def install(home: Path, *shell: str, **environment: str) -> subprocess.Completed
 def test_it_writes_a_file_and_one_line_and_says_so(tmp_path, shell):
     file, start_up = PLACES[shell]
     if start_up:
-        (tmp_path / start_up).write_text("mine=1")  # without its end of line
+        (tmp_path / start_up).write_bytes(b"mine='\xe9'")  # Latin-1, without its end of line
     said = [install(tmp_path, shell).stdout for _ in range(2)]
     for each in said:
         assert f"wrote {tmp_path / file}\n" in each
         assert f"A new {shell} completes" in each
     assert "_GRADELAKE_COMPLETE" in (tmp_path / file).read_text()
     if start_up:
-        first, line = (tmp_path / start_up).read_text().splitlines()
-        assert first == "mine=1"
-        assert str(tmp_path / file) in line
+        first, line = (tmp_path / start_up).read_bytes().splitlines()
+        assert first == b"mine='\xe9'"
+        assert str(tmp_path / file) in line.decode()
         assert f"added the line that reads it to {tmp_path / start_up}\n" in said[0]
         assert f"the line that reads it is in {tmp_path / start_up}\n" in said[1]
 

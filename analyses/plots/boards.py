@@ -10,6 +10,7 @@ import numpy as np
 from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import (
     COLOURS,
+    MARKERS,
     apart,
     figure,
     format_of,
@@ -21,7 +22,6 @@ from gradelake.analyses.tables.leaderboard import Scores, read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
-MARKERS = "osD^vPX*"
 HEIGHT, WIDTH, PER_SYSTEM = 4.0, 2.2, 0.28  # inches
 
 

@@ -32,6 +32,8 @@ def plot():
     Examples:
       gradelake plot confusion dl19 --label-set judge:Sun -o confusion.svg
       gradelake plot scatter dl19 --label-set judge:Sun --measure AP -o ap.pdf
+      gradelake plot leaderboard dl19 --label-set judge:Sun --measure AP -o board.svg
+      gradelake plot correlation dl19 --measure nDCG@10 -o correlation.svg
     """
 
 
@@ -67,10 +69,8 @@ def confusion(read, collection, label_set, reference, output, as_json):
 
     with console.working("drawing"), read() as lake:
         n_pairs = draw_confusion(lake, collection, label_set, reference, output)
-    if as_json:
-        console.print_json({"collection": collection, "file": str(output), "pairs": n_pairs})
-        return
-    console.say(f"{output}: drew {counted(n_pairs, 'pairs')} of {label_set}")
+    line = f"drew {counted(n_pairs, 'pairs')} of {label_set}"
+    told(as_json, collection, output, {"pairs": n_pairs}, line)
 
 
 @plot.command(short_help="Draw the systems' scores by labels and by a reference.")
@@ -90,12 +90,14 @@ def scatter(read, collection, label_set, reference, measure, level, output, as_j
     from gradelake.analyses.plots.scatter import draw_scatter
 
     with console.working("drawing"), read() as lake:
-        outliers = draw_scatter(lake, collection, label_set, reference, measure, level, output)
-    if as_json:
-        console.print_json({"collection": collection, "file": str(output), "outliers": outliers})
-        return
-    far = f"; far from their place: {', '.join(outliers)}" if outliers else ""
-    console.say(f"{output}: drew the systems by {measure}{far}")
+        far, more = draw_scatter(lake, collection, label_set, reference, measure, level, output)
+    figures = {"outliers": far, "more_outliers": more}
+    line = f"drew the systems by {measure}"
+    if far:
+        line += f"; far from their place: {', '.join(far)}"
+    if more:
+        line += f", and {len(more)} more"
+    told(as_json, collection, output, figures, line)
 
 
 @plot.command(short_help="Draw several leaderboards over each other.")
@@ -122,10 +124,8 @@ def boards(read, collection, label_sets, measures, levels, output, as_json):
 
     with console.working("drawing"), read() as lake:
         systems = draw_boards(lake, collection, label_sets, measures, levels, output)
-    if as_json:
-        console.print_json({"collection": collection, "file": str(output), "systems": systems})
-        return
-    console.say(f"{output}: drew {counted(len(systems), 'systems')}")
+    line = f"drew {counted(len(systems), 'systems')}"
+    told(as_json, collection, output, {"systems": systems}, line)
 
 
 @plot.command(short_help="Draw a leaderboard with intervals and groups.")
@@ -156,7 +156,8 @@ def leaderboard(read, collection, as_json, label_set, measure, level, output, **
         found = draw_leaderboard(lake, collection, label_set, measure, level, output, **settings)
     names = [one.system for one in found.systems]
     figures = {"systems": names, "groups": [names[a : z + 1] for a, z in found.groups]}
-    line = f"drew {counted(len(names), 'systems')} in {counted(len(found.groups), 'groups')}"
+    groups = counted(len(found.groups), "overlapping groups")
+    line = f"drew {counted(len(names), 'systems')} in {groups}"
     told(as_json, collection, output, figures, line)
 
 
@@ -251,14 +252,10 @@ def coverage(read, collection, as_json, label_set, level, output):
     from gradelake.analyses.plots.coverage import draw_coverage
 
     with console.working("drawing"), read() as lake:
-        systems = draw_coverage(lake, collection, label_set, level, output)
-    told(
-        as_json,
-        collection,
-        output,
-        {"systems": systems},
-        f"drew {counted(len(systems), 'systems')}",
-    )
+        systems, left_out = draw_coverage(lake, collection, label_set, level, output)
+    figures = {"systems": systems, "left_out": left_out}
+    without = f", without {', '.join(left_out)}" if left_out else ""
+    told(as_json, collection, output, figures, f"drew {counted(len(systems), 'systems')}{without}")
 
 
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gradelake.analyses.choosing import completeness
+from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import (
     BLUE,
     VERMILION,
@@ -52,10 +52,10 @@ def draw_correlation(
     if reference:
         at = default_level(lake, collection, reference)
         compared = read_board(lake, collection, reference, measure, at)
-        against = reference
+        against = f"{shortened(reference)}{choosing.at_level(lake, measure, at)}"
     else:
         compared = read_official_ranks(lake, collection, leaderboard)
-        against = f"official ranks {compared.leaderboard}"
+        against = shortened(f"official ranks {compared.leaderboard}")
     label_sets = [name for name in lake.column(MEASURED, collection, measure) if name != reference]
     if not label_sets:
         raise BadInput(
@@ -66,11 +66,16 @@ def draw_correlation(
     for label_set in label_sets:
         board = read_board(lake, collection, label_set, measure, level)
         found.append(agreement(board, compared, **settings))
-    found.sort(key=lambda one: -(_by_name(one)["kendall"].value or -2))
+    found.sort(key=lambda one: by_tau(_by_name(one)["kendall"].value))
     names = apart([one.board.label_set for one in found], 30)
-    complete = completeness(lake, collection)
-    rows = [f"{short}{complete[name].mark}" for name, short in names.items()]
-    with rows_figure(rows, 0.32) as (drawn, axes):
+    complete = choosing.completeness(lake, collection)
+    levels = [choosing.at_level(lake, measure, one.board.level) for one in found]
+    rows = [
+        f"{short}{at_level}{complete[name].mark}"
+        for (name, short), at_level in zip(names.items(), levels, strict=True)
+    ]
+    instead = "`gradelake sql @correlation` lists them."
+    with rows_figure(rows, "label sets", instead, 0.32) as (drawn, axes):
         dots = []
         for aside, (statistic, (_, marker, colour)) in zip(
             (-0.14, 0.14), DRAWN.items(), strict=True
@@ -85,13 +90,18 @@ def draw_correlation(
             dots += axes.plot([], [], marker, color=colour, markersize=4.5)
         axes.set_xlim(right=1.03)
         axes.set_xlabel(
-            f"agreement by {measure} with {shortened(against)}\n"
+            f"agreement by {measure} with {against}\n"
             f"{settings['confidence']:.0%} intervals: queries and systems resampled"
         )
         title(drawn, f"{shortened(collection)}: {len(found)} label sets")
         legend(drawn, dots, [words for words, _, _ in DRAWN.values()], columns=2)
         save(drawn, output)
     return found
+
+
+def by_tau(tau: float | None) -> float:
+    """Sorts the highest first, an undefined one last."""
+    return 2.0 if tau is None else -tau
 
 
 def _by_name(one: Agreement) -> dict:

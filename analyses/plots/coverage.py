@@ -7,6 +7,7 @@ from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import (
     COLOURS,
     GREY,
+    MARKERS,
     apart,
     format_of,
     legend,
@@ -19,14 +20,14 @@ from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
-MARKERS = "osD^vPX*"
+INSTEAD = "`gradelake sql @leaderboard --measure Cover@20` lists them."
 
 
 def draw_coverage(
     lake: Lake, collection: str, label_set: str, level: int | None, output: Path
-) -> list[str]:
-    """Draw a dot for each system's Cover@k, for every k that the lake has, sorted by the greatest;
-    returns the systems, the one that covers most first.
+) -> tuple[list[str], tuple[str, ...]]:
+    """Draw a dot for each system's Cover@k, the greatest k that can be told apart, sorted by the
+    greatest; returns the systems, the one that covers most first, and the measures left out.
 
     Raises `BadInput` for a label set without a rubric, or a level that it does not have.
     """
@@ -48,12 +49,12 @@ def draw_coverage(
             f"{label_set!r} has no rubric to cover",
             "Choose label sets of graders: GRADER/vN/POLICY.",
         )
-    shown = shown[-len(MARKERS) :]  # the greatest k, as many as can be told apart
+    left_out, shown = shown[: -len(MARKERS)], shown[-len(MARKERS) :]
     boards = read_scores(lake, collection, (label_set,), shown, () if level is None else (level,))
     last = boards[-1].systems
     systems = sorted(last, key=lambda name: (-last[name][0], name))
     names = apart(systems)
-    with rows_figure(list(names.values())) as (drawn, axes):
+    with rows_figure(list(names.values()), "systems", INSTEAD) as (drawn, axes):
         for place, system in enumerate(systems):
             reach = [board.systems[system][0] for board in boards if system in board.systems]
             axes.plot([min(reach), max(reach)], [place, place], color=GREY, linewidth=0.8)
@@ -73,7 +74,8 @@ def draw_coverage(
             f"share of a query's rubric items with a grade \u2265 {boards[0].level}\n"
             f"by {shortened(label_set)}{complete}"
         )
-        title(drawn, f"{shortened(collection)}: {len(systems)} systems")
+        without = [f"without {', '.join(left_out)}"] if left_out else []
+        title(drawn, f"{shortened(collection)}: {len(systems)} systems", *without)
         legend(drawn, dots, [board.measure for board in boards], columns=4)
         save(drawn, output)
-    return systems
+    return systems, left_out

@@ -18,7 +18,7 @@ from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
-MOST = 80  # items that a page has room for
+SHADES = 12  # that readers tell apart
 
 
 def draw_grades(
@@ -47,22 +47,20 @@ def draw_grades(
         raise BadInput(
             f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
         )
-    if len(rows) > MOST:
-        raise BadInput(
-            f"{len(rows)} items are more than a picture has room for ({MOST})",
-            "Choose a query with --query.",
-        )
     counts = [_counts(row["distribution"]) for row in rows]
-    grades = range(max(max(each) for each in counts) + 1)
+    grades = shades({grade for each in counts for grade in each})
     labels = [row["item"] if query_id else f"{row['query_id']}: {row['item']}" for row in rows]
     # an item's text may be there twice: its place tells which is which
     names = apart([f"{n}  {label}" for n, label in enumerate(labels, start=1)], 56)
     colours = colormaps["Blues"](np.linspace(0.08, 1, len(grades)))
-    with rows_figure(list(names.values())) as (drawn, axes):
+    instead = "Choose a query with --query."
+    with rows_figure(list(names.values()), "items", instead) as (drawn, axes):
         left = np.zeros(len(rows))
         bars = []
         for grade, colour in zip(grades, colours, strict=True):
-            shares = np.array([each.get(grade, 0) / sum(each.values()) for each in counts])
+            shares = np.array(
+                [sum(each.get(n, 0) for n in grade) / sum(each.values()) for each in counts]
+            )
             bars.append(
                 axes.barh(
                     range(len(rows)),
@@ -80,9 +78,21 @@ def draw_grades(
         axes.set_xlabel(f"passages with each grade by {shortened(grader)}")
         of = shortened(query_id) if query_id else shortened(collection)
         title(drawn, f"{of}: {len(rows)} items, rubric {rubric_version}")
-        legend(drawn, bars, [f"grade {grade}" for grade in grades], columns=6)
+        legend(drawn, bars, [_words(grade) for grade in grades], columns=6)
         save(drawn, output)
     return [(row["query_id"], row["item_id"]) for row in rows]
+
+
+def shades(occurring: set[int]) -> list[range]:
+    """What has a shade each: the grades that occur, or equally wide ranges where those are many."""
+    low, high = min(occurring), max(occurring)
+    width = 1 if len(occurring) <= SHADES else -(-(high - low + 1) // SHADES)
+    starts = sorted({grade - (grade - low) % width for grade in occurring})
+    return [range(start, min(start + width, high + 1)) for start in starts]
+
+
+def _words(grades: range) -> str:
+    return f"grade {grades[0]}" if len(grades) == 1 else f"grades {grades[0]} to {grades[-1]}"
 
 
 def _counts(distribution: str) -> dict[int, int]:

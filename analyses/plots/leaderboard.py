@@ -18,6 +18,7 @@ from gradelake.analyses.stats.boards import read_board
 from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
 from gradelake.sql.lake.lake import Lake
 
+INSTEAD = "`gradelake stats ranks` lists them."
 ACROSS = 0.025  # between two bars of groups, of the width of the axes
 
 
@@ -39,7 +40,7 @@ def draw_leaderboard(
     board = read_board(lake, collection, label_set, measure, level)
     found = rank_uncertainty(board, **settings)
     names = apart([one.system for one in found.systems])
-    with rows_figure(list(names.values())) as (drawn, axes):
+    with rows_figure(list(names.values()), "systems", INSTEAD) as (drawn, axes):
         for place, one in enumerate(found.systems):
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [place, place], color=BLUE, linewidth=1.2)
@@ -57,8 +58,7 @@ def draw_leaderboard(
                 clip_on=False,
                 solid_capstyle="butt",
             )
-        has_level = choosing.measures(lake)[measure] in ("binary", "rubric")
-        at_level = f" (\u2265 {board.level})" if has_level else ""
+        at_level = choosing.at_level(lake, measure, board.level)
         axes.set_xlabel(
             f"{measure} by {shortened(label_set)}{at_level}\n{found.confidence:.0%} intervals"
         )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
 from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
@@ -42,11 +43,12 @@ def draw_scatter(
     measure: str,
     level: int | None,
     output: Path,
-) -> list[str]:
-    """Draw the systems that both leaderboards have; returns the names of the outliers.
+) -> tuple[list[str], list[str]]:
+    """Draw the systems that both leaderboards have; returns the outliers that are named, the
+    farthest eight, and the others.
 
-    Outliers are the systems that stand farthest from their place by the reference: more than a
-    tenth of the systems in rank, the farthest eight. Kendall's tau-b is that of the mart
+    Outliers stand far from their place by the reference: more than a tenth of the systems in rank,
+    the farthest first. Kendall's tau-b is that of the mart
     `leaderboard_agreement`. Raises `BadInput` for what the leaderboards do not have.
     """
     format_of(output)
@@ -66,12 +68,8 @@ def draw_scatter(
     theirs = read_board(lake, collection, reference, measure, reference_level)
     systems = sorted(set(ours.systems) & set(theirs.systems))
     x, y = _scores(theirs, systems), _scores(ours, systems)
-    outliers = find_outliers(x, y)
-
-    def at(at_level: int) -> str:  # labels are gains, whatever the level, in other measures
-        return f" (\u2265 {at_level})" if has_levels else ""
-
-    has_levels = choosing.measures(lake)[measure] in ("binary", "rubric")
+    far = find_outliers(x, y)
+    outliers, more = far[: len(MARKERS)], far[len(MARKERS) :]
     with figure(WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
         axes = drawn.subplots()
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
@@ -89,8 +87,9 @@ def draw_scatter(
                     x[i], y[i], s=34, color=VERMILION, marker=marker, linewidths=0
                 )
         axes.set(xlim=limits, ylim=limits, aspect="equal")
-        axes.set_xlabel(f"{measure} by {shortened(reference, 30)}{at(reference_level)}")
-        axes.set_ylabel(f"{measure} by {shortened(label_set, 30)}{at(level)}")
+        for board, set_label in ((theirs, axes.set_xlabel), (ours, axes.set_ylabel)):
+            at_level = choosing.at_level(lake, measure, board.level)
+            set_label(f"{measure} by {shortened(board.label_set, 30)}{at_level}")
         axes.grid(color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
         known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
@@ -99,10 +98,14 @@ def draw_scatter(
             if says := board.completeness.says:
                 title.append(f"{shortened(board.label_set, 30)} is {says}")
         axes.set_title("\n".join(title))
-        names = apart([systems[i] for i in outliers]).values()
-        legend(drawn, [drawn_at[x[i], y[i]] for i in outliers], list(names), columns=2)
+        names = list(apart([systems[i] for i in outliers]).values())
+        marks = [drawn_at[x[i], y[i]] for i in outliers]
+        if len(more):
+            names.append(f"and {len(more)} more")
+            marks.append(Line2D([], [], linestyle="none"))
+        legend(drawn, marks, names, columns=2)
         save(drawn, output)
-    return [systems[i] for i in outliers]
+    return [systems[i] for i in outliers], [systems[i] for i in more]
 
 
 def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -111,7 +114,7 @@ def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     Ties share the average rank; scores have 4 decimals, as trec_eval prints them.
     """
     moved = np.abs(rankdata(x) - rankdata(y))
-    farthest = np.argsort(-moved, kind="stable")[: len(MARKERS)]
+    farthest = np.argsort(-moved, kind="stable")
     return farthest[moved[farthest] > max(1.0, FAR * len(x))]
 
 

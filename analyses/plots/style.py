@@ -35,8 +35,10 @@ STYLE: "dict[RcKeyType, Any]" = {
     "pdf.fonttype": 42,
 }
 _NO_TIME = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
+MARKERS = "osD^vPX*"  # of what has a colour each
 PIXELS_PER_INCH = 200
 WIDTH, MARGIN = 6.4, 1.3  # inches of a picture with rows; of its title, axis and legend
+MOST_ROWS = 200  # of a picture
 
 
 @contextmanager
@@ -75,14 +77,24 @@ def shortened(name: str, length: int = 40) -> str:
 
 def apart(names: Collection[str], length: int = 24) -> dict[str, str]:
     """Each name as it is drawn: shortened, and different from every other."""
+    names = dict.fromkeys(names)
     width = table_names.telling_width(names, length)
     tail = table_names.telling_tail(names, width)
     return {name: table_names.shortened(name, width, tail) for name in names}
 
 
 @contextmanager
-def rows_figure(names: Sequence[str], per_row: float = 0.2) -> Iterator[tuple[Figure, Axes]]:
-    """A figure with a row for each name, the first on top, and a faint line to each."""
+def rows_figure(
+    names: Sequence[str], of: str, instead: str, per_row: float = 0.2
+) -> Iterator[tuple[Figure, Axes]]:
+    """A figure with a row for each name, the first on top, and a faint line to each.
+
+    Raises `BadInput` for too many, whatever the rows are `of`; `instead` says what to do then.
+    """
+    if len(names) > MOST_ROWS:
+        raise BadInput(
+            f"{len(names)} {of} are more than a picture has room for ({MOST_ROWS})", instead
+        )
     with figure(WIDTH, MARGIN + per_row * len(names)) as drawn:
         axes = drawn.subplots()
         axes.set_yticks(range(len(names)), names)

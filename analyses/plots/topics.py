@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import (
     BLUE,
     VERMILION,
@@ -19,6 +20,8 @@ from gradelake.analyses.stats.significance import randomisation_test
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
+
+INSTEAD = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
 
 
 def draw_topics(
@@ -39,6 +42,8 @@ def draw_topics(
     """
     format_of(output)
     board = read_board(lake, collection, label_set, measure, level)
+    if systems[0] == systems[1]:
+        raise BadInput(f"--systems {systems[0]} is the same system twice", "Name two.")
     for system in systems:
         if system not in board.systems:
             hint = did_you_mean(system, board.systems)
@@ -57,20 +62,24 @@ def draw_topics(
     }
     names = apart(board.queries, 30)
     one, other = apart(systems).values()
-    with rows_figure([names[board.queries[i]] for i in order], 0.17) as (drawn, axes):
+    rows = [names[board.queries[i]] for i in order]
+    with rows_figure(rows, "queries", INSTEAD, 0.17) as (drawn, axes):
         drawn_of = differences[order] / UNIT
         colours = [BLUE if value > 0 else VERMILION for value in drawn_of]
         axes.barh(range(len(order)), drawn_of, height=0.62, color=colours)
         axes.axvline(0, color="black", linewidth=0.8)
         reach = 1.08 * max(np.abs(drawn_of).max(), 0.01)
         axes.set_xlim(-reach, reach)
-        axes.set_xlabel(f"difference in {measure} by {shortened(label_set, 30)}")
+        at_level = choosing.at_level(lake, measure, board.level)
+        axes.set_xlabel(f"difference in {measure} by {shortened(label_set, 30)}{at_level}")
+        says = board.completeness.says
         title(
             drawn,
-            f"{one} less {other}",
+            f"{one} minus {other}",
             f"{said['difference']:+.4f} on average, p = {p:.3f}",
-            f"better on {said['wins']}, as good on {said['ties']}, worse on {said['losses']} of "
+            f"better on {said['wins']}, equal on {said['ties']}, worse on {said['losses']} of "
             f"{said['queries']} queries",
+            *([f"{shortened(label_set)} is {says}"] if says else []),
         )
         save(drawn, output)
     return said

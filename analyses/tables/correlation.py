@@ -77,7 +77,7 @@ def correlation_table(
         if kind != "labelled"
         and any(None not in cells.get((*row, measure), {None: None}).values() for row in shown)
     ]
-    of_levels = {measure for measure in columns if kinds[measure] in ("binary", "rubric")}
+    of_levels = {measure for measure in columns if kinds[measure] in choosing.LEVELLED}
     first = dict(reversed(shown))  # the first level of each label set
     if not of_levels:
         shown = [row for row in shown if first[row[0]] == row[1]]

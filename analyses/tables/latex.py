@@ -13,6 +13,7 @@ ROWS_ON_A_PAGE = 45  # a longer table goes over pages
 ROOM = 345  # points: \linewidth of an article; a wider table is set smaller, then in several parts
 LETTER, SEPARATION = 5.8, 12  # points at 10 pt: a bold digit or a wide letter, and between columns
 SMALL = 0.8, 6  # \footnotesize, and with \tabcolsep 3pt
+KEY = ROOM // 2  # points of a column of a wider table's keys, when longer ones go over lines
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -31,6 +32,7 @@ _SPECIAL = {
     '"': r"\textquotedbl{}",
 }
 _SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$", "stderr": r"$\pm$", "half_interval": r"$\pm$"}
+_BREAKS = re.compile(r"(\\_|[-./:])(?=.)")  # where an escaped name may be broken
 _NEGATIVE = re.compile(r"-(?=[0-9])")
 
 
@@ -44,6 +46,9 @@ def render(table: Table, standalone: bool = False) -> str:
     """A `table` (or `longtable`) to \\input, or with `standalone` a document to compile."""
     widths = _widths(table)
     is_wide = sum(widths) * LETTER + len(widths) * SEPARATION > ROOM
+    lined = _lined(table, widths) if is_wide else set()
+    for i in lined:
+        widths[i] = KEY / LETTER / SMALL[0]
     parts = _parts(table, widths) if is_wide else [list(range(len(table.columns)))]
     n_rows = sum(len(block.rows) for block in table.blocks) * len(parts)
     return _template().render(
@@ -54,14 +59,19 @@ def render(table: Table, standalone: bool = False) -> str:
         is_wide=is_wide,
         parts=[
             {
-                "alignment": "".join("r" if one.is_number else "l" for one in columns),
+                "alignment": "".join(
+                    f"p{{{KEY}pt}}" if i in lined else "r" if table.columns[i].is_number else "l"
+                    for i in part
+                ),
                 "head": _head(columns),
                 "n_columns": len(columns),
                 "blocks": [
                     {
                         "title": escape(block.title),
                         "rows": [
-                            " & ".join(_cell(row[i]) for i in part)
+                            " & ".join(
+                                _in_lines(row[i]) if i in lined else _cell(row[i]) for i in part
+                            )
                             for row in block.rows
                             if any(row[i].text for i in part if not table.columns[i].is_key)
                         ],
@@ -89,6 +99,15 @@ def _widths(table: Table) -> list[float]:
         for i in columns:
             widths[i] += max(0, lacking) / len(columns)
     return widths
+
+
+def _lined(table: Table, widths: list[float]) -> set[int]:
+    """Columns of keys that are wider than half of the room even when set small."""
+    return {
+        i
+        for i, column in enumerate(table.columns)
+        if column.is_key and not column.is_number and widths[i] * LETTER * SMALL[0] > KEY
+    }
 
 
 def _parts(table: Table, widths: list[float]) -> list[list[int]]:
@@ -152,6 +171,10 @@ def _cell(cell: Cell) -> str:
     if cell.is_bold:
         shown = f"\\textbf{{{shown}}}"
     return f"\\fbox{{{shown}}}" if cell.is_boxed else shown
+
+
+def _in_lines(cell: Cell) -> str:
+    return r"\raggedright " + _BREAKS.sub(r"\1\\allowbreak{}", _cell(cell))
 
 
 @cache

@@ -40,7 +40,7 @@ class Scores(NamedTuple):
 
     @property
     def has_level(self) -> bool:
-        return self.kind in ("binary", "rubric")
+        return self.kind in choosing.LEVELLED
 
     def half_interval(self, error: float | None) -> float | None:
         """What Student's 95 % interval reaches from the score to each side."""

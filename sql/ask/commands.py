@@ -125,8 +125,8 @@ def _ask(lake, statement, values=None, of="", *, format_, output, first, pager) 
     if output:
         console.tell(f"wrote {counted(n_rows, 'rows')} to {output}")
     else:
-        with paged(pager if format_ in question.FOR_PEOPLE else "off"):
-            n_rows = question.answer(found, format_, first, of)
+        with paged(pager if format_ in question.FOR_PEOPLE else "off") as for_person:
+            n_rows = question.answer(found, format_, first, of, for_person)
     if not n_rows:
         question.tell_what_is_not_built(lake)
 

@@ -113,11 +113,15 @@ def some(found: duckdb.DuckDBPyRelation, first: int | None) -> duckdb.DuckDBPyRe
 
 
 def answer(
-    found: duckdb.DuckDBPyRelation, format_: str, first: int | None = None, of: str = ""
+    found: duckdb.DuckDBPyRelation,
+    format_: str,
+    first: int | None = None,
+    of: str = "",
+    for_person: bool = False,
 ) -> int:
     """Print a result in one of `console.FORMATS`, its `first` rows or all; returns how many.
 
-    On a terminal a table's last line says how many, and `of` what. Raises `BadInput` with DuckDB's
+    `for_person`, a table's last line says how many, and `of` what. Raises `BadInput` with DuckDB's
     own words.
     """
     fetched = in_words(found.fetchall)
@@ -127,7 +131,7 @@ def answer(
             console.say(drawing)
     else:
         console.FORMATS[format_](found.columns, fetched)
-        if format_ == "table" and fetched and sys.stdout.isatty():
+        if format_ == "table" and fetched and for_person:
             which = "the first " if len(fetched) < all_of_them else ""
             console.paragraph(f"({which}{counted(len(fetched), 'rows')}{of})")
     return len(fetched)

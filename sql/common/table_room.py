@@ -44,11 +44,14 @@ class Room:
         self.columns = [[row[i] for row in cells] for i in range(len(headers))]
         self.distinct = [len(set(column)) for column in self.columns]
         self.prose = [any(" " in text for text in column) for column in self.columns]
-        self.telling = [telling_width(self.names(i), _NAME) for i in range(len(headers))]
+        self.content = [max(map(cell_len, column), default=0) for column in self.columns]
+        self._telling: dict[int, int] = {}
         self.kept: list[int] = list(range(len(headers)))
         self.below: list[int] = []
         self.left_out: list[int] = []
-        self.use(_HEAD, _PROSE)
+        self.least = [max(n, cell_len(head)) for n, head in zip(self.content, headers, strict=True)]
+        if not self.fits:
+            self.use(_HEAD, _PROSE)
 
     @property
     def fits(self) -> bool:
@@ -78,18 +81,22 @@ class Room:
         """The different names or ids of a column, none of one that holds numbers or prose."""
         return set() if self.numbers[i] or self.prose[i] else set(self.columns[i])
 
+    def telling(self, i: int) -> int:
+        """The least width of a column of names: slow to find, and asked for when room is scarce."""
+        if i not in self._telling:
+            self._telling[i] = telling_width(self.names(i), _NAME)
+        return self._telling[i]
+
     def use(self, head: int, prose: int) -> None:
         """Shorten headers and prose down to these, and names as long as they stay different."""
         self.least = [
             max(
                 content
                 if self.numbers[i]
-                else min(content, prose if self.prose[i] else self.telling[i]),
+                else min(content, prose if self.prose[i] else self.telling(i)),
                 min(cell_len(self.headers[i]), head),
             )
-            for i, content in enumerate(
-                max(map(cell_len, column), default=0) for column in self.columns
-            )
+            for i, content in enumerate(self.content)
         ]
 
     def kept_numbers(self) -> list[int]:
@@ -156,9 +163,8 @@ class Room:
         """What room is left goes to ids first: the next question needs them whole."""
         for i in self.kept:
             if self._is_id(i):
-                content = max(map(cell_len, self.columns[i]), default=0)
                 spare = self.width - needed(self.least, self.kept)
-                self.least[i] += max(0, min(spare, min(content, _ID) - self.least[i]))
+                self.least[i] += max(0, min(spare, min(self.content[i], _ID) - self.least[i]))
 
     def _n_told(self, without: int | None = None) -> int:
         """How many rows differ in the texts that are kept."""

@@ -37,7 +37,8 @@ def table_lines(
     """The header and a line per row; and notes below the table on what it had no room for.
 
     Without a `width` (cells of a terminal) nothing is cut. With one no line is longer: texts are
-    shortened, the longest first, numbers never, and different names never to the same text. Where
+    shortened, the longest first, numbers never, and different names (which have no spaces) never
+    to the same text. Where
     little would be left of the texts, ids lose all but the beginning of their hash, and columns go
     (see `gradelake.sql.common.table_room`).
     """
@@ -47,9 +48,10 @@ def table_lines(
     tails: dict[int, int | None] = {}
     if width is not None:
         cut: list[int] = []
-        if not Room(headers, cells, right, width).fits:
-            cells, cut = _with_short_hashes(cells)
         room = Room(headers, cells, right, width)
+        if not room.fits:
+            cells, cut = _with_short_hashes(cells)
+            room = Room(headers, cells, right, width)
         room.make()
         kept, notes = room.kept, room.notes()
         if of := [headers[i] for i in cut if i in kept or headers[i] in " ".join(notes)]:
@@ -57,7 +59,9 @@ def table_lines(
     widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
     if width is not None:
         widths = _fitted(widths, room.least, kept, width)
-        tails = {i: telling_tail(room.names(i), widths[i]) for i in kept}
+        tails = {
+            i: telling_tail(room.names(i), widths[i]) for i in kept if widths[i] < room.content[i]
+        }
 
     def line(texts: Sequence[str], is_header: bool = False) -> str:
         parts = [

@@ -9,9 +9,12 @@ from matplotlib.image import imread
 from scipy import stats
 
 from gradelake.analyses.plots.boards import scaled
+from gradelake.analyses.plots.correlation import by_tau
+from gradelake.analyses.plots.grades import shades
 from gradelake.analyses.plots.scatter import find_outliers
-from gradelake.analyses.plots.style import apart, shortened
+from gradelake.analyses.plots.style import MOST_ROWS, apart, rows_figure, shortened
 from gradelake.analyses.tables.leaderboard import Scores
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.small import FAR, LONG
@@ -99,7 +102,8 @@ def test_outliers_are_those_whose_rank_moved_by_more_than_a_tenth_of_the_systems
     y[[3, 9]] = y[[9, 3]]  # six places each
     y[[15, 17]] = y[[17, 15]]  # two places: a tenth
     assert find_outliers(x, y).tolist() == [3, 9]
-    assert find_outliers(x, x * 0).tolist() == [0, 19, 1, 18, 2, 17, 3, 16]
+    assert find_outliers(x, x * 0).tolist()[:8] == [0, 19, 1, 18, 2, 17, 3, 16]
+    assert len(find_outliers(x, x * 0)) == 16
     assert find_outliers(x[:2], x[:2]).tolist() == []
 
 
@@ -113,7 +117,7 @@ def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
 
 
 def test_every_system_that_is_announced_is_drawn(far, tmp_path):
-    """More than eight are far, two and two of them stand at the same place, and two differ in the
+    """Ten are far and eight named; two and two stand at the same place, and two differ in the
     middle of a long name."""
     words = ("scatter", "far", "--label-set", "judge:other", "--measure", "RR")
     said, written = drawn(far, tmp_path, *words)
@@ -122,8 +126,11 @@ def test_every_system_that_is_announced_is_drawn(far, tmp_path):
     names = [name for name in written if name in apart(said["outliers"]).values()]
     assert len(set(names)) == 8
     assert {"leads", "leads-too"} <= {*names}
+    assert len({*said["outliers"], *said["more_outliers"]}) == 10
+    assert "and 2 more" in written
     told = gradelake(far, "plot", *words, "-o", tmp_path / "x.svg").stdout
     assert all(name in told for name in said["outliers"])
+    assert told.endswith(", and 2 more\n")
 
 
 PICTURES = {
@@ -149,6 +156,7 @@ def test_long_names_are_drawn_so_that_they_differ():
     names = apart([LONG.format(1), LONG.format(2), "short"])
     assert len(set(names.values())) == 3
     assert names["short"] == "short"
+    assert apart([LONG.format(1), LONG.format(2), "short"] * 2) == names, "a name may repeat"
     assert max(map(len, names.values())) < 50
     assert apart(["lexical/v0/best", "lexical/v1/best"], 12) == {
         "lexical/v0/best": "lexic\u20260/best",
@@ -191,6 +199,31 @@ def test_the_picture_of_correlations_has_every_label_set_by_its_tau(demo, tmp_pa
     assert {"Kendall's \u03c4-b", "Spearman's \u03c1"} <= {*written}
     others, _ = drawn(demo, tmp_path, "correlation", *words, "--reference", "judge:overlap")
     assert set(others["label_sets"]) == set(taus) - {"judge:overlap"}
+    at_level = ("demo", "--measure", "AP", "--level", "2", "--replicates", "50")
+    _, written = drawn(demo, tmp_path, "correlation", *at_level)
+    assert "assessor:human (\u2265 2)" in written
+
+
+def test_a_tau_of_zero_stands_above_negative_ones_and_an_undefined_one_last():
+    assert sorted([-0.5, None, 0.0, 0.3], key=by_tau) == [0.3, 0.0, -0.5, None]
+
+
+def test_a_picture_has_rows_for_what_a_page_has_room_for():
+    with rows_figure(["a"] * MOST_ROWS, "systems", "") as (_, axes):
+        assert len(axes.get_yticks()) == MOST_ROWS
+    with (
+        pytest.raises(BadInput, match="201 systems are more than") as refused,
+        rows_figure(["a"] * (MOST_ROWS + 1), "systems", "Ask SQL."),
+    ):
+        pass
+    assert refused.value.hint == "Ask SQL."
+
+
+def test_grades_below_0_have_a_shade_and_those_of_a_long_scale_share_some():
+    assert [list(each) for each in shades({-1, 0, 3})] == [[-1], [0], [3]]
+    hundred = shades(set(range(101)))
+    assert hundred[:2] == [range(0, 9), range(9, 18)]
+    assert (len(hundred), hundred[-1]) == (12, range(99, 101))
 
 
 def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
@@ -216,6 +249,10 @@ def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
     )
     shown = [text for text in written if text in differences]
     assert shown == sorted(differences, key=lambda query: -differences[query])
+    assert "difference in AP by assessor:human (\u2265 2)" in written
+    assert "lsa minus bm25" in "\n".join(written)
+    twice = gradelake(demo, "plot", "topics", *words[:-1], "lsa", "-o", "x.svg", code=2)
+    assert "the same system twice" in twice.stderr
     wrong = gradelake(demo, "plot", "topics", *words[:-1], "bm26", "-o", "x.svg", code=2)
     assert "Did you mean 'bm25'?" in wrong.stderr
 

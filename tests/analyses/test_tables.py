@@ -417,6 +417,18 @@ def test_a_long_table_goes_over_pages():
     assert_holds_together(document)
 
 
+def test_long_names_of_systems_go_over_lines():
+    names = [f"a_{'long-name/' * 8}{n}" for n in range(60)]
+    rows = [[Cell(name, name), *[number(0.5, 4)] * 4] for name in names]
+    columns = [Column("system", "System", is_number=False, is_key=True)]
+    columns += [Column(f"P@{n}", f"P@{n}") for n in (5, 10, 20, 50)]
+    document = render(Table("leaderboard", "x", columns, [Block({}, rows)]))
+    assert document.count(r"\begin{longtable}{p{172pt}rrrr}") == 1, "one part"
+    name = r"\raggedright a\_\allowbreak{}long-\allowbreak{}name/\allowbreak{}long-"
+    assert name in document
+    assert "0.5000 & 0.5000" in document
+
+
 def test_what_latex_would_take_for_a_command_is_escaped():
     assert escape(r"50%_{a}&#$~^\ <b>|") == (
         r"50\%\_\{a\}\&\#\$\textasciitilde{}\textasciicircum{}\textbackslash{} "

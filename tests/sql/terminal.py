@@ -1,5 +1,6 @@
 """A pseudo-terminal with a command in it, driven as a person would."""
 
+import codecs
 import os
 import pty
 import re
@@ -32,6 +33,7 @@ class Terminal:
         program: tuple[str, ...] = (sys.executable, "-m", "gradelake", "sql"),
         **environment: str,
     ):
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.raw = ""  # everything the terminal was sent
         self._seen = 0
         without = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PAGER", "LESS"}
@@ -134,8 +136,11 @@ class Terminal:
         if not select.select([self._fd], [], [], seconds)[0]:
             return ""
         try:
-            new = os.read(self._fd, 65536).decode(errors="replace")
+            new = os.read(self._fd, 65536)
         except OSError:  # Linux's word for the end of a terminal
+            new = b""
+        if not new:
             return None
-        self.raw += new
-        return new or None
+        text = self._decoder.decode(new)  # a character may come in two parts
+        self.raw += text
+        return text

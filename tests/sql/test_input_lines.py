@@ -3,7 +3,7 @@
 import pytest
 
 from gradelake.sql.ask import question
-from gradelake.sql.ask.shell.input_lines import needs_more, units
+from gradelake.sql.ask.shell.input_lines import Reader, needs_more, units
 from gradelake.sql.common.errors import BadInput
 
 HALF = "select '\udce9"  # a byte that is not UTF-8, as Python reads it
@@ -35,3 +35,12 @@ def test_a_byte_that_is_not_utf8_ends_no_prompt_and_is_told_at_enter():
     assert not needs_more(f"{HALF};")
     with pytest.raises(BadInput, match="not UTF-8"):
         question.split(f"{HALF};")
+
+
+def test_psqls_words_act_between_the_lines_of_a_statement_but_not_in_a_text():
+    lines = ["select 6 *", "\\d leaderboard", "7 as answer, '", "\\d '", ";", "select 1", "\\q"]
+    reader, found = Reader(), []
+    for line in lines:
+        found += [(reader.line, unit) for unit in reader.feed(line)]
+    statement = "select 6 *\n\n7 as answer, '\n\\d '\n"
+    assert found == [(2, "\\d leaderboard"), (1, statement), (7, "\\q")]

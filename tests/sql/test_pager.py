@@ -6,7 +6,9 @@ import shutil
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 
+from gradelake.sql.common import pager
 from tests.conftest import gradelake
 from tests.sql.terminal import Terminal
 
@@ -70,6 +72,18 @@ def test_a_pipe_has_no_pager_and_no_count(demo, monkeypatch):
 
 def test_an_empty_pager_is_none(demo):
     assert "(100 rows)" in shown(demo, LONG, PAGER="")
+
+
+def test_an_answer_is_not_lost_to_a_pager_that_no_shell_could_read(demo):
+    lines = shown(demo, LONG, PAGER="less '")
+    assert "(100 rows)" in lines
+    assert "No closing quotation; the answer is printed without it" in lines
+
+
+def test_colours_take_no_room_on_the_screen(monkeypatch):
+    monkeypatch.setattr(pager.console, "out", Console(width=10, height=3))
+    assert not pager._is_long("\x1b[1m1234567890\x1b[0m\nx\n")
+    assert pager._is_long("12345678901\nx\n")
 
 
 @pytest.mark.skipif(not shutil.which("less"), reason="there is no less")

@@ -160,6 +160,12 @@ def test_psqls_words_list_tables_describe_one_help_and_leave(demo, cache):
         assert ".schema" in shell.ask("\\?", "\\q leaves")
         shell.ask("\\d leaderbord", "Did you mean 'leaderboard'?")
         shell.ask("\\dz", "no command \\dz")
+        shell.type("select 6 *" + ENTER)
+        shell.wait_for("...>")
+        shell.ask("\\dt board", "leaderboard_v1")
+        assert "48" in shell.ask("8 as answer;", "48"), "the statement goes on"
+        shell.type("select 1" + ENTER)
+        shell.wait_for("...>")
         shell.type("\\q" + ENTER)
         assert shell.end() == 0
 
@@ -243,6 +249,7 @@ def test_rows_fit_a_narrow_terminal_and_a_pager_shows_all_of_them(demo, cache):
         narrow.do(".pager on")
         shown = narrow.ask(query, "p009 ").splitlines()
         assert min(map(cell_len, shown[3:6])) > 120
+        narrow.ask("select 1 as n;", "(1 row)")
         assert narrow.leave() == 0
 
 
@@ -366,6 +373,10 @@ def test_psqls_words_can_be_piped_in(demo):
     assert "never_asked" not in printed
     said = piped(demo, "select 1;\n\\copy x\n", code=2).stderr
     assert said.startswith("error: statement at line 2: no command \\copy")
+    plus = piped(demo, "\\d+ leaderboard\n\\dt+ board\n").stdout
+    assert plus == described
+    for word, instead in (("\\x", ".format line"), ("\\l", "raw.collections")):
+        assert instead in piped(demo, f"{word}\n", code=2).stderr
 
 
 def test_a_pivot_is_one_statement(demo):

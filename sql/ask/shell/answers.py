@@ -82,16 +82,17 @@ class Answers:
             self._file.close()
 
     @contextlib.contextmanager
-    def printing(self) -> Iterator[None]:
-        """What is printed inside goes to the output: a file, a pager, or standard output."""
+    def printing(self) -> Iterator[bool]:
+        """What is printed inside goes to the output: a file, a pager, or standard output. Gives
+        whether a person reads it there."""
         if self._file:
             try:
                 with contextlib.redirect_stdout(self._file):
-                    yield
+                    yield False
                 self._file.flush()
             except OSError as error:
                 raise question.cannot_be_written(self._path, error) from None
             return
         for_people = self.format in question.FOR_PEOPLE or self.pager == "on"
-        with paged(self.pager if for_people else "off"):
-            yield
+        with paged(self.pager if for_people else "off") as for_person:
+            yield for_person

@@ -29,11 +29,14 @@ def do(shell: Answers, line: str) -> bool:
     and when what it needs is missing."""
     name, _, argument = line.partition(" ")
     argument = argument.strip()
+    if name in ("\\d+", "\\dt+"):
+        name = name[:-1]
     if name == "\\d":
         name = ".schema" if argument else ".tables"
     name = _ALSO.get(name, name)
     if name not in COMMANDS:
-        raise BadInput(f"no command {name}", did_you_mean(name, [*COMMANDS, *_ALSO, "\\d"]))
+        hint = _INSTEAD.get(name) or did_you_mean(name, [*COMMANDS, *_ALSO, "\\d"])
+        raise BadInput(f"no command {name}", hint)
     command = COMMANDS[name]
     if argument and not command.argument:
         raise BadInput(f"{name} takes nothing after it", f"{name}: {command.what}")
@@ -123,8 +126,8 @@ COMMANDS = {
         "[FILE]", "answers go to a file; stdout: to the screen again", _output, ("stdout",)
     ),
     ".pager": Command(
-        "auto|on|off",
-        "$PAGER (less) shows answers longer than the screen; on: all, and uncut",
+        "|".join(WHEN),
+        "$PAGER (less) shows answers longer than the screen; on: every answer, uncut",
         Answers.set_pager,
         WHEN,
     ),
@@ -132,6 +135,11 @@ COMMANDS = {
 }
 # and what psql calls them; its \\d is .tables, and \\d TABLE .schema
 _ALSO = {".exit": ".quit", "\\dt": ".tables", "\\?": ".help", "\\q": ".quit"}
+
+_INSTEAD = {  # of others of psql's
+    "\\x": "`.format line` writes a column per line.",
+    "\\l": "The lake is the only database; `from raw.collections;` lists its collections.",
+}
 
 
 def _print_pairs(rows: list[tuple[str, str]], width: int = 0) -> None:

@@ -1,5 +1,6 @@
 """What a session of `gradelake sql` was given: statements, questions and dot commands, apart."""
 
+import re
 from collections.abc import Iterator
 
 from gradelake.sql.ask import question
@@ -7,24 +8,31 @@ from gradelake.sql.common.errors import BadInput
 
 # a question of the query book, a dot command, one of psql's: each is a line of its own
 _LINES = ("@", ".", "\\")
+# these of psql's also within a statement, which goes on below them
+_BETWEEN = re.compile(r"\s*\\(q|\?|dt?\+?(\s+.*)?)\s*;?\s*")
 # what people type who come from another shell
 _COMMANDS = {"help": ".help", "exit": ".quit", "quit": ".quit"}
 
 
 class Reader:
     r"""Takes lines and gives what is finished: a statement at its semicolon, without it, and a line
-    that begins with `@`, `.` or `\` where no statement is begun."""
+    that begins with `@`, `.` or `\` where no statement is begun. `\d`, `\dt`, `\?` and `\q` are
+    such lines within a statement, too, outside of quotes."""
 
     def __init__(self) -> None:
         self.pending = ""  # a statement without its end yet
         self.line = 1  # where what was given last begins, or what is pending
+        self.between = False  # whether the last line was such a one within a statement
         self._n_lines = 0
 
     def feed(self, line: str) -> Iterator[str]:
         """What is finished with this line, in order."""
         self._n_lines += 1
-        if line.lstrip().startswith(_LINES) and not self.unfinished:
-            self.pending, self.line = "", self._n_lines
+        begun = self.unfinished
+        self.between = begun and bool(_BETWEEN.fullmatch(line)) and not self._in_quotes()
+        if self.between or (line.lstrip().startswith(_LINES) and not begun):
+            self.line = self._n_lines
+            self.pending = f"{self.pending}\n" if begun else ""
             yield line.strip().rstrip(";").rstrip()
             return
         self.pending += line if line.endswith("\n") else line + "\n"
@@ -46,6 +54,9 @@ class Reader:
         if not question.is_nothing(last):
             self.line = self._line_of(last, 0)
             yield last
+
+    def _in_quotes(self) -> bool:
+        return any(self.pending.count(quote) % 2 for quote in "'\"")
 
     def _line_of(self, text: str, place: int) -> int:
         """The line that the first word from a place of a text on is on, if the text ends here."""
@@ -69,11 +80,22 @@ def is_line(unit: str) -> bool:
 
 
 def units(text: str) -> Iterator[str]:
-    """What a text of several lines holds, in order; its end ends the last statement."""
+    """What a text of several lines holds, in order; its end ends the last statement, unless the
+    last line is one within it: see `begun`."""
     reader = Reader()
     for line in text.split("\n"):
         yield from reader.feed(line)
-    yield from reader.rest()
+    if not reader.between:
+        yield from reader.rest()
+
+
+def begun(text: str) -> str:
+    """The statement that a text leaves unfinished, because its last line is one within it."""
+    reader = Reader()
+    for line in text.split("\n"):
+        for _ in reader.feed(line):
+            pass
+    return reader.pending.rstrip("\n") + "\n" if reader.between else ""
 
 
 def needs_more(text: str) -> bool:
@@ -85,4 +107,4 @@ def needs_more(text: str) -> bool:
                 pass
     except BadInput:
         return False  # Enter shows the error
-    return reader.unfinished
+    return reader.unfinished and not reader.between

@@ -60,8 +60,9 @@ class Shell(Answers):
         found = question.relation(lake, statement, values)
         if found is None:
             return
-        with self.printing():
-            n_rows = question.answer(question.some(found, self.first), self.format, self.first, of)
+        some = question.some(found, self.first)
+        with self.printing() as for_person:
+            n_rows = question.answer(some, self.format, self.first, of, for_person)
         if not n_rows:
             question.tell_what_is_not_built(lake)
 

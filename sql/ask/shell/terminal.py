@@ -10,7 +10,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import PostgresLexer
 
 from gradelake.sql.ask.shell.completion import ShellCompleter
-from gradelake.sql.ask.shell.input_lines import as_command, needs_more, units
+from gradelake.sql.ask.shell.input_lines import as_command, begun, needs_more, units
 from gradelake.sql.ask.shell.session import CONTINUED, PROMPT, Shell, tell
 from gradelake.sql.common import console
 from gradelake.sql.common.cache import cache_folder
@@ -41,29 +41,32 @@ def converse(shell: Shell) -> None:
     source = "working catalog" if shell.lake.release is None else f"release {shell.lake.release}"
     what = "files open" if shell.lake.allows_files else "read-only"
     console.say(f"{source}, {what}. End statements with ; and see .help; Ctrl-D leaves.")
-    session, goes_on = _session(shell), True
-    while goes_on:
+    session = _session(shell)
+    unfinished: str | None = ""
+    while unfinished is not None:
         try:
-            goes_on = _turn(session, shell)
+            unfinished = _turn(session, shell, unfinished)
         except KeyboardInterrupt:  # what was typed is dropped
-            continue
+            unfinished = ""
 
 
-def _turn(session: PromptSession, shell: Shell) -> bool:
-    """Ask once and do what was typed; False when it was to leave."""
+def _turn(session: PromptSession, shell: Shell, unfinished: str) -> str | None:
+    """Ask once and do what was typed, perhaps after what is `unfinished`; returns what is then, and
+    None when it was to leave."""
     try:
-        text = session.prompt(PROMPT)
+        text = session.prompt(PROMPT, default=unfinished)
     except EOFError:
-        return False
+        return None
     try:
-        return all(shell.do(unit) for unit in units(as_command(text)))
+        left = not all(shell.do(unit) for unit in units(as_command(text)))
+        return None if left else begun(text)
     except KeyboardInterrupt:
         console.warn("interrupted")
     except Exception as error:  # whatever it is, what was asked before is not lost to it
         tell(error)
         if not isinstance(error, GradelakeError):
             console.warn("  This is a fault of gradelake; the session goes on.")
-    return True
+    return ""
 
 
 def _session(shell: Shell) -> PromptSession:
