@@ -127,8 +127,9 @@ class Session:
 
     def _answer(self, at: int, verdict: str, own_grade: int | None, note: str | None) -> int:
         card = self.deck.cards[at]
-        seconds = round(self._spent[at] + time.monotonic() - self._shown, 1)
-        blind_grade = self._blind.get(at, card.before and card.before.blind_grade)
+        seconds: float | None = round(self._spent[at] + time.monotonic() - self._shown, 1)
+        before = card.before.blind_grade if card.before else None
+        blind_grade = self._blind.get(at, before)
         if at in self._blind and (said := self.said.get(at)):
             seconds = said.seconds  # what it took to answer, not to look at the grader's grade
         reviewed = Reviewed(verdict, own_grade, note or None, blind_grade, seconds)
