@@ -32,7 +32,7 @@ def plot():
     Examples:
       gradelake plot confusion dl19 --label-set judge:Sun -o confusion.svg
       gradelake plot scatter dl19 --label-set judge:Sun --measure AP -o ap.pdf
-      gradelake plot leaderboard dl19 --label-set judge:Sun --measure AP -o board.svg
+      gradelake plot leaderboard dl19 --label-set judge:Sun --measure AP -o b.svg
       gradelake plot correlation dl19 --measure nDCG@10 -o correlation.svg
     """
 

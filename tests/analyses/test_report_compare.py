@@ -18,6 +18,8 @@ from tests.end_to_end.edited_demo import ADDED_LATER, REWORDED, REWORDED_AGAIN
 from tests.moved_demo import HOSTILE_ITEM, REREAD, make_moved
 from tests.report_page import HOSTILE, Page
 
+pytestmark = pytest.mark.slow
+
 HUMAN, NEWEST = "assessor:human", "lexical/v2/best"
 
 
@@ -237,7 +239,6 @@ def test_the_command_that_previews_an_edit_is_named(page):
     assert "gradelake rubric preview demo" in text_of(section(page))
 
 
-@pytest.mark.slow
 def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(folder, tmp_path):
     output = tmp_path / "shared.html"
     gradelake(folder, "report", "demo", "--without-rubric", "-o", str(output))
@@ -249,7 +250,6 @@ def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(folder, t
     assert "Left out: nights are of the whole lake." in text_of(html)
 
 
-@pytest.mark.slow
 def test_what_is_not_there_is_said_in_a_sentence_each(graded_demo, tmp_path):
     output = tmp_path / "first.html"
     gradelake(graded_demo, "report", "demo", "-o", str(output))
@@ -262,7 +262,6 @@ def test_what_is_not_there_is_said_in_a_sentence_each(graded_demo, tmp_path):
         assert sentence in text
 
 
-@pytest.mark.slow
 def test_a_release_without_these_marts_has_a_report(graded_demo, tmp_path):
     """As one of an older Gradelake: its views are gone, and so is what the page says of them."""
     folder, output = tmp_path / "old", tmp_path / "old.html"

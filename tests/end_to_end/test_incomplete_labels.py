@@ -14,6 +14,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.report_page import Page
 
+pytestmark = pytest.mark.slow
+
 HALF = "judge:half"
 
 
@@ -82,7 +84,6 @@ def test_the_query_book_marks_its_rows(folder, question):
     }
 
 
-@pytest.mark.slow
 def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     places = rows(folder, "sql", "@boards")[0]["places"]
     assert places.count("(incomplete)") == 1
@@ -111,7 +112,6 @@ def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     assert says in picture.read_text()
 
 
-@pytest.mark.slow
 def test_the_report_marks_its_boards_and_correlations(folder, tmp_path):
     file = tmp_path / "demo.html"
     gradelake(folder, "report", "-o", str(file))
@@ -150,7 +150,6 @@ def test_judges_are_compared_on_the_pairs_that_all_of_them_labelled(folder):
                 assert float(row[column]) == pytest.approx(theirs, abs=5e-4)
 
 
-@pytest.mark.slow
 def test_the_least_share_is_a_seed(folder, tmp_path):
     own = tmp_path / "demo"
     shutil.copytree(folder, own)

@@ -100,6 +100,7 @@ def some_edits(chance: random.Random, folder: Path, version: int, nth: int) -> l
     return rows
 
 
+@pytest.mark.slow
 def test_a_sheet_is_tried_out_before_it_is_saved_and_nothing_is_written(folder):
     sheet = gradelake(folder, "rubric", "edit", BREAD, "--bank", "questions", "--print").stdout
     changed = sheet.replace("give the bread its taste", "make sourdough bread taste sour")

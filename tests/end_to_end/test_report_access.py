@@ -43,7 +43,8 @@ def open_at(look: Look, address: str) -> None:
     look.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, page, scheme):
     name, file = page
     look = Look(browser, file, WIDTHS[0], scheme)

@@ -190,6 +190,7 @@ def test_an_address_of_what_is_not_there_says_so(browser, demo_report, address, 
     assert look.said == []
 
 
+@pytest.mark.slow
 def test_an_item_is_left_out_where_the_rubric_is_not_shared(browser, odd_page, tmp_path):
     shared = tmp_path / "shared.html"
     gradelake(odd_page.parents[1], "report", "--without-rubric", "-o", str(shared))

@@ -30,6 +30,7 @@ def grader_id(folder: Path) -> str:
     return json.loads(planned.stdout)["plans"][0]["grader_id"]
 
 
+@pytest.mark.slow
 def test_a_server_that_crashes_under_a_build_is_named_in_one_sentence(demo, catalog, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
