@@ -1,17 +1,17 @@
 """Two systems, or two label sets, side by side: what the page cannot compute by itself."""
 
 from collections.abc import Callable, Iterable
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
-from gradelake.analyses.report.report_queries import ask_if_there
-from gradelake.analyses.stats.boards import Board, default_level
-from gradelake.analyses.stats.resample import student_reach
+from gradelake.analyses.stats.boards import Board
+from gradelake.analyses.stats.rank_correlation import correlations, signs
+from gradelake.analyses.stats.resample import or_none, student_reach
 from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
 
 ALPHA = 0.05
 
@@ -45,21 +45,48 @@ def compare_systems(
     return found
 
 
-def compare_label_sets(lake: Lake, collection: str, label_sets: list[str]) -> dict[str, Any]:
-    """Kendall's tau-b between boards at their usual levels, by `MEASURES`, and topic by topic.
+def compare_label_sets(
+    levels: dict[str, int],
+    read: Callable[[str, str], Board],
+    topics: dict[str, dict[str, dict[str, list[int | None]]]],
+) -> dict[str, Any]:
+    """Kendall's tau-b of every two label sets' boards, and, with people's, topic by topic.
 
-    `levels`: label set -> usual level; `boards`: label set -> other -> measure -> tau; `topics`:
-    label set -> assessor's label set -> measure -> query -> tau. What the marts do not have is
-    left out.
+    `levels`: label set -> its usual level, at which `read` gives its board of a measure, and
+    `topics` (label set -> measure -> system) its scores, as `at_level` has them. Returns `levels`;
+    `boards`: label set -> other -> measure -> tau; `topics`: the same -> one tau per query, over
+    the systems that answered it. As the marts `leaderboard_agreement` and `topic_agreement`, which
+    compute every level and measure when they are asked for one. None where tau is undefined.
     """
-    levels = {name: default_level(lake, collection, name) for name in label_sets}
     found: dict[str, Any] = {"levels": levels, "boards": {}, "topics": {}}
-    of = {"collection": collection, "label_sets": label_sets, "measures": list(MEASURES)}
-    for kind, name in (("boards", "label_set_agreement"), ("topics", "topic_agreement")):
-        for row in ask_if_there(lake, name, **of):
-            others = found[kind].setdefault(row["label_set"], {})
-            others.setdefault(row["reference"], {})[row["measure"]] = row["kendall"]
+    for (ours, theirs), measure in product(combinations(levels, 2), MEASURES):
+        try:
+            boards = [read(name, measure) for name in (ours, theirs)]
+        except BadInput:  # no such measure
+            continue
+        systems = sorted(set(boards[0].systems) & set(boards[1].systems))
+        if len(systems) < 2:
+            continue
+        tau = _tau(*(board.of(systems).printed for board in boards))
+        found["boards"].setdefault(ours, {}).setdefault(theirs, {})[measure] = tau
+        if not any(name.startswith("assessor:") for name in (ours, theirs)):
+            continue
+        scores = [
+            np.array([topics[name][measure][system] for system in systems], dtype=float).T
+            for name in (ours, theirs)
+        ]
+        known = [
+            _tau(*(of[answered] for of in pair)) if answered.sum() > 1 else None
+            for pair in zip(*scores, strict=True)
+            for answered in [(pair[0] >= 0) & (pair[1] >= 0)]  # NaN: the query does not count
+        ]
+        found["topics"].setdefault(ours, {}).setdefault(theirs, {})[measure] = known
     return found
+
+
+def _tau(ours: np.ndarray, theirs: np.ndarray) -> float | None:
+    tau = or_none(correlations(signs(ours), signs(theirs))["kendall"])
+    return None if tau is None else round(tau, 3)
 
 
 def t_quantiles(most: int) -> list[float]:

@@ -23,7 +23,7 @@ from gradelake.analyses.report.provenance import earlier_release, read_provenanc
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
-from gradelake.analyses.report.topics import read_queries, read_topic_scores
+from gradelake.analyses.report.topics import at_level, read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
@@ -108,14 +108,18 @@ def make_report(
     health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, options)
     queries = read_queries(lake, collection)
-    side_by_side = compare_label_sets(lake, collection, scored)
+    levels = {name: default_level(lake, collection, name) for name in scored}
+    topics = {name: read_topic_scores(lake, collection, name) for name in scored}
+    side_by_side = compare_label_sets(
+        levels, read, {name: at_level(topics[name], levels[name]) for name in scored}
+    )
     settled = {
         "collection": collection,
         "source": provenance["source"],
         "min_relevant": cut,
         "reference": reference,
         "assessor": assessor,
-        "levels": side_by_side["levels"],
+        "levels": levels,
         "label_sets": scored,
         "incomplete": {
             name: one.says for name, one in completeness(lake, collection).items() if one.says
@@ -157,7 +161,7 @@ def make_report(
     for number, name in enumerate(scored):
         packs[f"board-{number}"] = pack(boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
-        packs[f"topics-{number}"] = pack(read_topic_scores(lake, collection, name))
+        packs[f"topics-{number}"] = pack(topics[name])
     opens_on = reference if reference in scored else next(iter(scored), None)
     first = None
     if opens_on:

@@ -21,6 +21,14 @@ def read_topic_scores(lake: Lake, collection: str, label_set: str) -> Scores:
     return found
 
 
+def at_level(scores: Scores, level: int) -> dict[str, dict[str, list[int | None]]]:
+    """measure -> system -> scores at this level; those of a measure that knows none at any."""
+    found: dict[str, dict[str, list[int | None]]] = {}
+    for lowest in sorted(scores):
+        found = {**scores[lowest], **found}
+    return found | scores.get(level, {})
+
+
 def read_queries(lake: Lake, collection: str) -> list[dict[str, Any]]:
     """Each query's id and text, in the order of the ids."""
     return ask(lake, "query_texts", collection=collection)

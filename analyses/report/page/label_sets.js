@@ -7,7 +7,7 @@ async function agreed(a, b, measure) {
   const { reference } = board.settled;
   const other = a === reference ? b : b === reference ? a : null;
   const with_reference = (await unpack("agreement"))[other]?.[levels[other]]?.[measure];
-  return { tau: of(boards) ?? with_reference?.kendall, topics: of(topics) ?? {} };
+  return { tau: of(boards) ?? with_reference?.kendall, topics: of(topics) ?? [] };
 }
 
 // How unevenly a topic's change moves the systems: the mean distance of a system's change from the
@@ -51,7 +51,7 @@ async function compareLabelSets(ids, asked) {
     const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
       .filter(([x, y]) => x !== null && y !== null);
     const mean = (at) => both.reduce((sum, pair) => sum + pair[at], 0) / both.length;
-    return both.length ? [{ query_id, text, tau: topics[query_id], a: mean(0), b: mean(1),
+    return both.length ? [{ query_id, text, tau: topics[i], a: mean(0), b: mean(1),
       uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
   }).flat().sort((x, y) => y.uneven - x.uneven);
   const movers = [...rows].filter((row) => row.moved)
