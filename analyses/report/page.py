@@ -5,7 +5,13 @@ from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any
 
-from gradelake.analyses.choosing import completeness, measures, min_relevant, official_ranks
+from gradelake.analyses.choosing import (
+    LEVELLED,
+    completeness,
+    measures,
+    min_relevant,
+    official_ranks,
+)
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import (
     first_board,
@@ -72,7 +78,7 @@ def make_report(
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
     kinds = measures(lake)
-    levelled = [m for m, kind in kinds.items() if kind in ("binary", "rubric")]
+    levelled = [m for m, kind in kinds.items() if kind in LEVELLED]
     read = cache(partial(read_board, lake, collection))
     add_ranks(boards, read, levelled, lambda known: progress("resampling ranks", known))
     correlated, left_out = correlate(
@@ -109,10 +115,6 @@ def make_report(
     provenance = read_provenance(lake, collection, compared, options)
     queries = read_queries(lake, collection)
     levels = {name: default_level(lake, collection, name) for name in scored}
-    topics = {name: read_topic_scores(lake, collection, name) for name in scored}
-    side_by_side = compare_label_sets(
-        levels, read, {name: at_level(topics[name], levels[name]) for name in scored}
-    )
     settled = {
         "collection": collection,
         "source": provenance["source"],
@@ -154,19 +156,21 @@ def make_report(
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack(correlated),
         "days": pack(moved["days"]),
-        "label-sets": pack(side_by_side),
         **grids.packs,
         **rankings,
     }
+    usual = {}  # of each label set's topic scores no more stays in memory than its usual level
     for number, name in enumerate(scored):
         packs[f"board-{number}"] = pack(boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
-        packs[f"topics-{number}"] = pack(topics[name])
+        topic_scores = read_topic_scores(lake, collection, name)
+        packs[f"topics-{number}"] = pack(topic_scores)
+        usual[name] = at_level(topic_scores, levels[name])
+    packs["label-sets"] = pack(compare_label_sets(levels, read, usual))
     opens_on = reference if reference in scored else next(iter(scored), None)
     first = None
     if opens_on:
-        level = default_level(lake, collection, opens_on)
-        first = first_board(opens_on, boards[opens_on], level)
+        first = first_board(opens_on, boards[opens_on], levels[opens_on])
     html = render(
         name=collection,
         without_rubric=without_rubric,

@@ -16,16 +16,16 @@ def read_topic_scores(lake: Lake, collection: str, label_set: str) -> Scores:
     """
     found: Scores = {}
     for row in ask(lake, "topic_scores", collection=collection, label_set=label_set):
-        at_level = found.setdefault(row["level"], {})
-        at_level.setdefault(row["measure"], {})[row["system"]] = row["scores"]
+        by_measure = found.setdefault(row["level"], {})
+        by_measure.setdefault(row["measure"], {})[row["system"]] = row["scores"]
     return found
 
 
 def at_level(scores: Scores, level: int) -> dict[str, dict[str, list[int | None]]]:
     """measure -> system -> scores at this level; those of a measure that knows none at any."""
     found: dict[str, dict[str, list[int | None]]] = {}
-    for lowest in sorted(scores):
-        found = {**scores[lowest], **found}
+    for each in sorted(scores, reverse=True):
+        found |= scores[each]
     return found | scores.get(level, {})
 
 

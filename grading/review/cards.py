@@ -167,7 +167,7 @@ class Reviewed:
     own_grade: int | None = None
     note: str | None = None
     blind_grade: int | None = None  # theirs before the grader's was shown
-    seconds: float | None = None  # from the first sight of the card
+    seconds: float | None = None  # spent on the card until then
 
 
 @dataclass(frozen=True)

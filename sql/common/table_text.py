@@ -37,10 +37,9 @@ def table_lines(
     """The header and a line per row; and notes below the table on what it had no room for.
 
     Without a `width` (cells of a terminal) nothing is cut. With one no line is longer: texts are
-    shortened, the longest first, numbers never, and different names (which have no spaces) never
-    to the same text. Where
-    little would be left of the texts, ids lose all but the beginning of their hash, and columns go
-    (see `gradelake.sql.common.table_room`).
+    shortened, the longest first, numbers never, and different names (which have no spaces) never to
+    the same text. Where little would be left of the texts, ids lose all but the beginning of their
+    hash, and columns go (see `gradelake.sql.common.table_room`).
     """
     headers, cells, right = _texts(columns, rows)
     kept: Sequence[int] = range(len(headers))

@@ -6,6 +6,7 @@ async function boardOf(labels) {
   return unpack(`board-${board.index.get(labels)}`);
 }
 
+// A board's rows, the best first
 function scores(data, level, measure) {
   const at = data.boards[level]?.[measure];
   if (!at) return [];
@@ -17,7 +18,8 @@ function scores(data, level, measure) {
       best: at.best?.[i], worst: at.worst?.[i], groups: at.groups?.[i] ?? "",
       ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null,
     }))
-    .filter((row) => row.score !== null);
+    .filter((row) => row.score !== null)
+    .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
 }
 
 const lettersOf = (row) => row.groups.match(/[a-zA-Z]'*/g) ?? [];
@@ -90,8 +92,7 @@ async function showBoards() {
   const level = byId("choose-level").value;
   const data = await boardOf(labels);
   if (byId("choose-labels").value !== labels) return; // another choice came first
-  const rows = scores(data, level, measure).sort(
-    (a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
+  const rows = scores(data, level, measure);
   inLanes(rows);
   byId("leaderboard-says").textContent =
     `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, mean over ` +

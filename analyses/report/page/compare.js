@@ -69,8 +69,7 @@ function owed(differences, mean) {
 async function compareSystems(ids, asked) {
   const at = await withBoard(asked);
   const { labels, data, measure, level } = at;
-  const systems = data ? scores(data, level, measure)
-    .sort((x, y) => x.rank - y.rank || x.system.localeCompare(y.system)).map((row) => row.system) : [];
+  const systems = data ? scores(data, level, measure).map((row) => row.system) : [];
   for (const asked of [at.a, at.b]) {
     if (asked && !systems.includes(asked)) return notThere("system", asked);
   }

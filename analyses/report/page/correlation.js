@@ -50,7 +50,7 @@ async function showCoverage(data, labels, tau, system) {
   const measures = data.measures.filter((measure) => measure.startsWith("Cover@"));
   const ks = measures.map((measure) => Number(measure.slice(6))).sort((a, b) => a - b);
   const last = `Cover@${ks[ks.length - 1]}`;
-  const order = scores(data, tau, last).sort((a, b) => a.rank - b.rank);
+  const order = scores(data, tau, last);
   const cover = (system, k) =>
     data.boards[tau][`Cover@${k}`].score[data.systems.indexOf(system)];
   const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));

@@ -37,7 +37,7 @@ async function compareLabelSets(ids, asked) {
       system: row.system, rank_a: row.rank, rank_b: rank, score_a: row.score, score_b: score,
       moved: row.rank - rank,
     };
-  }).sort((x, y) => x.rank_a - y.rank_a || x.system.localeCompare(y.system));
+  });
   rows.forEach((row, i) => { row.place_a = i + 1; });
   const far = Math.max(1, 0.1 * rows.length);
   [...rows].sort((x, y) => x.rank_b - y.rank_b || x.place_a - y.place_a)

@@ -45,9 +45,7 @@ async function showSystem([name], asked) {
 }
 
 function bestOther(data, { measure, level }, name) {
-  const [first] = scores(data, level, measure).filter((row) => row.system !== name)
-    .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
-  return first?.system;
+  return scores(data, level, measure).find((row) => row.system !== name)?.system;
 }
 
 // Of each query: the score of a system, and how far it is from the median's and another's

@@ -12,7 +12,7 @@ function sortable(table) {
       sortBy(table, column, head.getAttribute("aria-sort") === first ? other : first);
     });
   });
-  if (table.isConnected) withTools(table); // in a view that is being made, once it is there
+  withTools(table);
 }
 
 function valueOf(cell) {

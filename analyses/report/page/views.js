@@ -88,7 +88,7 @@ function scoreCell(value, sign = "") {
     (value > 0 ? sign : "") + figure(value, 4));
 }
 
-// A table that sorts; cells are td elements, or what a td holds. The first column names the row.
+// A table, which sorts once the view stands in the page; cells are td elements, or what a td holds. The first column names the row.
 function viewTable(label, heads, rows) {
   const lines = rows.map(([first, ...others]) => make("tr", {},
     make("th", { scope: "row" }, first ?? "\u2013"),
@@ -97,7 +97,6 @@ function viewTable(label, heads, rows) {
   const table = make("table", { class: "sortable" },
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
     make("tbody", {}, ...lines));
-  sortable(table);
   return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
 }
 

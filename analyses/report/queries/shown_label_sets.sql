@@ -5,7 +5,6 @@ select
     sets.grader,
     sets.rubric_version,
     sets.policy,
-    max(labels.label) as highest_label,
     count(*) as n_labels
 from lake.intermediate.int_label_sets as sets
 inner join lake.marts.relevance_labels as labels using (collection, label_set)
