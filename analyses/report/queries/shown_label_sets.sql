@@ -7,7 +7,7 @@ select
     sets.policy,
     count(*) as n_labels
 from lake.intermediate.int_label_sets as sets
-inner join lake.marts.relevance_labels as labels using (collection, label_set)
+inner join lake.marts.relevance_labels using (collection, label_set)
 where
     sets.collection = $collection
     and (sets.kind != 'rubric' or sets.rubric_version = $rubric_version)
