@@ -1,1 +1,1 @@
-"""`gradelake serve`: the lake in the browser. Pages call the rooms, and hold none of their logic."""
+"""`gradelake serve`: the lake in the browser. Its pages call the rooms and hold no logic."""

@@ -26,7 +26,7 @@ ROLES = ("reader", "assessor", "editor", "operator")
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who may enter. `stamp` changes with their secret: a cookie of before ends with it."""
+    """Somebody who may enter. `stamp` changes with their secret, and ends older cookies."""
 
     name: str
     role: str
