@@ -99,7 +99,7 @@ def read_answers(path: Path, shown: str) -> tuple[Answers, list[Answer]]:
     if whole.form != form_id(whole.collection, whole.grader_id, whole.assessor, whole.deck):
         raise BadInput(
             f"{shown}: its collection, grader_id or assessor is not what the form was made for",
-            "It was edited. Import it as the browser saved it; another assessor needs another form.",
+            "It was edited: import it as the browser saved it. Another assessor needs a form, too.",
         )
     return whole, list(_answers(whole.answers, problems))
 
