@@ -207,8 +207,10 @@ def test_an_open_review_asks_whether_the_grade_is_right(browser, tmp_path):
     assert "because" in page.inner_text("dl")
     press(page, "a d b d 3 2")  # the grader's own grade is none to disagree with
     page.wait_for_selector("text=Card 3 of 3")
-    press(page, "u")
+    assert page.inner_text(".ask") == "Is this grade right?"
+    press(page, "d u")
     page.wait_for_selector("text=Card 2 of 3")
+    assert page.inner_text(".ask") == "Is this grade right?"
     press(page, "d Enter")
     page.wait_for_selector("text=Card 3 of 3")
     assert page.evaluate("window.asked") == [

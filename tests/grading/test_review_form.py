@@ -168,9 +168,12 @@ def test_answers_on_changed_texts_are_named_and_left_out_and_the_others_land(fol
     answers["answers"].append(answers["answers"][-1] | {"item_id": "of-another-lake"})
     done = bring(folder, answers, code=3)
     assert done["written"] == n_kept
-    assert f"passage {passage}" in done["left_out"][0]
+    assert (
+        f"answer 1 (query '{form['cards'][0]['query_id']}', passage '{passage}', item "
+        in done["left_out"][0]
+    )
     assert done["left_out"][0].endswith("the passage was changed since")
-    assert done["left_out"][-1].startswith("answer 6 ")
+    assert ": answer 6 (" in done["left_out"][-1]
     assert done["left_out"][-1].endswith("the lake has no grade of it")
 
 
@@ -231,7 +234,7 @@ def test_answers_of_another_collection_or_lake_are_refused(graded_demo, form, tm
 
     assert "the lake has no collection 'dl19'" in refused("dl19")
     assert "are of collection 'dl19', not 'demo'" in refused("demo", collection="dl19")
-    assert "'lexical' with the id 0123" in refused("demo", grader_id="0123")
+    assert "'lexical' with the id '0123'" in refused("demo", grader_id="0123")
     gone = gradelake(graded_demo, "import", "reviews", "demo", tmp_path / "none.json", code=2)
     assert "no such file" in gone.stderr
 

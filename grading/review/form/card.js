@@ -96,6 +96,7 @@ async function reviewCards(root, store) {
 
   function leave(last = false) {
     clock();
+    disagrees = false;
     const [card] = queue.splice(0, 1);
     if (last) queue.push(card);
     path.push(card);
@@ -120,6 +121,7 @@ async function reviewCards(root, store) {
       card.said = null;
     }
     clock();
+    disagrees = false;
     path.pop();
     queue = [card, ...queue.filter((each) => each !== card)];
     tell("Back to the card before.");

@@ -32,7 +32,9 @@ def export_review(project, grader_name, assessor, tau, output, as_json, **wished
 
     \b
     Examples:
-      gradelake export review dl19 --grader flan --assessor ann --sample 50 -o ann.html
+      gradelake export review dl19 --grader flan --assessor ann -o ann.html
+      gradelake export review dl19 --grader flan --assessor ann --sample 50 \\
+          --seed 7 -o ann.html
     """
     from gradelake.grading.plan.planner import ensure_views
     from gradelake.grading.review.cards import VIEWS, Wish, choose_tau, deal, find_grader

@@ -10,7 +10,7 @@ from gradelake.grading.review.form.answers import Answer, read_answers
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.problems import SHOWN, Problems
+from gradelake.sql.common.problems import SHOWN, Problem, Problems
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
@@ -135,7 +135,7 @@ def import_reviews(
     if not names:
         raise BadInput(
             f"{shown}: the lake has no grades of the grader that the form was made for, "
-            f"{whole.grader!r} with the id {whole.grader_id}",
+            f"{whole.grader!r} with the id {whole.grader_id!r}",
             "Import it into the lake that the form came from.",
         )
     grader = find_grader(lake, names[0])
@@ -179,8 +179,9 @@ def _write(
     fresh = []
     for row, found in zip(rows, beside, strict=True):
         if found["why_not"]:
-            where = f"query {row['query_id']}, passage {row['passage_id']}, item {row['item_id']}"
-            done.left_out.append(f"answer {row['place'] + 1} ({where}): {found['why_not']}")
+            card = "query {query_id!r}, passage {passage_id!r}, item {item_id!r}".format_map(row)
+            said = f"answer {row['place'] + 1} ({card}): {found['why_not']}"
+            done.left_out.append(str(Problem(done.file, None, said)))
         elif review := _review(row, found, done, now):
             fresh.append(key | review)
     if not fresh:
