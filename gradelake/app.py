@@ -24,6 +24,7 @@ from gradelake.grading.review.form.commands import export_review, import_reviews
 from gradelake.ingest.banks.bank_export import export_bank
 from gradelake.ingest.commands import import_, ingest, init
 from gradelake.ingest.rubric.commands import rubric
+from gradelake.serve.commands import assessor, serve
 from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
 from gradelake.sql.common import console
@@ -82,7 +83,7 @@ SECTIONS = {
     "Bring in": (init, ingest, import_),
     "Grade": (plan, grade, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, report, stats, plot, export),
-    "People": (rubric, review),
+    "People": (rubric, review, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }
 for section, commands in SECTIONS.items():
