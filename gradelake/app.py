@@ -20,6 +20,7 @@ from gradelake.grading.exchange.commands import export, import_grades
 from gradelake.grading.generate.generate_command import generate
 from gradelake.grading.prompts.prompt_commands import prompts
 from gradelake.grading.review.commands import review
+from gradelake.grading.review.form.commands import export_review, import_reviews
 from gradelake.ingest.banks.bank_export import export_bank
 from gradelake.ingest.commands import import_, ingest, init
 from gradelake.ingest.rubric.commands import rubric
@@ -69,8 +70,12 @@ def app(context, config):
     context.obj = lambda: Project.find(config)
 
 
-import_.add_command(import_grades)
-for command in (export_bank, export_qrels, export_public, export_latex, export_sample):
+for command in (import_grades, import_reviews):
+    import_.add_command(command)
+for command in (
+    *(export_bank, export_qrels, export_public, export_latex, export_sample),
+    export_review,
+):
     export.add_command(command)
 stats.add_command(estimate)
 

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from gradelake.grading.review.options import which_grades
 from gradelake.sql.common import console
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
@@ -11,31 +12,7 @@ from gradelake.sql.lake.lake import Lake
 
 @click.command(short_help="Look at grades one at a time, and say whether they are right.")
 @click.argument("collection")
-@click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
-@click.option("--assessor", required=True, metavar="NAME", help="Who reviews.")
-@click.option("--query", "query_id", metavar="ID", help="Only of this query.")
-@click.option(
-    "--item",
-    "item_id",
-    metavar="ID",
-    help="Only on this rubric item: its id, or how its hash begins.",
-)
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N of these grades.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Another seed, another order and sample.",
-)
-@click.option(
-    "--tau",
-    type=click.IntRange(min=1),
-    metavar="T",
-    help="The grade from which an item "
-    "counts as answered. Default: 4, or the top of a shorter scale.",
-)
-@click.option("--only-answered", is_flag=True, help="Only grades of tau or more.")
+@which_grades
 @click.option(
     "--blind",
     is_flag=True,
