@@ -169,6 +169,21 @@ _COLUMNS: dict[str, _Columns] = {
         **_times("reviewed_at"),
         **_optional(pl.Int64, "blind_grade"),
         **_optional(pl.Float64, "seconds"),
+        **_optional(pl.Boolean, "settles"),
+    },
+    "review_queues": {
+        **_texts("collection", "queue", "grader_id", "source"),
+        **_whole("tau"),
+        **_whole("overlap", minimum=1),
+        **_whole("seed"),
+        **_times("made_at"),
+    },
+    "review_cards": {
+        **_texts("collection", "queue"),
+        **_whole("position", minimum=1),
+        **_texts("query_id", "passage_id", "item_id"),
+        **_optional(pl.String, "passage_sha256", "query_sha256"),
+        **_texts("grader_id", "assessor"),
     },
     "grading_batches": {
         **_texts("batch_id", "grader_id", "collection"),

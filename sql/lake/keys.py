@@ -23,6 +23,8 @@ KEYS: dict[str, list[str]] = {
     "graders": ["grader_id"],
     "grades": [*_GRADE, "gold_sha256"],
     "grade_reviews": [*_GRADE, "assessor"],
+    "review_queues": ["collection", "queue"],
+    "review_cards": ["collection", "queue", "position", "assessor"],
     "grading_batches": ["batch_id"],
     "pipeline_runs": ["run_id"],
     "ledger": ["target"],

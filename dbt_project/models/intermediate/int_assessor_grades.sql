@@ -18,7 +18,8 @@ select
     'after' as reveal,
     grade,
     is_agreed,
-    reviewed_grade as assessor_grade
+    reviewed_grade as assessor_grade,
+    settles
 from grade_reviews
 union all
 select
@@ -31,6 +32,7 @@ select
     'before' as reveal,
     grade,
     blind_grade = grade as is_agreed,
-    blind_grade as assessor_grade
+    blind_grade as assessor_grade,
+    settles
 from grade_reviews
 where blind_grade is not null

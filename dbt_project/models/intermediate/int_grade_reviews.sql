@@ -27,6 +27,7 @@ select
     grade_reviews.blind_grade,
     grade_reviews.seconds,
     grade_reviews.note,
+    coalesce(grade_reviews.settles, false) as settles,
     grade_reviews.reviewed_at
 from grade_reviews
 -- a grade may stand with old and with new gold answers

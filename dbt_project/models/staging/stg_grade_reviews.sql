@@ -13,5 +13,6 @@ select
     note,
     blind_grade,
     seconds,
+    settles,
     reviewed_at
 from {{ source('raw', 'grade_reviews') }}

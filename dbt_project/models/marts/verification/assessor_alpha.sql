@@ -2,8 +2,10 @@
 
 with
 
+-- who settles a conflict has seen what the others said
 assessor_grades as (
     select * from {{ ref('int_assessor_grades') }}
+    where not settles
 ),
 
 graders as (

@@ -22,7 +22,8 @@ passages as (
     select * from {{ ref('stg_passages') }}
 ),
 
--- of several people's grades the one in the middle, the lower of two
+-- of several people's grades the one in the middle, the lower of two; what settles a conflict counts
+-- before all
 grade_reviews as (
     select
         collection,
@@ -33,7 +34,10 @@ grade_reviews as (
         grade,
         count(*) as n_reviews,
         count(*) filter (where is_agreed) as n_agreed,
-        quantile_disc(reviewed_grade, 0.5) as reviewed_grade,
+        coalesce(
+            arg_max(reviewed_grade, reviewed_at) filter (where settles),
+            quantile_disc(reviewed_grade, 0.5)
+        ) as reviewed_grade,
         string_agg(assessor || ': ' || note, '; ' order by assessor) as review_notes
     from {{ ref('int_grade_reviews') }}
     group by all
