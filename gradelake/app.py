@@ -21,6 +21,7 @@ from gradelake.grading.generate.generate_command import generate
 from gradelake.grading.prompts.prompt_commands import prompts
 from gradelake.grading.review.commands import review
 from gradelake.grading.review.form.commands import export_review, import_reviews
+from gradelake.grading.review.queue_commands import queue
 from gradelake.ingest.banks.bank_export import export_bank
 from gradelake.ingest.commands import import_, ingest, init
 from gradelake.ingest.rubric.commands import rubric
@@ -83,7 +84,7 @@ SECTIONS = {
     "Bring in": (init, ingest, import_),
     "Grade": (plan, grade, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, report, stats, plot, export),
-    "People": (rubric, review, serve, assessor),
+    "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }
 for section, commands in SECTIONS.items():

@@ -4,12 +4,15 @@ import socket
 
 import uvicorn
 
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.grading.review.cards import VIEWS
+from gradelake.grading.review.queues import VIEWS as QUEUES
 from gradelake.serve.app import LOCAL, make_app
 from gradelake.serve.people import People
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, is_name
-from gradelake.sql.lake.connection import require_lake
+from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import author
 
 _AT_ONCE = 500  # connections; more are told to come again
@@ -19,7 +22,8 @@ def run(
     project: Project, host: str, port: int, hosts: tuple[str, ...], trust_header: str | None
 ) -> None:
     """Serve until Ctrl-C. Raises `BadInput` without a lake, and where nothing can listen."""
-    require_lake(project)
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, console.tell, VIEWS + QUEUES)
     people = People(project)
     people.key()
     listening = _listen(host, port)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from gradelake.grading.review.options import which_grades
+from gradelake.grading.review.options import dealt, which_grades
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
 
 
@@ -24,7 +23,7 @@ from gradelake.sql.lake.lake import Lake
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def export_review(project, grader_name, assessor, tau, output, as_json, **wished):
+def export_review(project, collection, grader_name, queue, tau, output, as_json, **wished):
     """Write grades of a COLLECTION's rubric items as one HTML file, to be reviewed blind.
 
     The file needs nothing but a browser: no network, nothing to install. It holds no grade. Answers
@@ -35,20 +34,15 @@ def export_review(project, grader_name, assessor, tau, output, as_json, **wished
       gradelake export review dl19 --grader flan --assessor ann -o ann.html
       gradelake export review dl19 --grader flan --assessor ann --sample 50 \\
           --seed 7 -o ann.html
+      gradelake export review dl19 --queue first --assessor ann -o ann.html
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.cards import VIEWS, Wish, choose_tau, deal, find_grader
     from gradelake.grading.review.form.form_export import make_form
     from gradelake.sql.common.whole_file import whole_file
 
-    check_name(assessor, "--assessor")
     project = project()
     with console.working("choosing grades"), Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell, VIEWS)
-        grader = find_grader(lake, grader_name)
-        tau = choose_tau(lake, grader, tau)
-        wish = Wish(grader=grader, assessor=assessor, tau=tau, blind=True, **wished)
-        deck = deal(lake, wish)
+        wished["blind"] = True
+        wish, deck = dealt(project, lake, collection, grader_name, queue, tau, **wished)
         page, n_cards = make_form(lake, wish, deck)
     data = page.encode()
     with whole_file(output) as stream:
@@ -57,8 +51,8 @@ def export_review(project, grader_name, assessor, tau, output, as_json, **wished
         console.print_json(
             {
                 "collection": wish.collection,
-                "grader": grader.name,
-                "assessor": assessor,
+                "grader": wish.grader.name,
+                "assessor": wish.assessor,
                 "file": str(output),
                 "cards": n_cards,
                 "of": deck.n_cards,
@@ -67,7 +61,7 @@ def export_review(project, grader_name, assessor, tau, output, as_json, **wished
         )
         return
     console.say(
-        f"{output}: {counted(n_cards, 'cards')} of {grader.name} for {assessor}, "
+        f"{output}: {counted(n_cards, 'cards')} of {wish.grader.name} for {wish.assessor}, "
         f"{console.size(len(data))}"
     )
     if n_cards < deck.n_cards:

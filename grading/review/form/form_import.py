@@ -7,11 +7,11 @@ from typing import Any
 
 from gradelake.grading.review.cards import Reviewable, find_grader
 from gradelake.grading.review.form.answers import Answer, read_answers
+from gradelake.grading.review.verdicts import put_rows
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import SHOWN, Problem, Problems
-from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
@@ -70,9 +70,6 @@ _BESIDE_ANSWERS = """
             and grades.query_sha256 is not distinct from reviews.query_sha256
     order by answers.place
 """
-_REPLACED = "delete from {lake}.raw.grade_reviews as reviews using replaced where " + " and ".join(
-    f"reviews.{column} is not distinct from replaced.{column}" for column in KEYS["grade_reviews"]
-)
 
 
 @dataclass
@@ -184,19 +181,7 @@ def _write(
             done.left_out.append(str(Problem(done.file, None, said)))
         elif review := _review(row, found, done, now):
             fresh.append(key | review)
-    if not fresh:
-        return
-    frame = pl.DataFrame(fresh, infer_schema_length=None, schema_overrides=_may_be_null(pl))
-    connection.register("replaced", frame)
-    try:
-        transaction.run(_REPLACED)
-    finally:
-        connection.unregister("replaced")
-    done.written = transaction.insert("grade_reviews", frame)
-
-
-def _may_be_null(pl: Any) -> dict[str, Any]:
-    return dict.fromkeys(("passage_sha256", "query_sha256", "note"), pl.String)
+    done.written = put_rows(transaction, fresh)
 
 
 def _review(
