@@ -151,7 +151,7 @@ class Decks:
     def _dealt(self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool) -> Deck:
         others: dict[str, list[dict[str, Any]]] = {}
         if settles:
-            grader, dealt = deal_conflicts(lake, collection, queue, assessor)
+            grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
             others = {
                 card_id(card): said_by_others(lake, collection, grader, card)
                 for card in dealt.cards

@@ -1,6 +1,7 @@
 """Reviewing in the browser: an assessor's queues, and the cards of one."""
 
 import math
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -32,21 +33,28 @@ def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     )
 
 
-def cards_page(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+def cards_page(
+    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
+) -> Response:
     """The page on which cards are shown; its script fetches them."""
+    _deck(request, person, settles)
     return page(request, "review", title="Review", **request.path_params)
 
 
-def cards(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+def cards(
+    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
+) -> Response:
     """A queue's cards for who asks, with what they said of them so far."""
-    deck = _deck(request, person, fresh=True)
+    deck = _deck(request, person, settles, fresh=True)
     with request.app.state.readers.live() as lake:
         return JSONResponse(deck.as_object(lake))
 
 
-def answered(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+def answered(
+    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
+) -> Response:
     """Keep an answer: it is on the disk when this is answered. Tells what may be seen then."""
-    deck = _deck(request, person)
+    deck = _deck(request, person, settles)
     grade, verdict, seconds = sent.get("grade"), sent.get("verdict"), sent.get("seconds")
     note = sent.get("note")
     if not (grade is None or (type(grade) is int and grade in deck.scale)):
@@ -65,17 +73,18 @@ def answered(request: Request, person: Person, sent: dict[str, Any]) -> Response
     return JSONResponse(seen)
 
 
-def taken_back(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+def taken_back(
+    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
+) -> Response:
     """Take an answer back, unless the grader's grade was seen after it."""
-    if not _deck(request, person).take_back(str(sent.get("id"))):
+    if not _deck(request, person, settles).take_back(str(sent.get("id"))):
         raise HTTPException(409, "The grader's grade was shown: change your answer instead.")
     return JSONResponse({})
 
 
-def _deck(request: Request, person: Person, fresh: bool = False) -> Deck:
+def _deck(request: Request, person: Person, settles: bool, fresh: bool = False) -> Deck:
     decks: Decks = request.app.state.decks
     path = request.path_params
-    settles = path.get("part") == "conflicts"
     with request.app.state.readers.live() as lake:
         lake.require_collection(path["collection"])
         return decks.deal(lake, path["collection"], path["queue"], person.name, settles, fresh)
@@ -89,14 +98,13 @@ _AT = "/c/{collection}/review"
 routes = [
     route(f"{_AT}/", "assessor", queues),
     *(
-        each
-        for part in ("", "/{part}")  # the queue, or its conflicts
-        for each in (
-            route(f"{_AT}/{{queue}}{part}/cards", "assessor", cards),
-            route(f"{_AT}/{{queue}}{part}/answers", "assessor", answered, "POST"),
-            route(f"{_AT}/{{queue}}{part}/taken-back", "assessor", taken_back, "POST"),
+        route(f"{_AT}/{{queue}}{part}/{name}", "assessor", partial(answer, settles=bool(part)), how)
+        for part in ("", "/conflicts")
+        for name, answer, how in (
+            ("", cards_page, "GET"),
+            ("cards", cards, "GET"),
+            ("answers", answered, "POST"),
+            ("taken-back", taken_back, "POST"),
         )
     ),
-    route(f"{_AT}/{{queue}}/", "assessor", cards_page),
-    route(f"{_AT}/{{queue}}/conflicts/", "assessor", cards_page),
 ]

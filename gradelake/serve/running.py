@@ -59,6 +59,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
+        listening.listen(100)  # who comes before all is ready waits
     except OSError as error:
         raise BadInput(
             f"cannot listen on {host}, port {port}: {error.strerror}", "Choose another: --port."

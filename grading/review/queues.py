@@ -231,9 +231,10 @@ def deal_queue(
 
 
 def deal_conflicts(
-    lake: Lake, collection: str, queue: str, assessor: str
+    lake: Lake, collection: str, queue: str, assessor: str, again: bool = False
 ) -> tuple[Reviewable, Deck]:
-    """A queue's grader, and the cards on which people differ, for an assessor who was not asked.
+    """A queue's grader, and the cards on which people differ, for an assessor who was not asked;
+    only those that nobody has settled, or with `again` they themselves have.
 
     Raises `BadInput` for a queue that there is not.
     """
@@ -242,7 +243,7 @@ def deal_conflicts(
     rows = lake.rows(
         query, collection=collection, queue=queue, assessor=assessor, grader=grader.name
     )
-    return grader, _deck(rows, again=False)
+    return grader, _deck(rows, again)
 
 
 def said_by_others(

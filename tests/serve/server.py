@@ -14,14 +14,14 @@ from gradelake.sql.common.project import Project
 
 
 class Server:
-    """`gradelake serve` on a free port. `url` has no slash at its end."""
+    """`gradelake serve`; port 0 is a free one. `url` has no slash at its end."""
 
-    def __init__(self, folder: Path, *options: str):
+    def __init__(self, folder: Path, *options: str, port: int = 0):
         self.folder = folder
         self.people = People(Project.read(folder / "gradelake.toml"))
         command = (sys.executable, "-m", "gradelake", "--config", str(folder / "gradelake.toml"))
         self.process = subprocess.Popen(
-            [*command, "serve", "--port", "0", *options],
+            [*command, "serve", "--port", str(port), *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,0 +1,197 @@
+"""Reviewing over HTTP: what is blind stays blind, what is acknowledged is never lost."""
+
+import json
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+from tests.serve.server import Server
+
+pytestmark = pytest.mark.slow
+QUEUE = "/c/demo/review/first"
+
+
+@pytest.fixture(scope="module")
+def queue(demo_lake) -> str:
+    people = (part for name in ("ann", "bob", "cy") for part in ("--assessor", name))
+    options = ("--grader", "lexical", "--size", "12", "--tau", "3", *people)
+    gradelake(demo_lake, "queue", "add", "demo", "first", *options)
+    return QUEUE
+
+
+def ask(folder: Path, query: str, *values) -> list[tuple]:
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        return lake.rows(query, *values)
+
+
+def reviews(folder: Path, assessor: str) -> list[tuple]:
+    """What the lake has of somebody, when nothing waits any more."""
+    waiting = folder / "lake" / "reviews"
+    for _ in range(100):
+        if not any(file.stat().st_size for file in waiting.glob("*.jsonl")):
+            break
+        time.sleep(0.1)
+    return ask(
+        folder,
+        "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
+        "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
+        assessor,
+    )
+
+
+def test_the_graders_grade_comes_after_the_persons_own(server, queue, demo_lake):
+    ann = server.browser("ann")
+    deck = ann.get(f"{queue}/cards").json()
+    assert deck["blind"]
+    assert deck["scale"] == [0, 1, 2, 3, 4, 5]
+    assert not any({"grade", "answer", "others"} & set(card) for card in deck["cards"])
+    first, second = deck["cards"][:2]
+
+    seen = ann.post(
+        f"{queue}/answers", json={"id": first["id"], "grade": 1, "note": "  a\nnote", "seconds": 3}
+    ).json()
+    other = (seen["grade"] + 1) % 6
+    for grade in (1, other):  # 1 was said before the grade was shown
+        ann.post(f"{queue}/answers", json={"id": first["id"], "grade": grade, "note": "b"})
+    ann.post(f"{queue}/answers", json={"id": second["id"], "grade": 0})
+
+    (row, _) = reviews(demo_lake, "ann")
+    ids = (first["query_id"], first["passage_id"], first["item_id"])
+    assert row == (*ids, "disagree", other, 1, "b", None)
+    shown = {card["id"]: card for card in ann.get(f"{queue}/cards").json()["cards"]}
+    assert shown[first["id"]]["said"]["blind_grade"] == 1
+    assert shown[first["id"]]["grade"] == seen["grade"]
+    assert [id_ for id_, card in shown.items() if "grade" in card] == [first["id"], second["id"]]
+    # who has seen the grade may change what they said, and not take it back
+    refused = ann.post(f"{queue}/taken-back", json={"id": first["id"]})
+    assert refused.status_code == 409
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"grade": 6},
+        {"grade": -1},
+        {"grade": "3"},
+        {"grade": True},
+        {"grade": 2.0},
+        {"grade": 3, "note": "x" * 2001},
+        {"grade": 3, "note": ["x"]},
+        {"grade": 3, "seconds": "1"},
+        {"grade": 3, "seconds": 1e999},
+    ],
+)
+def test_answers_that_cannot_be_are_refused_and_kept_nowhere(server, queue, demo_lake, sent):
+    bob = server.browser("bob")
+    card = bob.get(f"{queue}/cards").json()["cards"][0]
+    body = json.dumps({"id": card["id"], **sent}).encode()
+
+    answer = bob.post(
+        f"{queue}/answers", content=body, headers={"content-type": "application/json"}
+    )
+
+    assert answer.status_code == 400
+    assert reviews(demo_lake, "bob") == []
+
+
+def test_nobody_answers_for_others_or_cards_that_are_not_theirs(server, queue):
+    ann, eve = server.browser("ann"), server.browser("eve")
+
+    assert "asks nothing of" in eve.get(f"{queue}/cards").text
+    unknown = ann.post(f"{queue}/answers", json={"id": "0" * 20, "grade": 3})
+    assert unknown.status_code == 404
+    assert "not in this queue" in unknown.text
+
+
+def test_notes_and_names_are_text_on_every_page(server, queue, demo_lake):
+    cy = server.browser("cy", "editor")
+    card = cy.get(f"{queue}/cards").json()["cards"][0]
+    note = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    cy.post(f"{queue}/answers", json={"id": card["id"], "grade": 3, "note": note})
+
+    assert reviews(demo_lake, "cy")[0][6] == note
+    for path in ("/", "/c/demo/review/", f"{queue}/", "/c/%3Cscript%3E/review/"):
+        page = cy.get(path).text
+        assert "<script>alert" not in page
+        assert "<img" not in page
+
+
+def test_what_was_acknowledged_is_in_the_lake_after_a_kill(graded_demo, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+    people = ("--assessor", "ann", "--assessor", "bob")
+    options = ("--grader", "lexical", "--size", "40", "--tau", "3", *people)
+    gradelake(folder, "queue", "add", "demo", "all", *options)
+    at = "/c/demo/review/all"
+    said: dict[str, dict[tuple, int]] = {"ann": {}, "bob": {}}
+    for n in range(4):  # each server answers ten cards of both, and is killed at once
+        server = Server(folder)
+        for name, mine in said.items():
+            client = server.browser(name)
+            cards = [card for card in client.get(f"{at}/cards").json()["cards"] if not card["said"]]
+            assert len(cards) == 40 - 10 * n
+            for place, card in enumerate(cards[:10]):
+                grade = (place + n * (name == "bob")) % 6
+                answer = client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
+                assert answer.status_code == 200
+                mine[card["query_id"], card["passage_id"], card["item_id"]] = grade
+        server.kill()
+    server = Server(folder)
+    try:
+        for name, mine in said.items():
+            found = reviews(folder, name)
+            assert Counter(row[:3] for row in found) == Counter(list(mine))
+            assert {row[:3]: row[5] for row in found} == mine
+    finally:
+        server.end()
+    ((kappa, n),) = ask(
+        folder,
+        "select kappa, n_cards from lake.marts.assessor_agreement where collection = 'demo' "
+        "and tau = 3 and reveal = 'before'",
+    )
+    answered = [[grade >= 3 for grade in said[name].values()] for name in ("ann", "bob")]
+    assert list(said["ann"]) == list(said["bob"])
+    assert n == 40
+    assert kappa == pytest.approx(cohen_kappa_score(*answered))
+
+
+def test_people_differ_and_somebody_else_settles(graded_demo, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+    people = ("--assessor", "ann", "--assessor", "bob")
+    gradelake(folder, "queue", "add", "demo", "q", "--grader", "lexical", "--size", "3", *people)
+    server = Server(folder)
+    try:
+        at = "/c/demo/review/q"
+        for name, grades in (("ann", (0, 5, 2)), ("bob", (0, 1, 2))):
+            client = server.browser(name)
+            for card, grade in zip(client.get(f"{at}/cards").json()["cards"], grades, strict=True):
+                client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
+            reviews(folder, name)
+        dora = server.browser("dora")
+        assert "1 card" in dora.get("/c/demo/review/").text
+        deck = dora.get(f"{at}/conflicts/cards").json()
+        (card,) = deck["cards"]
+        assert not deck["blind"]
+        assert card["others"] == [{"assessor": "ann", "grade": 5}, {"assessor": "bob", "grade": 1}]
+        own = (card["grade"] + 1) % 6
+        answer = {"id": card["id"], "verdict": "disagree", "grade": own}
+        assert dora.post(f"{at}/conflicts/answers", json=answer).status_code == 200
+        (row,) = reviews(folder, "dora")
+        assert row[3:] == ("disagree", own, None, None, True)
+        (again,) = dora.get(f"{at}/conflicts/cards").json()["cards"]
+        assert again["said"]["grade"] == own
+        ((lowest, highest, settled_by),) = ask(
+            folder, "select lowest, highest, settled_by from lake.marts.review_conflicts"
+        )
+        assert (lowest, highest, settled_by) == (1, 5, "dora")
+    finally:
+        server.end()
