@@ -1,0 +1,24 @@
+-- How far are people with the queues of grades that they review together?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+select
+    collection,
+    queue,
+    grader,
+    source,
+    overlap,
+    n_cards,
+    n_done,
+    n_conflicts,
+    assessor,
+    n_assigned,
+    n_answered
+from marts.review_queues
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+order by
+    collection asc,
+    made_at asc,
+    queue asc,
+    assessor asc
