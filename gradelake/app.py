@@ -20,9 +20,12 @@ from gradelake.grading.exchange.commands import export, import_grades
 from gradelake.grading.generate.generate_command import generate
 from gradelake.grading.prompts.prompt_commands import prompts
 from gradelake.grading.review.commands import review
+from gradelake.grading.review.form.commands import export_review, import_reviews
+from gradelake.grading.review.queue_commands import queue
 from gradelake.ingest.banks.bank_export import export_bank
 from gradelake.ingest.commands import import_, ingest, init
 from gradelake.ingest.rubric.commands import rubric
+from gradelake.serve.commands import assessor, serve
 from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
 from gradelake.sql.common import console
@@ -68,8 +71,12 @@ def app(context, config):
     context.obj = lambda: Project.find(config)
 
 
-import_.add_command(import_grades)
-for command in (export_bank, export_qrels, export_public, export_latex, export_sample):
+for command in (import_grades, import_reviews):
+    import_.add_command(command)
+for command in (
+    *(export_bank, export_qrels, export_public, export_latex, export_sample),
+    export_review,
+):
     export.add_command(command)
 stats.add_command(estimate)
 
@@ -77,7 +84,7 @@ SECTIONS = {
     "Bring in": (init, ingest, import_),
     "Grade": (plan, grade, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, report, stats, plot, export),
-    "People": (rubric, review),
+    "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }
 for section, commands in SECTIONS.items():

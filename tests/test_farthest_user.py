@@ -142,7 +142,7 @@ def test_a_terminal_that_understands_nothing_gets_text_alone(lake, words):
 
 def test_no_color_leaves_results_without_any_escape(lake):
     assert "\x1b" not in terminal(
-        lake, "sql", "@leaderboard", stderr=subprocess.DEVNULL, NO_COLOR="1"
+        lake, "sql", "@leaderboard", stderr=subprocess.DEVNULL, NO_COLOR="1", PAGER=""
     )
 
 

@@ -168,6 +168,7 @@ class Reviewed:
     note: str | None = None
     blind_grade: int | None = None  # theirs before the grader's was shown
     seconds: float | None = None  # spent on the card until then
+    settles: bool | None = None  # what others differ on
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,7 @@ class Wish:
     seed: int = 1
     again: bool = False  # also what the assessor has reviewed
     blind: bool = False  # they grade before they see the grade
+    settles: bool | None = None  # what others differ on
 
 
 @dataclass(frozen=True)

@@ -4,42 +4,27 @@ import sys
 
 import click
 
+from gradelake.grading.review.options import dealt, which_grades
 from gradelake.sql.common import console
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
 
 
 @click.command(short_help="Look at grades one at a time, and say whether they are right.")
 @click.argument("collection")
-@click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
-@click.option("--assessor", required=True, metavar="NAME", help="Who reviews.")
-@click.option("--query", "query_id", metavar="ID", help="Only of this query.")
-@click.option(
-    "--item",
-    "item_id",
-    metavar="ID",
-    help="Only on this rubric item: its id, or how its hash begins.",
-)
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Only N of these grades.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Another seed, another order and sample.",
-)
-@click.option(
-    "--tau",
-    type=click.IntRange(min=1),
-    metavar="T",
-    help="The grade from which an item "
-    "counts as answered. Default: 4, or the top of a shorter scale.",
-)
-@click.option("--only-answered", is_flag=True, help="Only grades of tau or more.")
+@which_grades
 @click.option(
     "--blind",
     is_flag=True,
     help="Give your grade before you see the grader's; then you may change it.",
+)
+@click.option(
+    "--open", "shows_grade", is_flag=True, help="Of a queue: see the grader's grade at once."
+)
+@click.option(
+    "--settle",
+    "settles",
+    is_flag=True,
+    help="Of a queue: say what is right where the others differ.",
 )
 @click.option("--again", is_flag=True, help="Also what the assessor has reviewed, to revise it.")
 @click.option(
@@ -49,14 +34,14 @@ from gradelake.sql.lake.lake import Lake
     help="Print the summary as one JSON object; cards go to standard error.",
 )
 @click.pass_obj
-def review(project, grader_name, assessor, tau, as_json, **wished):
+def review(project, collection, grader_name, queue, tau, shows_grade, as_json, **wished):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
     q quit. With --blind you type your grade, and the grader's is shown after. Each answer is in
     the lake at once, and the same command continues where it stopped. No grade is changed. High
     grades come more often than low ones. Without a terminal, each line of standard input is a key,
-    or the text of a note.
+    or the text of a note. The cards of a queue are reviewed blind, unless with --open.
 
     \b
     Examples:
@@ -65,27 +50,27 @@ def review(project, grader_name, assessor, tau, as_json, **wished):
       gradelake review dl19 --grader flan --assessor bob --sample 50 --blind
       gradelake review dl19 --grader flan --assessor ann --item 79d1ecce \\
           --only-answered
+      gradelake review dl19 --queue first --assessor ann
+      gradelake review dl19 --queue first --assessor dora --settle
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.cards import VIEWS, Wish, choose_tau, deal, find_grader
     from gradelake.grading.review.keys import Lines, Terminal
     from gradelake.grading.review.screen import Screen
     from gradelake.grading.review.session import Session
     from gradelake.grading.review.summary import print_summary, summary
     from gradelake.grading.review.verdicts import Verdicts
 
-    check_name(assessor, "--assessor")
     if wished["blind"] and wished["again"]:
         raise click.UsageError("--again shows grades that you have seen: leave out --blind.")
+    if not queue and (shows_grade or wished["settles"]):
+        raise click.UsageError("--open and --settle are about a queue: name it with --queue.")
+    seen = shows_grade or wished["settles"] or wished["again"]
+    wished["blind"] = wished["blind"] or bool(queue and not seen)
+    wished["settles"] = wished["settles"] or None
     project = project()
     with Lake.writer(project) as lake:
         with console.working("choosing grades"):
-            ensure_views(project, lake, console.tell, VIEWS)
-            grader = find_grader(lake, grader_name)
-            tau = choose_tau(lake, grader, tau)
-            wish = Wish(grader=grader, assessor=assessor, tau=tau, **wished)
-            deck = deal(lake, wish)
-        screen = Screen(grader, to_stderr=as_json)
+            wish, deck = dealt(project, lake, collection, grader_name, queue, tau, **wished)
+        screen = Screen(wish.grader, to_stderr=as_json)
         at_terminal = sys.stdin.isatty()
         keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)
         verdicts = Verdicts(lake, wish)

@@ -1,5 +1,7 @@
 """A card on the terminal, 80 columns wide. Texts are other people's: nothing of them steers it."""
 
+from typing import Any
+
 import click
 from rich.console import Console
 from rich.text import Text
@@ -42,6 +44,14 @@ class Screen:
     def reveal(self, card: Card) -> None:
         """What the grader made of a card that was graded blind."""
         self.write("\n".join([*self._grade(card), ""]))
+
+    def others(self, said: list[dict[str, Any]]) -> None:
+        """What other people say of the card."""
+        words = [
+            f"{one['assessor']}: {'disagrees' if one['grade'] is None else one['grade']}"
+            for one in said
+        ]
+        self.write("\n".join([*_field("Others", ", ".join(words)), ""]))
 
     def _grade(self, card: Card) -> list[str]:
         low, high = self.grader.scale_min, self.grader.scale_max

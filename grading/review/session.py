@@ -5,6 +5,7 @@ from collections import defaultdict
 
 from gradelake.grading.review.cards import Card, Deck, Reviewed, Wish, passage_text
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
+from gradelake.grading.review.queues import said_by_others
 from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
@@ -60,6 +61,9 @@ class Session:
         which = f"{at + 1:,} of {self.deck.n_cards:,}   {card.query_id}   {card.passage_id}"
         hidden = wish.blind and at not in self._blind
         self.screen.show(card, passage, which, note, hidden)
+        if wish.settles:
+            lake = self.verdicts.lake
+            self.screen.others(said_by_others(lake, wish.collection, wish.grader, card))
         self._shown = time.monotonic()
         if wish.blind and not hidden:
             return self._revise(at, note)
@@ -132,7 +136,8 @@ class Session:
         blind_grade = self._blind.get(at, before)
         if at in self._blind and (said := self.said.get(at)):
             seconds = said.seconds  # what it took to answer, not to look at the grader's grade
-        reviewed = Reviewed(verdict, own_grade, note or None, blind_grade, seconds)
+        settles = self.verdicts.wish.settles
+        reviewed = Reviewed(verdict, own_grade, note or None, blind_grade, seconds, settles)
         self.verdicts.put(card, reviewed)
         self.said[at] = reviewed
         if self._path[-1:] != [at]:

@@ -6,13 +6,17 @@ outside the lake, and a killed session loses the card in work at most.
 """
 
 import uuid
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.review.cards import Card, Reviewed, Wish
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.lake.keys import KEYS
+from gradelake.sql.lake.rows import contract, types_of
 
 if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.transaction import Transaction
 
 
 class Verdicts:
@@ -31,9 +35,7 @@ class Verdicts:
 
         Waits while another process writes, and says for whom.
         """
-        import polars as pl
-
-        key = {
+        row = {
             "collection": self.wish.collection,
             "grader_id": self.wish.grader.grader_id,
             "query_id": card.query_id,
@@ -42,17 +44,14 @@ class Verdicts:
             "passage_sha256": card.passage_sha256,
             "query_sha256": card.query_sha256,
             "assessor": self.wish.assessor,
+            "grade": card.grade,
+            "reviewed_at": utc_now(),
         }
-        same = " and ".join(f"{column} is not distinct from ?" for column in key)
+        said = vars(reviewed) if reviewed else {"verdict": None}
         with self.lake.transaction("review", self._what) as transaction:
             transaction.extra |= {"invocation_id": self.session}
-            transaction.run(f"delete from {{lake}}.raw.grade_reviews where {same}", *key.values())
-            if reviewed:
-                row = key | {"grade": card.grade, **vars(reviewed), "reviewed_at": utc_now()}
-                transaction.insert("grade_reviews", pl.DataFrame([row]))
-                transaction.say(reviews=1)
-            else:
-                transaction.say(reviews_taken_back=1)
+            put_rows(transaction, [row | said])
+            transaction.say(**{"reviews" if reviewed else "reviews_taken_back": 1})
         self.n_written += 1
 
     def close(self, arguments: list[str], n_reviewed: int) -> None:
@@ -62,3 +61,42 @@ class Verdicts:
                 transaction.extra |= {"invocation_id": self.session}
                 transaction.say(reviews=n_reviewed)
                 transaction.finish_run(arguments)
+
+
+def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
+    """Write reviews, each in the place of what its assessor said of the grade; one without a
+    verdict takes that back. Of several on a grade the last one counts. What the lake has that is
+    newer stays. Returns how many were written.
+
+    `rows`: those of raw.grade_reviews, oldest first; columns that may be null may be left out.
+    """
+    import polars as pl
+
+    if not rows:
+        return 0
+    types = types_of("grade_reviews", *contract("grade_reviews").columns)
+    key = KEYS["grade_reviews"]
+    last = {tuple(row[column] for column in key): row for row in rows}
+    frame = pl.DataFrame(
+        [{column: row.get(column) for column in types} for row in last.values()], schema=types
+    )
+    same = " and ".join(f"reviews.{each} is not distinct from given.{each}" for each in key)
+    connection = transaction.lake.connection
+    connection.register("given", frame)
+    try:
+        newer = transaction.lake.rows(
+            f"select {', '.join(f'given.{each}' for each in key)} from given "
+            f"inner join lake.raw.grade_reviews as reviews on {same} "
+            "where reviews.reviewed_at > given.reviewed_at"
+        )
+        transaction.run(
+            f"delete from {{lake}}.raw.grade_reviews as reviews using given where {same} "
+            "and reviews.reviewed_at <= given.reviewed_at"
+        )
+    finally:
+        connection.unregister("given")
+    known = set(newer)
+    kept = [tuple(row) not in known for row in frame.select(key).iter_rows()]
+    return transaction.insert(
+        "grade_reviews", frame.filter(pl.Series(kept) & pl.col("verdict").is_not_null())
+    )

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow
 OF_NO_MODEL = {
     ("marts", "leaderboard"),
     ("marts", "leaderboard_correlation"),
+    ("marts", "review_agreement"),
     ("raw", "kept_releases"),
     ("raw", "ledger"),
     ("raw", "review_samples"),

@@ -1,9 +1,10 @@
-"""The pictures in the report's page show the report of today: by their words, not their pixels."""
+"""The pictures on pages show the report and form of today: by their words, not their pixels."""
 
 import pytest
 from PIL import Image
 
-from tests.tools.gallery import GALLERY, PICTURES, SHOWS, picture
+from tests.conftest import gradelake
+from tests.tools.gallery import CARD, FORM, GALLERY, PICTURES, SHOWS, card, picture
 
 PAGE = GALLERY.parent / "README.md"
 
@@ -19,3 +20,11 @@ def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, 
 
 def test_the_gallery_has_no_other_picture():
     assert {file.stem for file in GALLERY.iterdir()} == set(PICTURES)
+
+
+def test_the_card_on_the_page_of_reviews_is_the_forms_of_today(browser, graded_demo, tmp_path):
+    form = tmp_path / "mia.html"
+    gradelake(graded_demo, *FORM, "-o", form)
+    _, shows = card(browser, form)
+    assert Image.open(CARD).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"
+    assert CARD.stat().st_size < 100_000

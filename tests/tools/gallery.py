@@ -1,13 +1,11 @@
-"""The pictures of the report that its page shows, made from the demo.
+"""The pictures of the report and of a review's form that their pages show, made from the demo.
 
-python -m tests.tools.gallery            renews them in analyses/report/gallery/ (minutes)
-python -m tests.tools.gallery REPORT     the same, of a report of the tests' `graded_demo`: seconds
+python -m tests.tools.gallery   renews them in analyses/report/gallery/ and grading/review/gallery/
 
 Each carries what it shows in words, as a hash: a test compares that with the report of today.
 """
 
 import hashlib
-import sys
 import tempfile
 from dataclasses import dataclass
 from importlib.resources import files
@@ -24,6 +22,8 @@ from tests.end_to_end.edited_demo import BIRDS
 from tests.places import REPOSITORY
 
 GALLERY = REPOSITORY / "analyses" / "report" / "gallery"
+CARD = REPOSITORY / "grading" / "review" / "gallery" / "card.png"
+FORM = ("export", "review", "demo", "--grader", "lexical", "--assessor", "mia", "--sample", "40")
 SIZE = {"width": 1000, "height": 720}
 COLOURS = 128
 SHOWS = "shows"  # the picture's text chunk with the hash
@@ -56,36 +56,53 @@ def picture(browser: Browser, report: Path, shown: Shown) -> tuple[bytes, str]:
     look.page.evaluate("hash => { location.hash = hash; return follow(); }", shown.address)
     if shown.focus:
         look.page.locator(shown.focus).first.focus()
-    top = look.page.locator(shown.at_top)
-    words = top.evaluate(WORDS)
     parts = files("gradelake.analyses.report") / "page"
-    written = "\n".join([words, *((parts / name).read_text(encoding="utf-8") for name in LOOK)])
+    return _taken(look, shown.at_top, [(parts / name).read_text(encoding="utf-8") for name in LOOK])
+
+
+def card(browser: Browser, form: Path) -> tuple[bytes, str]:
+    """The same of the second card of a form, after an answer."""
+    look = Look(browser, form, SIZE["width"])
+    look.page.set_viewport_size({**SIZE, "height": 640})
+    look.page.keyboard.press("3")
+    parts = files("gradelake.grading.review.form")
+    return _taken(look, "body", [(parts / "card.css").read_text(encoding="utf-8")])
+
+
+def _taken(look: Look, at_top: str, parts: list[str]) -> tuple[bytes, str]:
+    top = look.page.locator(at_top)
+    written = "\n".join([top.evaluate(WORDS), *parts])
     top.evaluate("element => scrollTo(0, element.getBoundingClientRect().top + scrollY)")
     image = look.page.screenshot()
     look.page.close()
     return image, hashlib.sha256(written.encode()).hexdigest()
 
 
-def renew(report: Path) -> None:
-    """Make each picture of a report of the demo."""
-    GALLERY.mkdir(exist_ok=True)
+def renew(report: Path, form: Path) -> None:
+    """Make each picture of a report of the demo, and the one of a form."""
     with chromium() as browser:
         for name, shown in PICTURES.items():
-            image, shows = picture(browser, report, shown)
-            about = PngInfo()
-            about.add_text(SHOWS, shows)
-            whole = Image.open(BytesIO(image)).convert("RGB")
-            few = whole.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # rare colours stay
-            few.save(GALLERY / f"{name}.png", optimize=True, pnginfo=about)
+            _keep(GALLERY / f"{name}.png", *picture(browser, report, shown))
+        _keep(CARD, *card(browser, form))
+
+
+def _keep(file: Path, image: bytes, shows: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    about = PngInfo()
+    about.add_text(SHOWS, shows)
+    whole = Image.open(BytesIO(image)).convert("RGB")
+    few = whole.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # rare colours stay
+    few.save(file, optimize=True, pnginfo=about)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
-        demo, report = Path(place) / "demo", Path(place) / "demo.html"
+        demo, report, form = (Path(place) / name for name in ("demo", "demo.html", "mia.html"))
         make_graded_demo(demo)
         gradelake(demo, "report", "demo", "-o", report)
-        renew(report)
+        gradelake(demo, *FORM, "-o", form)
+        renew(report, form)
 
 
 if __name__ == "__main__":
-    renew(Path(sys.argv[1])) if sys.argv[1:] else main()
+    main()

@@ -1,0 +1,83 @@
+"""The server: its pages, what stands before them, and how it starts."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from gradelake.serve import home, review
+from gradelake.serve.decks import Decks
+from gradelake.serve.guard import Attempts, Guard
+from gradelake.serve.journal import Journal
+from gradelake.serve.pages import on_http_error, on_known_error, on_other_error
+from gradelake.serve.people import People
+from gradelake.serve.readers import Readers
+from gradelake.serve.sessions import Sessions
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.project import Project
+
+_STATIC = {"serve": ("gradelake.serve", "static"), "report": ("gradelake.analyses.report", "page")}
+_SECONDS = 2  # that a review waits for others
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+def make_app(
+    project: Project,
+    people: People,
+    port: int,
+    hosts: frozenset[str] = frozenset(LOCAL),
+    trust_header: str | None = None,
+) -> Starlette:
+    """The server of a project's lake, for `people`, under the names `hosts`."""
+    sessions = Sessions(people, port)
+
+    @asynccontextmanager
+    async def living(app: Starlette) -> AsyncIterator[None]:
+        app.state.readers = Readers(project)
+        journal = Journal(project)
+        app.state.decks = Decks(journal)
+        committing = asyncio.create_task(_commit(journal, project))
+        try:
+            yield
+        finally:
+            committing.cancel()
+            await run_in_threadpool(journal.commit, project)
+            journal.close()
+            app.state.readers.close()
+
+    static = [
+        Mount(f"/static/{name}", StaticFiles(packages=[package]))
+        for name, package in _STATIC.items()
+    ]
+    app = Starlette(
+        routes=[*home.routes, *review.routes, *static],
+        middleware=[Middleware(Guard, sessions=sessions, hosts=hosts, trust_header=trust_header)],
+        exception_handlers={
+            HTTPException: on_http_error,
+            GradelakeError: on_known_error,
+            Exception: on_other_error,
+        },
+        lifespan=living,
+    )
+    app.state.project = project
+    app.state.sessions = sessions
+    app.state.trust_header = trust_header
+    app.state.attempts = Attempts()
+    return app
+
+
+async def _commit(journal: Journal, project: Project) -> None:
+    """Bring what people answered into the lake, together, every other second."""
+    while True:
+        await asyncio.sleep(_SECONDS)
+        try:
+            await run_in_threadpool(journal.commit, project)
+        except Exception as error:  # the disk is full, the catalog away: it is tried again
+            console.warn(f"reviews wait in {project.lake_path}: {error}")

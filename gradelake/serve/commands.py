@@ -1,0 +1,121 @@
+"""`gradelake serve`, and `gradelake assessor`: who may enter."""
+
+import click
+
+from gradelake.serve.people import ROLES, People
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput, how_to_install
+
+_PORT = 8137
+
+
+@click.command(short_help="Open the lake in the browser: review, rubrics, boards.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A further name by which browsers know this server; may be given again.",
+)
+@click.option(
+    "--trust-header",
+    metavar="NAME",
+    help="The header in which a proxy names who asks. Only behind one that sets it itself.",
+)
+@click.pass_obj
+def serve(project, host, port, hosts, trust_header):
+    """Open the lake in the browser, where people review grades, edit rubrics and look at boards.
+
+    It prints a link that lets you in, with every right, until it ends (Ctrl-C). Others need a link
+    of their own: see `gradelake assessor add`. It listens on this machine only, unless told
+    otherwise, and speaks no TLS: let a proxy do that for other machines.
+
+    \b
+    Examples:
+      gradelake serve
+      gradelake serve --port 8080
+      gradelake serve --host 0.0.0.0 --allow-host lake.example.org
+    """
+    try:
+        from gradelake.serve.running import run
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "itsdangerous", "python_multipart"):
+            raise
+        raise BadInput(f"{error.name} is not installed", how_to_install("serve")) from None
+    run(project(), host, port, hosts, trust_header)
+
+
+@click.group()
+def assessor():
+    """People who may use `gradelake serve`, and what they may do there."""
+
+
+@assessor.command(short_help="Let somebody in: print a link for them.")
+@click.argument("name")
+@click.option("--role", type=click.Choice(ROLES), default="assessor", show_default=True)
+@click.option(
+    "--url",
+    default=f"http://127.0.0.1:{_PORT}",
+    show_default=True,
+    help="Where they find the server.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def add(project, name, role, url, as_json):
+    """Let NAME in, and print a link for them: once, for only a hash of its secret is kept.
+
+    A reader sees boards; an assessor reviews grades, too; an editor also edits rubrics and asks
+    SQL; an operator also grades. Who is there already gets a new link, and the old one ends.
+
+    \b
+    Examples:
+      gradelake assessor add ann
+      gradelake assessor add bob --role editor --url https://lake.example.org
+    """
+    people = People(project())
+    was = people.named(name)
+    link = f"{url.rstrip('/')}/enter#{people.add(name, role)}"
+    if as_json:
+        console.print_json({"name": name, "role": role, "link": link})
+        return
+    console.say(f"{name} may enter as {role} with this link, which is shown only now:")
+    console.say(link)
+    if was:
+        console.say("The link that they had is no longer valid.")
+
+
+@assessor.command("list", short_help="Who may enter.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@click.pass_obj
+def list_(project, as_json):
+    """Who may enter, as what, since when (UTC). No secret is shown: none is kept.
+
+    \b
+    Examples:
+      gradelake assessor list
+    """
+    found = People(project()).everybody()
+    if as_json:
+        columns = ("name", "role", "added_at")
+        console.print_json([{key: getattr(one, key) for key in columns} for one in found])
+    elif found:
+        rows = [(one.name, one.role, one.added_at) for one in found]
+        console.print_table(["name", "role", "added"], rows)
+    else:
+        console.say("nobody yet: gradelake assessor add NAME")
+
+
+@assessor.command(short_help="Let somebody in no longer.")
+@click.argument("name")
+@click.pass_obj
+def remove(project, name):
+    """Let NAME in no longer: their link and their open pages end at once. Their reviews stay.
+
+    \b
+    Examples:
+      gradelake assessor remove bob
+    """
+    People(project()).remove(name)
+    console.say(f"{name} may no longer enter; their reviews stay in the lake")

@@ -1,0 +1,81 @@
+"""Signing in and out, and the first page: what there is to look at and to do."""
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from gradelake.serve.pages import page, route
+from gradelake.serve.people import Person
+from gradelake.serve.sessions import DAYS
+
+
+async def enter(request: Request) -> Response:
+    """The page that a link opens. The link's secret stands behind #, so browsers send it to nobody;
+    the page's script sends it on, and takes it out of the address."""
+    return page(request, "enter", title="Sign in")
+
+
+async def entered(request: Request) -> Response:
+    """A secret for a cookie. The secret is the form's own token: nobody is signed in yet."""
+    state = request.app.state
+    if state.trust_header:
+        raise HTTPException(404)
+    address = request.client.host if request.client else ""
+    state.attempts.check(address)
+    async with request.form(max_files=0, max_fields=10) as form:
+        secret = str(form.get("secret", "")).strip()
+    people = state.sessions.people
+    person = await run_in_threadpool(people.of_secret, secret)
+    if person is None:
+        state.attempts.fail(address)
+        raise HTTPException(403, "That link is not valid (any more). Ask whoever gave it to you.")
+    response = RedirectResponse("/", 303)
+    response.set_cookie(
+        state.sessions.cookie,
+        state.sessions.begin(person),
+        max_age=DAYS * 86_400,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+def leave(request: Request, person: Person, sent: dict) -> Response:
+    """Sign out."""
+    response = RedirectResponse("/enter", 303)
+    response.delete_cookie(request.app.state.sessions.cookie)
+    return response
+
+
+def home(request: Request, person: Person, sent: dict) -> Response:
+    """The lake's collections."""
+    with request.app.state.readers.release() as lake:
+        collections = lake.objects(
+            """
+            select
+                collection,
+                (
+                    select count(*) from lake.raw.queries as queries
+                    where queries.collection = collections.collection
+                ) as n_queries,
+                (
+                    select count(*) from lake.raw.systems as systems
+                    where systems.collection = collections.collection
+                ) as n_systems
+            from lake.raw.collections as collections
+            order by collection
+            """
+        )
+        release = lake.release
+    return page(request, "home", title="Gradelake", collections=collections, release=release)
+
+
+routes = [
+    Route("/enter", enter, methods=["GET"]),
+    Route("/enter", entered, methods=["POST"]),
+    route("/leave", "reader", leave, "POST"),
+    route("/", "reader", home),
+]

@@ -1,0 +1,109 @@
+"""How a page is answered: who may see it, what its form sent, and what goes wrong, in words."""
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jinja2
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from gradelake.serve.guard import check_token, person_of
+from gradelake.serve.people import Person
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import Busy, GradelakeError
+
+# what a page is made from: the request, who asks, and what a form or script sent
+Answer = Callable[[Request, Person, dict[str, Any]], Response]
+
+
+def route(path: str, role: str, answer: Answer, method: str = "GET") -> Route:
+    """A page for people of a role. It runs in a thread: it may read a lake, and others go on."""
+
+    async def endpoint(request: Request) -> Response:
+        person = person_of(request, role)
+        sent = await _sent(request) if method == "POST" else {}
+        return await run_in_threadpool(answer, request, person, sent)
+
+    return Route(path, endpoint, methods=[method])
+
+
+async def _sent(request: Request) -> dict[str, Any]:
+    """A form's fields, or a script's JSON object. Raises 400, and 403 without the token."""
+    if request.headers.get("content-type", "").partition(";")[0] == "application/json":
+        check_token(request, request.headers.get("x-token"))
+        try:
+            sent = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            raise HTTPException(400, "That is not JSON.") from None
+        if not isinstance(sent, dict):
+            raise HTTPException(400, "A JSON object is wanted.")
+        return sent
+    async with request.form(max_files=0, max_fields=2_000) as form:
+        fields = {name: str(value) for name, value in form.items()}
+    check_token(request, fields.pop("token", None))
+    return fields
+
+
+def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """templates/NAME.html.jinja as a page; `title` is among the values."""
+    state = request.app.state
+    given = {
+        "person": request.state.person,
+        "token": state.sessions.token(request.state.token_of),
+        "signs_out": state.trust_header is None,
+        "path": request.url.path,
+    }
+    html = templates().get_template(f"{name}.html.jinja").render(given | values)
+    return HTMLResponse(html, status)
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """The templates; every text in them is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("gradelake.serve"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["counted"] = counted
+    return environment
+
+
+def _failed(request: Request, status: int, message: str, hint: str | None = None) -> Response:
+    """What went wrong, as a page, or as JSON for a script."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return JSONResponse({"error": message, "hint": hint}, status)
+    title = {401: "Sign in", 403: "Not for you", 404: "Not here"}.get(status, "That did not work")
+    return page(request, "failed", status, title=title, message=message, hint=hint)
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    """404 and the like."""
+    assert isinstance(error, HTTPException)
+    detail = error.detail
+    if error.status_code == 404 and detail == "Not Found":
+        detail = "There is nothing at this address."
+    response = _failed(request, error.status_code, detail)
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def on_known_error(request: Request, error: Exception) -> Response:
+    """What a room says is wrong: 400; 503 where another process writes."""
+    assert isinstance(error, GradelakeError)
+    status = 503 if isinstance(error, Busy) else 400
+    return _failed(request, status, error.message, error.hint)
+
+
+async def on_other_error(request: Request, error: Exception) -> Response:
+    """A mistake of ours: its words go to the terminal, for they may hold anything."""
+    console.warn(f"error at {request.url.path}: {type(error).__name__}: {error}")
+    return _failed(request, 500, "Something went wrong here.", "The server's terminal says what.")

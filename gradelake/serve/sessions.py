@@ -1,0 +1,41 @@
+"""Signed cookies that say who somebody is, and tokens that other sites cannot know."""
+
+import hashlib
+import hmac
+import secrets
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from gradelake.serve.people import People, Person
+
+DAYS = 30  # that somebody stays signed in
+
+
+class Sessions:
+    """Makes and reads cookies. A cookie ends with the secret that it was given for."""
+
+    def __init__(self, people: People, port: int):
+        self.people = people
+        self.cookie = f"gradelake_{port}"  # browsers share cookies among a host's ports
+        self._serializer = URLSafeTimedSerializer(people.key(), salt="session")
+
+    def begin(self, person: Person) -> str:
+        """The cookie of a new session: never one that was there before somebody signed in."""
+        return self._serializer.dumps([person.name, person.stamp[:16], secrets.token_urlsafe(9)])
+
+    def person(self, cookie: str | None) -> Person | None:
+        """Who a cookie is of; None of a false, old or ended one."""
+        try:
+            name, stamp, _ = self._serializer.loads(cookie or "", max_age=DAYS * 86_400)
+        except (BadData, ValueError, TypeError):
+            return None
+        person = self.people.named(name) if isinstance(name, str) else None
+        return person if person and person.stamp[:16] == stamp else None
+
+    def token(self, of: str) -> str:
+        """What a form must bring back, by cookie (or name, behind a proxy that knows people)."""
+        return hmac.new(self.people.key().encode(), of.encode(), hashlib.sha256).hexdigest()
+
+    def fits(self, token: str, of: str) -> bool:
+        """Whether a form brought back its token."""
+        return hmac.compare_digest(token.encode(errors="replace"), self.token(of).encode())

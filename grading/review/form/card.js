@@ -1,0 +1,253 @@
+// A review in a browser: one card at a time, by keys or buttons. Texts come in as text, never as
+// HTML; no style or script is put into the page.
+//
+// reviewCards(root, store) draws into an element; the promise is kept when the first card is there.
+// A store has, all but the texts asynchronous:
+//   load()  -> {collection, grader, assessor, title, scale: [every grade, ascending], blind, cards}
+//              and, if it likes, `saved` and `after`: what is said of closing the tab, and at the end
+//   answer(id, {grade, verdict, note, seconds})
+//           -> what may be seen then ({grade, answer, others}), or null; throws what it cannot keep
+//   takeBack(id)       the card is as if it had not been answered
+//   draft(id, note)    may be left out: keeps a note before there is an answer
+// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, said, draft?} and, once it
+// may be seen, {grade, answer, others: [{assessor, grade}]}; said: null or {grade, verdict, note,
+// seconds, blind_grade, at?}.
+async function reviewCards(root, store) {
+  const MANY = 21; // grades that have a button each
+  const NOTE = 2000; // characters
+  const review = await store.load();
+  const { cards, scale, blind } = review;
+  const [least, most] = [scale[0], scale.at(-1)];
+  const digits = least >= 0 && most <= 9;
+  const saved = review.saved ?? "Every answer is saved at once: you may close this tab, and go on later.";
+  const path = cards.filter((each) => each.said).sort((a, b) => (a.said.at ?? 0) - (b.said.at ?? 0));
+  const notes = new Map(cards.map((each) => [each, each.draft ?? each.said?.note ?? ""]));
+  const spent = new Map(); // milliseconds on a card, before now
+  let queue = cards.filter((each) => !each.said); // the first is on the screen
+  let since = null; // when the card came on the screen; null while nobody can see it
+  let disagrees = false; // in an open review: their own grade is asked for
+  let busy = false;
+  let keys = {};
+
+  const make = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+  const status = make("p", { role: "status", class: "status" });
+  const bar = make("progress", { max: cards.length, "aria-label": "Cards answered" });
+  const count = make("p", { class: "count" });
+  const place = make("section", { "aria-label": "Card" });
+  root.classList.add("review");
+  root.replaceChildren(
+    make("h1", {}, review.title),
+    make("div", { class: "progress" }, bar, count),
+    place, status, make("p", { class: "saved" }, saved),
+  );
+
+  const tell = (text) => { status.textContent = text; };
+  const clock = () => {
+    if (since !== null) spent.set(queue[0], (spent.get(queue[0]) ?? 0) + performance.now() - since);
+    since = null;
+  };
+  const isSeen = (card) => card.grade !== undefined;
+
+  // One thing after the other: keys that are pressed while an answer is on its way do not count.
+  async function wait(work) {
+    if (busy) return false;
+    busy = true;
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      tell(`Not saved: ${error.message}`);
+      return false;
+    } finally {
+      busy = false;
+    }
+  }
+
+  async function answer(grade, verdict = null) {
+    const card = queue[0];
+    const revises = blind && isSeen(card) && card.said;
+    clock();
+    since = performance.now();
+    const seconds = revises ? card.said.seconds // what it took to answer, not to look at the reveal
+      : Math.round((card.said?.seconds ?? 0) * 10 + (spent.get(card) ?? 0) / 100) / 10;
+    const said = { grade, verdict, note: notes.get(card).trim() || null, seconds };
+    let reveal = null;
+    if (!await wait(async () => { reveal = await store.answer(card.id, said); })) return;
+    spent.delete(card);
+    const first = revises ? card.said.blind_grade : blind ? grade : card.said?.blind_grade ?? null;
+    card.said = { ...said, blind_grade: first };
+    if (reveal) Object.assign(card, reveal);
+    tell(grade === null ? "Saved." : `Saved: ${grade}.`);
+    if (blind && reveal && !revises) draw();
+    else leave();
+  }
+
+  // Stay with what was said; a note that was changed since is kept with it.
+  function keep() {
+    const { said } = queue[0];
+    if ((notes.get(queue[0]).trim() || null) === said.note) leave();
+    else answer(said.grade, said.verdict);
+  }
+
+  function leave(last = false) {
+    clock();
+    disagrees = false;
+    const [card] = queue.splice(0, 1);
+    if (last) queue.push(card);
+    path.push(card);
+    draw();
+  }
+
+  async function skip() {
+    const card = queue[0];
+    if (card.said) {
+      if (!await wait(() => store.takeBack(card.id))) return;
+      card.said = null;
+    }
+    tell(queue.length === 1 ? "This is the only card left." : "Skipped: it comes again at the end.");
+    leave(true);
+  }
+
+  async function undo() {
+    const card = path.at(-1);
+    if (!card) return tell("There is no card before this one.");
+    if (!blind && card.said) {
+      if (!await wait(() => store.takeBack(card.id))) return undefined;
+      card.said = null;
+    }
+    clock();
+    disagrees = false;
+    path.pop();
+    queue = [card, ...queue.filter((each) => each !== card)];
+    tell("Back to the card before.");
+    return draw();
+  }
+
+  function button(label, key, run, attributes = {}) {
+    if (key) keys[key] = run;
+    const made = make("button", { type: "button", ...attributes }, label);
+    if (key && key !== label) made.append(" ", make("kbd", { "aria-hidden": "true" }, key));
+    if (key) made.setAttribute("aria-keyshortcuts", key);
+    made.addEventListener("click", run);
+    return made;
+  }
+
+  function grades(card, but) {
+    const group = make("div", { role: "group", class: "grades", "aria-label": "Your grade" });
+    const give = (grade) => answer(grade, blind ? null : "disagree");
+    if (scale.length > MANY) {
+      const input = make("input", { type: "number", min: least, max: most, step: 1, "aria-label": "Your grade" });
+      const read = () => {
+        const grade = input.valueAsNumber;
+        if (scale.includes(grade) && grade !== but) give(grade);
+        else tell(`A whole number, ${least} to ${most}, is asked for.`);
+      };
+      input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.repeat) read(); });
+      group.append(input, button("Give this grade", null, read));
+      return group;
+    }
+    for (const grade of scale.filter((each) => each !== but)) {
+      const pressed = { "aria-pressed": String(card.said?.grade === grade) };
+      group.append(button(String(grade), digits ? String(grade) : null, () => give(grade), pressed));
+    }
+    return group;
+  }
+
+  // What is asked of a card: words, then buttons.
+  function asked(card) {
+    const range = `${least} to ${most}`;
+    if (!blind) {
+      if (!disagrees) {
+        return ["Is this grade right?", make("div", { class: "grades" },
+          button("Agree", "a", () => answer(card.grade, "agree")),
+          button("Disagree", "d", () => { disagrees = true; draw(); }))];
+      }
+      return [`Your grade, ${range} but not ${card.grade}:`, grades(card, card.grade),
+        button("None of my own", "Enter", () => answer(null, "disagree")),
+        button("Back", "b", () => { disagrees = false; draw(); })];
+    }
+    if (!card.said) return [`Your grade, ${range}:`, grades(card)];
+    return [`Your grade is ${card.said.grade}. Stay with it, or give another, ${range}:`, grades(card),
+      button("Stay with it", "Enter", keep)];
+  }
+
+  function noted(card) {
+    const text = make("textarea", { rows: 2, maxlength: NOTE, dir: "auto" });
+    text.value = notes.get(card);
+    const label = make("label", { class: "note" }, "Note, kept with your answer (Enter: done)", text);
+    label.hidden = !text.value;
+    text.addEventListener("input", () => {
+      notes.set(card, text.value);
+      store.draft?.(card.id, text.value);
+    });
+    text.addEventListener("keydown", (event) => {
+      if (event.isComposing || (event.key !== "Escape" && (event.key !== "Enter" || event.shiftKey))) return;
+      event.preventDefault();
+      label.hidden = !text.value;
+      place.querySelector("h2").focus();
+    });
+    return [label, button("Note", "n", () => { label.hidden = false; text.focus(); })];
+  }
+
+  function draw() {
+    keys = { q: () => tell(saved) };
+    const card = queue[0];
+    const n = cards.filter((each) => each.said).length;
+    bar.value = n;
+    count.textContent = `${n} of ${cards.length} answered`;
+    const head = make("h2", { tabindex: -1 });
+    if (!card) {
+      head.textContent = cards.length ? "All cards are answered" : "There is no card to review";
+      place.replaceChildren(head, make("p", {}, review.after ?? "Thank you."));
+      if (path.length) place.append(make("div", { class: "tools" }, button("Undo", "u", undo)));
+      head.focus();
+      return;
+    }
+    head.textContent = `Card ${cards.indexOf(card) + 1} of ${cards.length}`;
+    const facts = make("dl", {});
+    const fact = (name, text, kind = "") => {
+      if (text !== undefined && text !== null && text !== "") {
+        facts.append(make("dt", {}, name), make("dd", { dir: "auto", class: kind }, String(text)));
+      }
+    };
+    fact("Query", card.query);
+    fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
+    fact("Passage", card.passage, "text");
+    if (isSeen(card)) {
+      fact("Grade", `${card.grade}  (of ${least} to ${most}, by ${review.grader})`);
+      fact("Answer", card.answer, "text");
+      fact("Others", (card.others ?? []).map((other) => `${other.assessor}: ${other.grade}`).join(", "));
+    }
+    const [words, ...buttons] = asked(card);
+    const [note, noteButton] = noted(card);
+    const tools = make("div", { class: "tools" }, ...buttons.slice(1));
+    if (!disagrees && !(blind && isSeen(card))) tools.append(button("Skip", "s", skip));
+    tools.append(noteButton, button("Undo", "u", undo));
+    const ids = make("p", { class: "ids" }, `${card.query_id}, passage ${card.passage_id}`);
+    place.replaceChildren(head, ids, facts, make("p", { class: "ask" }, words), buttons[0], note, tools);
+    clock();
+    if (!document.hidden) since = performance.now();
+    head.focus();
+    scrollTo(0, 0);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) clock();
+    else if (queue.length) since = performance.now();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
+    if (event.target.closest("textarea, input, select")) return;
+    if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
+    const run = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!run) return;
+    event.preventDefault();
+    run();
+  });
+  draw();
+}

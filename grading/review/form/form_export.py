@@ -1,0 +1,105 @@
+"""`gradelake export review`: a deck as one HTML file, in which an assessor reviews blind."""
+
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+from gradelake.grading.review.cards import Card, Deck, Wish
+from gradelake.sql.common import page_policy
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
+
+FORMAT = "gradelake review answers 1"
+
+
+def make_form(lake: Lake, wish: Wish, deck: Deck) -> tuple[str, int]:
+    """The page of a blind `wish`, and how many cards it has. It holds no grade and no answer of
+    the grader, nor what others said. The same cards give the same page.
+
+    Raises `BadInput` when the assessor has reviewed everything.
+    """
+    texts = _passages(lake, wish.collection, deck)
+    cards = [card for card in deck.cards if card.passage_id in texts]
+    if not cards:
+        raise BadInput(
+            f"{wish.assessor} has reviewed all of these grades",
+            "Ask for more of them: another --seed, a greater --sample, another --grader.",
+        )
+    dealt = [_shown(card, texts) for card in cards]
+    deck_id = _hash([[card["id"], card["item"]] for card in dealt])
+    about = {
+        "format": FORMAT,
+        "form": form_id(wish.collection, wish.grader.grader_id, wish.assessor, deck_id),
+        "deck": deck_id,
+        "collection": wish.collection,
+        "grader": wish.grader.name,
+        "grader_id": wish.grader.grader_id,
+        "assessor": wish.assessor,
+        "title": f"Review of {wish.collection}, by {wish.assessor}",
+        "kind": wish.grader.kind,
+        "scale": list(wish.grader.scale),
+    }
+    passages = {passage_id: text for passage_id, (text, _) in texts.items()}
+    return _page(about, dealt, passages), len(dealt)
+
+
+def form_id(collection: str, grader_id: str, assessor: str, deck: str) -> str:
+    """What a form is known by, in the browser and in its answers."""
+    return _hash([collection, grader_id, assessor, deck])[:32]
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
+def _passages(lake: Lake, collection: str, deck: Deck) -> dict[str, tuple[str, str]]:
+    """passage_id -> (text, its hash)."""
+    rows = lake.rows(
+        "select passage_id, text, text_sha256 from lake.raw.passages "
+        "where collection = ? and passage_id in (select unnest(?)) order by passage_id",
+        collection,
+        sorted({card.passage_id for card in deck.cards}),
+    )
+    return {passage_id: (text, sha256) for passage_id, text, sha256 in rows}
+
+
+def _shown(card: Card, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """A card as the page has it; the hashes are of the texts that it shows."""
+    ids = {
+        "query_id": card.query_id,
+        "passage_id": card.passage_id,
+        "item_id": card.item_id,
+        "passage_sha256": texts[card.passage_id][1],
+        "query_sha256": hashlib.sha256(card.query.encode()).hexdigest(),
+    }
+    about = {"query": card.query, "item": card.item, "passage": card.passage_id}
+    return {"id": _hash(list(ids.values()))[:32], **ids, **about}
+
+
+def _page(about: dict[str, Any], cards: list[dict[str, Any]], passages: dict[str, str]) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["source"] = page_policy.source
+    return environment.from_string(_part("form.html.jinja")).render(
+        title=about["title"],
+        assessor=about["assessor"],
+        style=_part("card.css") + _part("form.css"),
+        script=_part("card.js") + _part("form.js"),
+        data={
+            name: _as_data(value)
+            for name, value in (("about", about), ("cards", cards), ("passages", passages))
+        },
+    )
+
+
+def _as_data(value: Any) -> str:
+    """JSON in ASCII that can end no element and begin none."""
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _part(name: str) -> str:
+    return (files("gradelake.grading.review.form") / name).read_text(encoding="utf-8")

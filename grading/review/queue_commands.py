@@ -1,0 +1,164 @@
+"""`gradelake queue`: cards that several people review."""
+
+import sys
+
+import click
+
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.lake import Lake
+
+SOURCES = ("sample", "spurious", "uncovered", "disagreements", "never-covered")
+
+
+@click.group()
+def queue():
+    """Queues of grades that several people review, each card by as many as you say."""
+
+
+@queue.command(short_help="Choose grades for several people to review.")
+@click.argument("collection")
+@click.argument("name")
+@click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(SOURCES),
+    default="sample",
+    show_default=True,
+    help="What they are chosen from.",
+)
+@click.option(
+    "--size",
+    type=click.IntRange(1, 2_000),
+    default=60,
+    show_default=True,
+    help="How many cards, at most.",
+)
+@click.option(
+    "--overlap",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many people review each card.",
+)
+@click.option(
+    "--assessor",
+    "assessors",
+    multiple=True,
+    required=True,
+    metavar="NAME",
+    help="Who reviews; given once for each of them.",
+)
+@click.option(
+    "--tau",
+    type=click.IntRange(min=1),
+    metavar="T",
+    help="The grade from which an item counts as answered. Default: 4, or the top of a shorter "
+    "scale.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Another seed, another sample, order and assignment.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def add(project, collection, name, grader_name, source, tau, as_json, **wished):
+    """Choose grades of a COLLECTION for several people to review, as the queue NAME.
+
+    From: sample (of all grades, high ones more often), spurious (answers found in non-relevant
+    passages), uncovered (relevant passages without an answer), disagreements (grades that make
+    labels far from judgments), never-covered (the best grades of items that nothing answers).
+
+    \b
+    Examples:
+      gradelake queue add dl19 first --grader flan --size 60 \\
+          --assessor ann --assessor bob --assessor cy
+      gradelake queue add dl19 doubts --grader flan --from spurious \\
+          --overlap 3 --assessor ann --assessor bob --assessor cy
+    """
+    from gradelake.grading.plan.planner import ensure_views
+    from gradelake.grading.review.cards import VIEWS, choose_tau, find_grader
+    from gradelake.grading.review.queues import VIEWS as OWN
+    from gradelake.grading.review.queues import QueueWish, make_queue
+
+    project = project()
+    with console.working("choosing grades"), Lake.writer(project) as lake:
+        lake.require_collection(collection)
+        ensure_views(project, lake, console.tell, VIEWS + OWN)
+        grader = find_grader(lake, grader_name)
+        tau = choose_tau(lake, grader, tau)
+        wish = QueueWish(collection, name, grader, source, tau, **wished)
+        made = make_queue(lake, wish, sys.argv[1:])
+    if as_json:
+        console.print_json(made)
+        return
+    console.say(
+        f"{name}: {counted(made['n_cards'], 'cards')} of {grader_name}, "
+        f"{counted(wish.overlap, 'people')} for each"
+    )
+    for one in made["assessors"]:
+        console.say(f"  {one['assessor']}: {counted(one['n_assigned'], 'cards')}")
+    first = wish.assessors[0]
+    console.hint(f"next: gradelake review {collection} --queue {name} --assessor {first}")
+
+
+@queue.command("list", short_help="How far people are with their queues.")
+@click.argument("collection", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@click.pass_obj
+def list_(project, collection, as_json):
+    """How far people are with the queues of a COLLECTION, or of all.
+
+    \b
+    Examples:
+      gradelake queue list
+      gradelake queue list dl19 --json
+    """
+    from gradelake.grading.plan.planner import ensure_views
+    from gradelake.grading.review.queues import VIEWS, queues_of
+
+    project = project()
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, console.tell, VIEWS)
+        if collection:
+            lake.require_collection(collection)
+        found = queues_of(lake, collection)
+    if as_json:
+        console.print_json(found)
+        return
+    rows = [
+        (
+            *(one[key] for key in ("collection", "queue", "grader", "source")),
+            *(f"{one['n_done']}/{one['n_cards']}", one["n_conflicts"]),
+            *(person["assessor"], f"{person['n_answered']}/{person['n_assigned']}"),
+        )
+        for one in found
+        for person in one["assessors"]
+    ]
+    columns = ("collection", "queue", "grader", "source", "done", "conflicts", "assessor")
+    console.print_table((*columns, "answered"), rows)
+
+
+@queue.command(short_help="Remove a queue; reviews stay.")
+@click.argument("collection")
+@click.argument("name")
+@click.pass_obj
+def remove(project, collection, name):
+    """Remove the queue NAME of a COLLECTION. The reviews that were given stay in the lake.
+
+    \b
+    Examples:
+      gradelake queue remove dl19 first
+    """
+    from gradelake.grading.plan.planner import ensure_views
+    from gradelake.grading.review.queues import VIEWS, remove_queue
+
+    project = project()
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, console.tell, VIEWS)
+        remove_queue(lake, collection, name, sys.argv[1:])
+    console.say(f"removed {name}; the reviews that were given stay")

@@ -1,0 +1,159 @@
+"""What a queue's cards are chosen from: all grades, or a verification list, most useful first."""
+
+from gradelake.grading.review.cards import Card, Reviewable, Wish, deal
+from gradelake.sql.lake.lake import Lake
+
+# source -> what it finds of the eligible grades, and in which order these are useful
+_LISTS = {
+    # answers that items find in passages that people judged non-relevant
+    "spurious": """
+        select eligible.*, spurious.rate as first_key, spurious.n_hits as second_key
+        from lake.marts.spurious_items as spurious
+        inner join eligible using (query_id, item_id)
+        semi join (
+            select judgments.query_id, judgments.passage_id
+            from lake.raw.judgments as judgments
+            inner join lake.raw.collections as collections using (collection)
+            where
+                judgments.collection = $collection
+                and judgments.relevance < collections.min_relevant
+        ) as non_relevant using (query_id, passage_id)
+        where
+            spurious.collection = $collection
+            and spurious.grader = $grader
+            and spurious.rubric_version = (select max(rubric_version) from items)
+            and spurious.tau = $tau
+            and eligible.grade >= $tau
+    """,
+    # the best grades of passages that people judged relevant, and that no item covers
+    "uncovered": """
+        select eligible.*, uncovered.judgment as first_key, uncovered.best_grade as second_key
+        from lake.marts.uncovered_passages as uncovered
+        inner join eligible
+            on
+                uncovered.query_id = eligible.query_id
+                and uncovered.passage_id = eligible.passage_id
+                and uncovered.best_item_id = eligible.item_id
+        where
+            uncovered.collection = $collection
+            and uncovered.grader = $grader
+            and uncovered.rubric_version = (select max(rubric_version) from items)
+            and uncovered.tau = $tau
+    """,
+    # the grades that make the labels farthest from people's judgments
+    "disagreements": """
+        select eligible.*, disagreements.gap as first_key, eligible.grade as second_key
+        from lake.marts.disagreements as disagreements
+        inner join eligible
+            on
+                disagreements.query_id = eligible.query_id
+                and disagreements.passage_id = eligible.passage_id
+                and disagreements.best_item_id = eligible.item_id
+        where
+            disagreements.collection = $collection
+            and disagreements.grader = $grader
+            and disagreements.rubric_version = (select max(rubric_version) from items)
+    """,
+    # the best grade of each item that no passage answers
+    "never-covered": """
+        select eligible.*, eligible.grade as first_key, never.n_graded as second_key
+        from lake.marts.never_covered_items as never
+        inner join eligible using (query_id, item_id)
+        where
+            never.collection = $collection
+            and never.grader = $grader
+            and never.rubric_version = (select max(rubric_version) from items)
+            and never.tau = $tau
+        qualify 1 = row_number() over (
+            partition by eligible.query_id, eligible.item_id
+            order by eligible.grade desc, eligible.passage_id
+        )
+    """,
+}
+SOURCES = ("sample", *_LISTS)
+_CHOSEN = """
+    with
+
+    items as (
+        select
+            query_id,
+            item_id,
+            item_text,
+            rubric_version,
+            case when $needs_gold_answers then gold_sha256 end as gold_sha256
+        from lake.intermediate.int_distinct_items
+        where
+            collection = $collection
+            and kind = $kind
+            and item_text is not null
+            and rubric_version = (
+                select max(rubric_version) from lake.intermediate.int_distinct_items
+                where collection = $collection
+            )
+    ),
+
+    eligible as (
+        select grades.*, items.item_text
+        from lake.intermediate.int_grades_in_force as grades
+        inner join items using (query_id, item_id)
+        semi join lake.raw.passages using (collection, passage_id)
+        anti join lake.intermediate.int_left_out_passages using (collection, passage_id)
+        where
+            grades.collection = $collection
+            and grades.grader_id = $grader_id
+            and grades.grade is not null
+            and grades.gold_sha256 is not distinct from items.gold_sha256
+    ),
+
+    found as ({source}),
+
+    -- a grade may be on a list more than once: of several assessors, of several label sets
+    useful as (
+        select
+            query_id,
+            passage_id,
+            item_id,
+            any_value(passage_sha256) as passage_sha256,
+            any_value(query_sha256) as query_sha256,
+            any_value(item_text) as item_text,
+            any_value(grade) as grade,
+            max((first_key, second_key)) as keys
+        from found
+        group by all
+    )
+
+    select
+        useful.query_id,
+        useful.passage_id,
+        useful.item_id,
+        useful.passage_sha256,
+        useful.query_sha256,
+        queries.text,
+        useful.item_text,
+        useful.grade
+    from useful
+    inner join lake.raw.queries as queries
+        on queries.collection = $collection and useful.query_id = queries.query_id
+    order by useful.keys desc, useful.query_id, useful.item_id, useful.passage_id
+    limit $size
+"""
+
+
+def choose(
+    lake: Lake, collection: str, grader: Reviewable, source: str, tau: int, size: int, seed: int
+) -> list[Card]:
+    """At most `size` cards of a source, the most useful first; of a sample as `deal` draws it."""
+    if source == "sample":
+        wish = Wish(collection, grader, "", tau, sample=size, seed=seed)
+        return deal(lake, wish).cards
+    rows = lake.rows(
+        _CHOSEN.replace("{source}", _LISTS[source]),
+        collection=collection,
+        grader=grader.name,
+        grader_id=grader.grader_id,
+        kind=grader.kind,
+        needs_gold_answers=grader.needs_gold_answers,
+        size=size,
+        **({"tau": tau} if "$tau" in _LISTS[source] else {}),
+    )
+    return [Card(*row, None, None) for row in rows]

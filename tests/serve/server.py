@@ -1,0 +1,78 @@
+"""A server of a lake in a process of its own, as `gradelake serve` starts it, and who enters."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+from gradelake.serve.people import People
+from gradelake.sql.common.project import Project
+
+
+class Server:
+    """`gradelake serve` on a free port. `url` has no slash at its end."""
+
+    def __init__(self, folder: Path, *options: str):
+        self.folder = folder
+        self.people = People(Project.read(folder / "gradelake.toml"))
+        command = (sys.executable, "-m", "gradelake", "--config", str(folder / "gradelake.toml"))
+        self.process = subprocess.Popen(
+            [*command, "serve", "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )
+        assert self.process.stdout
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            if line.startswith("Ctrl-C"):
+                break
+        found = re.search(r"(http://127\.0\.0\.1:\d+)(?:/enter#(\S+))?", said)
+        assert found, said
+        self.url, self.own_secret = found[1], found[2]
+        self.wait()
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def wait(self) -> None:
+        """Until it answers."""
+        httpx.get(f"{self.url}/enter", timeout=30)
+
+    def browser(self, name: str | None = None, role: str = "assessor") -> httpx.Client:
+        """A browser in which somebody is signed in; None: nobody."""
+        client = httpx.Client(base_url=self.url, timeout=60, headers={"accept": "text/html"})
+        if name:
+            secret = self.people.add(name, role)
+            assert client.post("/enter", data={"secret": secret}).status_code == 303
+            client.headers["x-token"] = token(client)
+        return client
+
+    def kill(self) -> None:
+        """As a power cut does."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def end(self) -> str:
+        """As Ctrl-C does; returns what it said since it started."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.communicate(timeout=30)[0]
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+
+def token(client: httpx.Client) -> str:
+    """What the page's forms bring back."""
+    found = re.search(r'name="token" content="(\w+)"', client.get("/").text)
+    assert found
+    return found[1]
