@@ -84,7 +84,7 @@ def edited_folder(graded_demo, tmp_path_factory) -> Path:
     return folder
 
 
-NOBODY_REVIEWED = {"assessor_agreement", "review_agreement"}
+NOBODY_REVIEWED = {"assessor_agreement", "queues", "review_agreement", "review_conflicts"}
 EMPTY = NOBODY_REVIEWED | {"facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
 
 

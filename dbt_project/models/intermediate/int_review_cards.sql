@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
 
--- The grade of a card is the one in force: where the text has changed, it has none, and is left out.
+-- A card has the grade in force. Where its text has changed it has none, and is left out.
 with
 
 review_cards as (
@@ -43,7 +43,7 @@ select
     review_cards.passage_sha256,
     review_cards.query_sha256,
     review_cards.assessor,
-    items.newest.item_text as item_text,
+    items.newest.item_text,
     grades_in_force.gold_sha256,
     grades_in_force.grade,
     grades_in_force.answer,
