@@ -154,7 +154,7 @@ def test_what_was_acknowledged_is_in_the_lake_after_a_kill(graded_demo, tmp_path
         server.end()
     ((kappa, n),) = ask(
         folder,
-        "select kappa, n_cards from lake.marts.assessor_agreement where collection = 'demo' "
+        "select kappa, n_graded from lake.marts.assessor_agreement where collection = 'demo' "
         "and tau = 3 and reveal = 'before'",
     )
     answered = [[grade >= 3 for grade in said[name].values()] for name in ("ann", "bob")]
