@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gradelake.serve import home, review
+from gradelake.serve import ask, boards, home, review
 from gradelake.serve.decks import Decks
 from gradelake.serve.guard import Attempts, Guard
 from gradelake.serve.journal import Journal
@@ -41,6 +41,7 @@ def make_app(
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
         app.state.readers = Readers(project)
+        app.state.reports = boards.Reports(project)
         journal = Journal(project)
         app.state.decks = Decks(journal)
         committing = asyncio.create_task(_commit(journal, project))
@@ -50,6 +51,7 @@ def make_app(
             committing.cancel()
             await run_in_threadpool(journal.commit, project)
             journal.close()
+            app.state.reports.close()
             app.state.readers.close()
 
     static = [
@@ -57,7 +59,7 @@ def make_app(
         for name, package in _STATIC.items()
     ]
     app = Starlette(
-        routes=[*home.routes, *review.routes, *static],
+        routes=[*home.routes, *review.routes, *ask.routes, *boards.routes, *static],
         middleware=[Middleware(Guard, sessions=sessions, hosts=hosts, trust_header=trust_header)],
         exception_handlers={
             HTTPException: on_http_error,
