@@ -11,7 +11,13 @@ _PORT = 8137
 
 @click.command(short_help="Open the lake in the browser: review, rubrics, boards.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=_PORT,
+    show_default=True,
+    help="The port to listen on; 0 is a free one.",
+)
 @click.option(
     "--allow-host",
     "hosts",
@@ -47,14 +53,26 @@ def serve(project, host, port, hosts, trust_header):
     run(project(), host, port, hosts, trust_header)
 
 
-@click.group()
+@click.group(short_help="Say who may use gradelake serve.")
 def assessor():
-    """People who may use `gradelake serve`, and what they may do there."""
+    """People who may use `gradelake serve`, and what they may do there.
+
+    \b
+    Examples:
+      gradelake assessor add ann
+      gradelake assessor list
+    """
 
 
 @assessor.command(short_help="Let somebody in: print a link for them.")
 @click.argument("name")
-@click.option("--role", type=click.Choice(ROLES), default="assessor", show_default=True)
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    default="assessor",
+    show_default=True,
+    help="What they may do.",
+)
 @click.option(
     "--url",
     default=f"http://127.0.0.1:{_PORT}",

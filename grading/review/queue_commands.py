@@ -11,9 +11,15 @@ from gradelake.sql.lake.lake import Lake
 SOURCES = ("sample", "spurious", "uncovered", "disagreements", "never-covered")
 
 
-@click.group()
+@click.group(short_help="Share the reviewing of grades.")
 def queue():
-    """Queues of grades that several people review, each card by as many as you say."""
+    """Grades that several people review, each card by as many as you say.
+
+    \b
+    Examples:
+      gradelake queue add dl19 first --grader flan --assessor ann --assessor bob
+      gradelake queue list
+    """
 
 
 @queue.command(short_help="Choose grades for several people to review.")
