@@ -1,0 +1,178 @@
+"""Queues: who is asked for which cards, what they are chosen from, what settles a difference."""
+
+import json
+import shutil
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradelake.app import app
+from gradelake.grading.review.queues import assign, deal_queue
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+
+NAMES = [f"person-{n}" for n in range(8)]
+
+
+@given(
+    n_cards=st.integers(0, 60),
+    n_people=st.integers(1, 8),
+    overlap=st.integers(1, 8),
+    seed=st.integers(0, 99),
+)
+def test_each_card_goes_to_so_many_people_and_everybody_gets_as_many(
+    n_cards, n_people, overlap, seed
+):
+    people, overlap = NAMES[:n_people], min(overlap, n_people)
+
+    asked = assign(n_cards, people, overlap, seed)
+
+    assert [len(set(each)) for each in asked] == [overlap] * n_cards
+    counts = Counter(name for each in asked for name in each)
+    assert sum(counts.values()) == n_cards * overlap
+    assert max(counts.values(), default=0) - min((counts[name] for name in people), default=0) <= 1
+    assert asked == assign(n_cards, people, overlap, seed)
+
+
+def test_everybody_meets_everybody():
+    met = Counter(map(tuple, assign(600, NAMES[:4], 2, 1)))
+
+    assert set(met) == set(combinations(NAMES[:4], 2))
+    assert min(met.values()) > 60  # of 100 each
+
+
+@pytest.fixture(scope="module")
+def folder(graded_demo, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("queues") / "demo"
+    shutil.copytree(graded_demo, folder)
+    return folder
+
+
+def add(folder: Path, name: str, *options: str, code: int = 0):
+    people = (part for who in ("ann", "bob", "cy") for part in ("--assessor", who))
+    return gradelake(
+        folder, "queue", "add", "demo", name, "--grader", "lexical", *people, *options, code=code
+    )
+
+
+def ask(folder: Path, query: str, **values) -> list[tuple]:
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        return lake.rows(query, **values)
+
+
+def cards(folder: Path, queue: str) -> set[tuple[str, str, str]]:
+    return set(
+        ask(
+            folder,
+            "select query_id, passage_id, item_id from lake.raw.review_cards where queue = $queue",
+            queue=queue,
+        )
+    )
+
+
+def review(folder: Path, who: str, *lines: object, options: tuple[str, ...] = ()) -> str:
+    config = ("--config", str(folder / "gradelake.toml"))
+    command = ("review", "demo", "--queue", "both", "--assessor", who, *options)
+    typed = "".join(f"{line}\n" for line in lines)
+    return CliRunner().invoke(app, [*config, *command], input=typed, catch_exceptions=False).stdout
+
+
+@pytest.mark.slow
+def test_spurious_cards_are_answers_that_non_relevant_passages_give(folder):
+    add(folder, "spurious", "--from", "spurious", "--size", "2000", "--tau", "3")
+
+    # in plain Python: grades from 3 on, of passages that somebody judged non-relevant
+    ((min_relevant,),) = ask(folder, "select min_relevant from lake.raw.collections")
+    non_relevant = {
+        (query_id, passage_id)
+        for query_id, passage_id, relevance in ask(
+            folder, "select query_id, passage_id, relevance from lake.raw.judgments"
+        )
+        if relevance < min_relevant
+    }
+    grades = ask(
+        folder,
+        "select query_id, passage_id, item_id, grade from lake.raw.grades "
+        "inner join lake.raw.graders using (grader_id) where name = 'lexical'",
+    )
+    expected = {
+        (query_id, passage_id, item_id)
+        for query_id, passage_id, item_id, grade in grades
+        if (grade or 0) >= 3 and (query_id, passage_id) in non_relevant
+    }
+    left_out = {one for (one,) in ask(folder, "select passage_id from lake.raw.near_duplicates")}
+    assert cards(folder, "spurious") == {one for one in expected if one[1] not in left_out}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["uncovered", "disagreements", "never-covered"])
+def test_other_lists_give_the_grades_that_they_name(folder, source):
+    add(folder, source, "--from", source, "--size", "2000", "--tau", "3")
+
+    found = cards(folder, source)
+    mart, column = {
+        "uncovered": ("uncovered_passages", "best_item_id"),
+        "disagreements": ("disagreements", "best_item_id"),
+        "never-covered": ("never_covered_items", "item_id"),
+    }[source]
+    tau = "" if source == "disagreements" else "and tau = 3"
+    listed = ask(
+        folder, f"select query_id, {column} from lake.marts.{mart} where grader = 'lexical' {tau}"
+    )
+    assert found
+    assert {(query_id, item_id) for query_id, _, item_id in found} <= set(listed)
+
+
+@pytest.mark.slow
+def test_a_queue_is_made_once_and_the_same_for_the_same_seed(folder):
+    add(folder, "one", "--size", "10", "--seed", "7")
+    add(folder, "two", "--size", "10", "--seed", "7")
+    add(folder, "three", "--size", "10", "--seed", "8")
+
+    assert cards(folder, "one") == cards(folder, "two") != cards(folder, "three")
+    assert "has a queue 'one'" in add(folder, "one", code=2).stderr
+    assert "4 people are to answer" in add(folder, "four", "--overlap", "4", code=2).stderr
+    assert cards(folder, "four") == set()
+    gradelake(folder, "queue", "remove", "demo", "three")
+    assert cards(folder, "three") == set()
+
+
+@pytest.mark.slow
+def test_people_differ_and_a_third_settles(folder):
+    who = ("--assessor", "ann", "--assessor", "bob")
+    gradelake(folder, "queue", "add", "demo", "both", "--grader", "lexical", "--size", "2", *who)
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        _, deck = deal_queue(lake, "demo", "both", "ann")
+        with pytest.raises(BadInput, match="asks nothing of 'dora'"):
+            deal_queue(lake, "demo", "both", "dora")
+    first, second = deck.cards
+    low = next(grade for grade in range(6) if grade not in (first.grade, second.grade))
+    high = next(g for g in range(5, -1, -1) if g not in (first.grade, second.grade, low))
+
+    shown = review(folder, "ann", low, "", low, "")
+    assert "Grade " in shown.partition("your grade")[2]  # after the answer only
+    assert "Grade " not in shown.partition("your grade")[0]
+    review(folder, "bob", high, "", low, "")
+    (queue,) = [
+        one
+        for one in json.loads(gradelake(folder, "queue", "list", "demo", "--json").stdout)
+        if one["queue"] == "both"
+    ]
+    assert (queue["n_done"], queue["n_conflicts"]) == (2, 1)
+    shown = review(folder, "dora", "d", high, options=("--settle",))
+    assert f"ann: {low}, bob: {high}" in shown
+    ((said, settled_by, settled_grade),) = ask(
+        folder, "select said, settled_by, settled_grade from lake.marts.review_conflicts"
+    )
+    assert said == f"ann: {low}; bob: {high}"
+    assert (settled_by, settled_grade) == ("dora", high)
+    # who settles is not one of those who agree with each other
+    names = ask(folder, "select distinct assessor from lake.marts.assessor_agreement")
+    assert ("dora",) not in names
