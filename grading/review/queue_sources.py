@@ -156,4 +156,4 @@ def choose(
         size=size,
         **({"tau": tau} if "$tau" in _LISTS[source] else {}),
     )
-    return [Card(*row, None, None) for row in rows]
+    return [Card(*[*row, None, None]) for row in rows]

@@ -274,7 +274,7 @@ def said_by_others(
 
 
 def _deck(rows: list[tuple], again: bool) -> Deck:
-    cards = [Card(*row[:9], Reviewed(*row[9:14]) if row[9] else None) for row in rows]
+    cards = [Card(*[*row[:9], Reviewed(*row[9:14]) if row[9] else None]) for row in rows]
     left = [card for card in cards if not card.before]
     shown = cards if again else left
     return Deck(shown[:AT_ONCE], len(shown), len(left))

@@ -22,7 +22,7 @@ passages as (
     select * from {{ ref('stg_passages') }}
 ),
 
--- of several people's grades the one in the middle, the lower of two; what settles a conflict counts
+-- of several people's grades the one in the middle, the lower of two; what settles a conflict comes
 -- before all
 grade_reviews as (
     select
