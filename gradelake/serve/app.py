@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gradelake.serve import ask, boards, home, review
+from gradelake.serve import ask, boards, home, review, rubric, rubric_jobs
 from gradelake.serve.decks import Decks
 from gradelake.serve.guard import Attempts, Guard
 from gradelake.serve.journal import Journal
@@ -19,6 +19,7 @@ from gradelake.serve.pages import on_http_error, on_known_error, on_other_error
 from gradelake.serve.people import People
 from gradelake.serve.readers import Readers
 from gradelake.serve.sessions import Sessions
+from gradelake.serve.writer import Writer
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
@@ -42,14 +43,16 @@ def make_app(
     async def living(app: Starlette) -> AsyncIterator[None]:
         app.state.readers = Readers(project)
         app.state.reports = boards.Reports(project)
+        writer = app.state.writer = Writer()
         journal = Journal(project)
         app.state.decks = Decks(journal)
-        committing = asyncio.create_task(_commit(journal, project))
+        committing = asyncio.create_task(_commit(journal, project, writer))
         try:
             yield
         finally:
             committing.cancel()
-            await run_in_threadpool(journal.commit, project)
+            if await run_in_threadpool(writer.close):  # else the next server commits them
+                await run_in_threadpool(journal.commit, project)
             journal.close()
             app.state.reports.close()
             app.state.readers.close()
@@ -59,7 +62,10 @@ def make_app(
         for name, package in _STATIC.items()
     ]
     app = Starlette(
-        routes=[*home.routes, *review.routes, *ask.routes, *boards.routes, *static],
+        routes=[
+            *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
+            *(*boards.routes, *static),
+        ],
         middleware=[Middleware(Guard, sessions=sessions, hosts=hosts, trust_header=trust_header)],
         exception_handlers={
             HTTPException: on_http_error,
@@ -75,11 +81,14 @@ def make_app(
     return app
 
 
-async def _commit(journal: Journal, project: Project) -> None:
+async def _commit(journal: Journal, project: Project, writer: Writer) -> None:
     """Bring what people answered into the lake, together, every other second."""
     while True:
         await asyncio.sleep(_SECONDS)
+        job = writer.submit("reviews", lambda _: journal.commit(project), ahead=True)
+        while not job.has_ended:
+            await asyncio.sleep(_SECONDS / 10)
         try:
-            await run_in_threadpool(journal.commit, project)
+            job.outcome()
         except Exception as error:  # the disk is full, the catalog away: it is tried again
             console.warn(f"reviews wait in {project.lake_path}: {error}")

@@ -1,5 +1,6 @@
 """Starting and ending the server."""
 
+import os
 import socket
 
 import uvicorn
@@ -50,7 +51,12 @@ def run(
         timeout_graceful_shutdown=10,
         proxy_headers=False,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        if app.state.writer.is_busy:  # its threads would hold up the end of the process
+            console.warn("ended in the middle of a build; nothing half-done is in the lake")
+            os._exit(130)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -84,7 +84,7 @@ def read_fields(rest: str, weight_may_miss: bool = False) -> Fields:
     if weight_may_miss and first in KINDS:
         weight, kind = 1.0, first
     else:
-        weight = _weight(first)
+        weight = read_weight(first)
         kind, rest = take_token(rest) if rest else ("", "")
     if kind not in KINDS:
         raise ValueError(f"expected question or nugget, not {kind!r}")
@@ -121,7 +121,8 @@ def _text_and_answers(rest: str) -> tuple[str, tuple[str, ...]]:
     return _checked(text.strip()), cleaned(split_answers(_checked(cell)))
 
 
-def _weight(token: str) -> float:
+def read_weight(token: str) -> float:
+    """A weight that a person wrote. Raises `ValueError` with words for that person."""
     try:
         weight = float(token)
     except ValueError:

@@ -288,6 +288,11 @@ def _version(lake: Lake, collection: str, number: int, previous: int) -> Version
     )
 
 
+def moved(lake: Lake, collection: str, version: int) -> list[dict[str, Any]]:
+    """The label sets that a version moved against the one before it, in a release or such."""
+    return lake.objects(_LABEL_SETS, collection=collection, version=version)
+
+
 def print_version(version: Version) -> None:
     """For people: the edits, and what follows from them."""
     rubric_text.print_differences(version.rubric, version.previous, version.number, version.edits)

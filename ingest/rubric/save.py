@@ -32,7 +32,7 @@ class Session:
     """One `rubric edit`: the rubric, and the file's rows, as they were when it began.
 
     `queries` and `bank`, where given, are what a sheet may be about; `version` the version that
-    is asked for.
+    is asked for; `editor` who edits, '' being who runs this process.
     """
 
     project: Project
@@ -42,6 +42,7 @@ class Session:
     bank: str | None = None
     version: int | None = None
     reason: str = ""
+    editor: str = ""
 
     def text(self) -> str:
         """The sheet to be edited."""
@@ -168,7 +169,7 @@ class Session:
             "text": edit.text,
             "gold_answer": join_answers(edit.gold_answers),
             "weight": "" if edit.weight is None else number(edit.weight),
-            "editor": author(),
+            "editor": self.editor or author(),
             "reason": reason,
             "facet_id": edit.facet_id,
         }

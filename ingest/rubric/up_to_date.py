@@ -1,6 +1,8 @@
 """Opening the lake with every edit of the file in its views."""
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 
@@ -41,13 +43,24 @@ def open_up_to_date(
     return lake, rows
 
 
+def open_without_build(project: Project) -> Lake | None:
+    """The same where no build is needed, else None. Nothing is written, so any thread may call."""
+    lake = Lake.live(project)
+    if _holds(lake, project):
+        fetch(lake)
+        return lake
+    lake.close()
+    return None
+
+
 def _holds(lake: Lake, project: Project) -> bool:
     try:
         for view in ("int_rubric_items", "int_rubric_edits"):
             lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
     except duckdb.Error:  # no build yet
         return False
-    return seeds.edits_are_in(lake, seeds.gather(project))
+    with tempfile.TemporaryDirectory(prefix="gradelake-seeds-") as folder:  # not the build's
+        return seeds.edits_are_in(lake, seeds.gather(project, Path(folder)))
 
 
 def fetch(lake: Lake) -> None:

@@ -312,7 +312,8 @@ def environment(project: Project, target: Path | None = None, **variables: str) 
     try:
         yield
     finally:
-        os.environ.clear()
+        for name in os.environ.keys() - before.keys():  # never empty: other threads read it, too
+            del os.environ[name]
         os.environ.update(before)
 
 

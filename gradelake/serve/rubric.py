@@ -1,0 +1,150 @@
+"""The rubric in the browser: its queries, a query's items to edit, and what an edit does."""
+
+from typing import Any
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from gradelake.ingest.rubric.rubric import Rubric
+from gradelake.ingest.rubric.rubric_text import query_as_object
+from gradelake.serve import rubric_form, rubric_rows, rubric_work
+from gradelake.serve.pages import page, route
+from gradelake.serve.people import Person
+from gradelake.serve.rubric_form import Form, Line
+from gradelake.serve.rubric_jobs import path_of
+from gradelake.sql.common.console import duration
+from gradelake.sql.common.errors import BadInput, Busy
+from gradelake.sql.common.word_diff import word_diff
+
+
+def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+    """The queries of a collection, with what the newest release says of their items."""
+    state, collection = request.app.state, request.path_params["collection"]
+    with state.readers.release() as lake:
+        lake.require_collection(collection)
+        chosen = rubric_rows.chosen(lake, collection, request.query_params)
+        rows = rubric_rows.queries(lake, collection, chosen)
+        built = rubric_rows.newest_version(lake, collection)
+        release = lake.release
+    for row in rows:
+        row["path"] = _path(collection, row["query_id"])
+    return page(
+        request,
+        "rubric",
+        title=f"Rubric: {collection}",
+        collection=collection,
+        queries=rows,
+        chosen=chosen,
+        release=release,
+        waiting=rubric_work.waiting_versions(state.project, collection, built),
+        jobs=state.writer.recent(collection=collection)[:5],
+        job_path=path_of,
+    )
+
+
+def query(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+    """A query's items, in a form."""
+    state, collection, query_id = _asked(request)
+    rubric = rubric_work.read(state.project, state.writer, collection, query_id)
+    form = rubric_form.of_rubric(rubric, query_id, rubric.newest)
+    return _form_page(request, form, rubric)
+
+
+def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+    """Preview a form, or save it and begin to build. What is refused is shown with what was sent.
+
+    409 where somebody else edited the query since the form was made.
+    """
+    state, collection, query_id = _asked(request)
+    form = rubric_form.of_fields(sent, query_id)
+    saves = sent.get("do") == "save"
+    try:
+        done = rubric_work.in_turn(
+            state.writer,
+            f"{'save' if saves else 'preview'} {query_id}",
+            lambda: rubric_work.tried(state.project, collection, form, person.name, saves),
+        )
+    except Busy as error:
+        rubric = rubric_work.read(state.project, state.writer, collection, query_id)
+        return _form_page(request, form, rubric, 503, messages=[error.message, error.hint])
+    if done.is_behind:
+        shown = {"others": done.others, "is_behind": True}
+        return _form_page(request, done.form, done.rubric, 409, **shown)
+    if done.refused:
+        return _form_page(request, form, done.rubric, 400, messages=done.messages)
+    assert done.saved
+    if saves and done.saved.version is not None:
+        job = rubric_work.build_job(
+            state.project, state.writer, collection, query_id, done.saved
+        )
+        return RedirectResponse(path_of(job), 303)
+    nothing = [] if done.saved.edits else ["Nothing is changed in this form."]
+    return _form_page(
+        request, form, done.rubric, messages=nothing, versions=done.versions, saved=done.saved
+    )
+
+
+def _asked(request: Request) -> tuple[Any, str, str]:
+    path = request.path_params
+    if not path["query_id"]:
+        raise HTTPException(404)
+    return request.app.state, path["collection"], path["query_id"]
+
+
+def _form_page(
+    request: Request, form: Form, rubric: Rubric, status: int = 200, **shown: Any
+) -> Response:
+    collection = rubric.collection
+    known: dict[str, dict[str, Any]] = {}
+    chosen, cover = None, None
+    try:
+        with request.app.state.readers.release() as lake:
+            chosen = rubric_rows.chosen(lake, collection, request.query_params)
+            known = rubric_rows.items(lake, collection, form.query_id, chosen)
+            cover = rubric_rows.cover(lake, collection, form.query_id, chosen)
+    except BadInput:  # there is no release yet, or not of this collection
+        pass
+    about = query_as_object(rubric, form.query_id, rubric.newest)
+    said = {(one["bank"], one["item_id"]): one["in_this_version"] for one in about["items"]}
+    said |= {(one["bank"], one["item_id"]): one["why"] for one in about["dropped"]}
+    for part in form.parts:
+        part.new.append(Line())  # one more may be written
+    given: dict[str, Any] = {
+        "messages": [],
+        "versions": [],
+        "others": [],
+        "is_behind": False,
+        "saved": None,
+    }
+    return page(
+        request,
+        "rubric_query",
+        status,
+        title=f"Rubric: {form.query_id}",
+        collection=collection,
+        form=form,
+        query_text=about["query_text"],
+        facets=rubric.facets.get(form.query_id, {}),
+        said=said,
+        known=known,
+        chosen=chosen,
+        cover=cover,
+        newest=rubric.newest,
+        word_diff=word_diff,
+        duration=duration,
+        **(given | shown),
+    )
+
+
+def _path(collection: str, query_id: str) -> str:
+    return f"/c/{quote(collection, safe='')}/rubric/{quote(query_id, safe='')}"
+
+
+_AT = "/c/{collection}/rubric"
+routes = [
+    route(f"{_AT}/", "reader", queries),
+    route(f"{_AT}/{{query_id:path}}", "reader", query),
+    route(f"{_AT}/{{query_id:path}}", "editor", sent_form, "POST"),
+]

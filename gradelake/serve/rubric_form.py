@@ -1,0 +1,260 @@
+"""The form of a query's rubric: what a browser shows and sends, as the sheet that the CLI reads."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gradelake.ingest.banks.bank_items import KINDS
+from gradelake.ingest.csv_tables import join_answers, split_answers
+from gradelake.ingest.rubric import sheet
+from gradelake.ingest.rubric.items import RubricItem, cleaned, number
+from gradelake.ingest.rubric.line import FACET, Fields, read_weight, write_fields, write_token
+from gradelake.ingest.rubric.rubric import Rubric
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems, Rejected
+from gradelake.sql.common.table_text import one_line
+
+SHOWN = "this form"  # what messages call it
+_HINT = "Nothing was saved; what you wrote is still in the form."
+
+
+@dataclass
+class Line:
+    """An item as the form has it: of the rubric, or ('' for an id) a new one.
+
+    `answers` are as in a sheet, `a|b`. `is_in_force`: whether it shall be.
+    """
+
+    item_id: str = ""
+    kind: str = "question"
+    text: str = ""
+    answers: str = ""
+    weight: str = "1"
+    facet_id: str = ""
+    is_in_force: bool = True
+    messages: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Part:
+    """A bank's items; `base` is the fingerprint of what the form was made from."""
+
+    bank: str
+    base: str
+    items: list[Line] = field(default_factory=list)
+    dropped: list[Line] = field(default_factory=list)
+    new: list[Line] = field(default_factory=list)
+
+    def lines(self) -> Iterable[Line]:
+        """All of them."""
+        return (*self.items, *self.dropped, *self.new)
+
+
+@dataclass
+class Form:
+    """What is edited of a query, and the version it was made from."""
+
+    query_id: str
+    version: int
+    reason: str = ""
+    parts: list[Part] = field(default_factory=list)
+
+
+def of_rubric(rubric: Rubric, query_id: str, version: int) -> Form:
+    """The form of a query as a version has it."""
+    form = Form(query_id, version)
+    for section in rubric.sections(version, query_id):
+        part = Part(section.bank, section.fingerprint())
+        part.items = [_line(item, True) for item in section.in_force]
+        part.dropped = [_line(item, False) for item in section.dropped]
+        form.parts.append(part)
+    return form
+
+
+def _line(item: RubricItem, is_in_force: bool) -> Line:
+    answers = join_answers(item.gold_answers)
+    weight = number(item.weight)
+    return Line(item.item_id, item.kind, item.text, answers, weight, item.facet_id, is_in_force)
+
+
+def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
+    """The form as a browser sent it. Raises `BadInput` for what no form of ours sends."""
+    version = sent.get("version", "")
+    if not (version.isdecimal() and len(version) < 10):
+        raise BadInput("this form does not say which version it is of", "Load its page again.")
+    form = Form(query_id, int(version), one_line(sent.get("reason", "")))
+    while (bank := sent.get(f"{len(form.parts)}.bank")) is not None:
+        at = str(len(form.parts))
+        part = Part(bank, sent.get(f"{at}.base", ""))
+        part.items = list(_sent_lines(sent, f"{at}.item"))
+        part.dropped = list(_sent_lines(sent, f"{at}.gone"))
+        part.new = [
+            line
+            for line in _sent_lines(sent, f"{at}.new")
+            if line.text.strip() or line.answers.strip()
+        ]
+        form.parts.append(part)
+    return form
+
+
+def _sent_lines(sent: Mapping[str, str], at: str) -> Iterable[Line]:
+    n = 0
+    while f"{at}.{n}.id" in sent:
+        values = {name: sent.get(f"{at}.{n}.{name}", "") for name in ("id", "kind", "facet")}
+        # browsers end lines so in what they send
+        text, answers, weight = (
+            sent.get(f"{at}.{n}.{name}", "").replace("\r\n", "\n")
+            for name in ("text", "answers", "weight")
+        )
+        if at.endswith(".gone"):
+            is_in_force = f"{at}.{n}.restore" in sent
+        else:
+            is_in_force = f"{at}.{n}.drop" not in sent
+        yield Line(
+            values["id"],
+            values["kind"] or "question",
+            text,
+            answers,
+            weight.strip(),
+            values["facet"],
+            is_in_force,
+        )
+        n += 1
+
+
+def is_behind(form: Form, rubric: Rubric) -> bool:
+    """Whether the query is no longer as the form was made from."""
+    return any(
+        part.bank not in rubric.banks
+        or part.base != rubric.section(rubric.newest, form.query_id, part.bank).fingerprint()
+        for part in form.parts
+    )
+
+
+def sheet_of(form: Form, rubric: Rubric, places: dict[int, Line]) -> str:
+    """The form as a sheet; `places` is told what stands on its lines (from 1).
+
+    Only what is ticked is dropped. Each value is written as one word or text of a line, so that
+    none can be another item. Raises `Rejected` for a weight that is none.
+    """
+    lines = [f"@rubric {write_token(rubric.collection)} @version {form.version}"]
+    problems = Problems(SHOWN, _HINT)
+    for part in form.parts:
+        heading = f"@query {write_token(form.query_id)} @bank {write_token(part.bank)}"
+        lines.append(f"{heading} @base {write_token(part.base)}")
+        section = rubric.section(form.version, form.query_id, part.bank)
+        items = {item.item_id: item for item in (*section.in_force, *section.dropped)}
+        shown = {line.item_id for line in (*part.items, *part.dropped)}
+        unseen = [_line(item, True) for item in section.in_force if item.item_id not in shown]
+        for line in (*part.lines(), *unseen):
+            if not line.is_in_force:
+                continue
+            places[len(lines) + 1] = line
+            try:
+                lines.append(_written(line, items.get(line.item_id)))
+            except ValueError as error:
+                lines.append("")
+                problems.add(len(lines), str(error))
+    problems.raise_if_any()
+    return "\n".join(lines)
+
+
+def _written(line: Line, item: RubricItem | None) -> str:
+    """A line of a sheet. Raises `ValueError` with words for people."""
+    if line.kind not in KINDS:
+        raise ValueError(f"expected question or nugget, not {line.kind!r}")
+    answers = cleaned(split_answers(line.answers))
+    if item is None and not line.item_id:
+        facet = f"{FACET} {write_token(line.facet_id)} " if line.facet_id else ""
+        weight = read_weight(line.weight or "1")
+        return f"+ {facet}{write_fields(Fields(weight, line.kind, line.text, answers))}"
+    text = line.text
+    if item:  # a browser cannot send every character back as it was
+        if _seen(text) == _seen(item.text):
+            text = item.text
+        if _seen(line.answers) == _seen(join_answers(item.gold_answers)):
+            answers = item.gold_answers
+    kind = item.kind if item else line.kind
+    fields = Fields(read_weight(line.weight), kind, text, answers)
+    return f"{write_token(line.item_id)} {write_fields(fields)}"
+
+
+def _seen(text: str) -> str:
+    return "\n".join(text.replace("\0", "\ufffd").splitlines()).strip()
+
+
+def note_problems(form: Form, error: BadInput, places: Mapping[int, Line]) -> list[str]:
+    """Put each message at the item that it is about; returns those that are about none."""
+    if not isinstance(error, Rejected):
+        return [f"{error.message}. {error.hint}" if error.hint else error.message]
+    general = []
+    for problem in error.problems:
+        line = places.get(problem.line or 0)
+        if line is None:
+            general.append(problem.message)
+        elif problem.message not in line.messages:
+            line.messages.append(problem.message)
+    if error.total > len(error.problems):
+        general.append(f"There are {error.total - len(error.problems):,} more like these.")
+    return general
+
+
+def brought_forward(form: Form, rubric: Rubric) -> Form:
+    """The form on the newest version, with what its person changed in it.
+
+    What another edit reworded meanwhile is the same item; what it dropped is offered as a new one.
+    """
+    fresh = of_rubric(rubric, form.query_id, rubric.newest)
+    fresh.reason = form.reason
+    for part in fresh.parts:
+        mine = next((each for each in form.parts if each.bank == part.bank), None)
+        if mine is None:
+            continue
+        before = rubric.section(form.version, form.query_id, part.bank)
+        origins = {i.item_id: _origin(i) for i in (*before.in_force, *before.dropped)}
+        old = {
+            item.item_id: _line(item, item in before.in_force)
+            for item in (*before.in_force, *before.dropped)
+        }
+        now = rubric.section(rubric.newest, form.query_id, part.bank)
+        new_origins = {i.item_id: _origin(i) for i in (*now.in_force, *now.dropped)}
+        for line in (*mine.items, *mine.dropped):
+            was = old.get(line.item_id)
+            if was is None or not _is_changed(line, was):
+                continue
+            same = [
+                each
+                for each in (*part.items, *part.dropped)
+                if each.item_id == line.item_id
+                or new_origins[each.item_id] == origins[line.item_id]
+            ]
+            into = next((each for each in same if each.is_in_force), None)
+            if into:
+                _take(into, line, was)
+            elif line.is_in_force and _seen(line.text) != _seen(was.text):
+                part.new.append(replace(line, item_id="", messages=[]))
+            elif line.is_in_force and same and not was.is_in_force:
+                same[0].is_in_force = True
+        part.new += mine.new
+    return fresh
+
+
+def _origin(item: RubricItem) -> tuple[str, str]:
+    return item.facet_id, item.origin_item_id
+
+
+def _is_changed(line: Line, was: Line) -> bool:
+    return _values(line) != _values(was)
+
+
+def _values(line: Line) -> tuple:
+    return _seen(line.text), _seen(line.answers), line.weight, line.is_in_force
+
+
+def _take(into: Line, line: Line, was: Line) -> None:
+    if _seen(line.text) != _seen(was.text):
+        into.text = line.text
+    if _seen(line.answers) != _seen(was.answers):
+        into.answers = line.answers
+    if line.weight != was.weight:
+        into.weight = line.weight
+    into.is_in_force = line.is_in_force

@@ -1,0 +1,156 @@
+"""Grading what a query's rubric lacks: planned here, done by a process of its own.
+
+The process (`python -m gradelake.serve.rubric_grading FILE`) is told what to grade on its standard
+input, so that no id is read as anything else, and answers in lines of JSON.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradelake.sql.common.errors import GradelakeError, WorkFailed
+from gradelake.sql.common.project import Project
+
+if TYPE_CHECKING:
+    from gradelake.serve.writer import Job, Writer
+
+_EVERY = 0.5  # seconds between two lines about progress
+
+
+def plans(project: Project, collection: str, query_id: str) -> list[dict[str, Any]]:
+    """What each grader of gradelake.toml lacks of a query, as `gradelake plan --json` has it.
+
+    Graders with nothing to grade there are left out. In the writer's thread: views may be made.
+    """
+    from gradelake.grading.graders import engine_finder
+    from gradelake.grading.graders.configured import configured, judges
+    from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
+    from gradelake.grading.plan.request import Request
+    from gradelake.grading.run.run_text import plan_as_object
+    from gradelake.sql.common import console
+    from gradelake.sql.lake.lake import Lake
+
+    found: list[dict[str, Any]] = []
+    with Lake.writer(project) as lake:
+        check_queries(lake, collection, (query_id,))
+        ensure_views(project, lake, console.tell)
+        for name in judges(project):
+            try:
+                grader = configured(project, lake, name)
+                totals = Plan(lake, Request(collection, grader, None, (query_id,))).totals
+            except NothingToGrade:
+                continue
+            except GradelakeError as error:
+                found.append({"grader": name, "refused": error.message})
+                continue
+            if totals.missing:
+                asks = engine_finder.engine_of(grader).needs_model
+                found.append(plan_as_object(grader, totals) | {"needs_model": asks})
+    return found
+
+
+def grading_job(
+    project: Project, writer: "Writer", collection: str, query_id: str, grader: str
+) -> "Job":
+    """Grade it in the background; its result is what `gradelake grade --json` prints."""
+    asked = {"collection": collection, "queries": [query_id], "grader": grader}
+
+    def work(job: "Job") -> dict[str, Any]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(project.file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            cwd=project.folder,
+            start_new_session=True,  # the terminal's Ctrl-C is for the server, which passes it on
+        )
+        assert process.stdin and process.stdout
+
+        def stop() -> None:
+            job.progress = "stopping; what is at work is finished first"
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT)
+
+        job.stop = stop
+        with suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(asked))
+            process.stdin.close()
+        last: dict[str, Any] = {}
+        for line in process.stdout:
+            last = json.loads(line)
+            job.progress = last.get("progress", job.progress)
+            job.done, job.total = last.get("done", job.done), last.get("total", job.total)
+        code = process.wait()
+        job.stop = None
+        if "error" in last:
+            raise WorkFailed(last["error"], last["hint"])
+        if "run" not in last:
+            if code in (130, -signal.SIGINT):
+                return {"pairs": 0, "stopped": True, "left": None}
+            raise WorkFailed(
+                f"the process that grades ended with status {code}",
+                f"`gradelake grade {collection} --grader {grader}` may say why; it goes on with "
+                "what is left.",
+            )
+        return last["run"]
+
+    job = writer.beside(
+        f"grade with {grader}",
+        work,
+        kind="grade",
+        collection=collection,
+        query_id=query_id,
+        grader=grader,
+    )
+    job.progress = job.progress or "starting"
+    return job
+
+
+def main() -> None:
+    """Grade what standard input asks for."""
+    from gradelake.grading.run import run as runs
+    from gradelake.grading.run.progress import rates
+    from gradelake.grading.run.run_text import run_as_object
+    from gradelake.sql.common import console
+    from gradelake.sql.common.interrupts import heed_ctrl_c
+
+    heed_ctrl_c()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what Ray and engines print is not for the server
+    told = 0.0
+
+    def say(**line: Any) -> None:
+        print(json.dumps(console.plain(line)), file=out, flush=True)
+
+    def on_progress(run: Any, committer: Any) -> None:
+        nonlocal told
+        if time.monotonic() - told > _EVERY:
+            told = time.monotonic()
+            done = committer.counts["pairs"]
+            shown = f"{done:,} of {run.planned:,} pairs, {rates(run, committer.seconds)}"
+            say(done=done, total=run.planned, progress=shown)
+
+    asked = json.load(sys.stdin)
+    try:
+        project = Project.read(Path(sys.argv[1]))
+        request = runs.requested(
+            project, asked["collection"], asked["grader"], None, tuple(asked["queries"])
+        )
+        run = runs.grade(project, request, lambda line: say(progress=line), on_progress)
+        say(run=run_as_object(request, run))
+    except GradelakeError as error:
+        say(error=error.message, hint=error.hint)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""What a release says of the items of a rubric: how often they are answered, and by what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradelake.sql.lake.lake import Lake
+
+_K = 10  # passages of a system that coverage looks at
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Whose grades are shown, and from which grade on an item is answered."""
+
+    grader: str | None
+    tau: int
+    graders: list[str]
+    taus: list[int]
+
+
+def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
+    """The grader that `asked` names, else the first; `tau` likewise, else 4."""
+    graders = lake.column(
+        """
+        select distinct grader from lake.intermediate.int_grader_items
+        where collection = ?
+        order by grader
+        """,
+        collection,
+    )
+    taus = lake.column("select distinct level::integer from lake.intermediate.evaluation_levels")
+    tau = asked.get("tau", "4")
+    grader = asked.get("grader")
+    return Chosen(
+        grader if grader in graders else next(iter(graders), None),
+        int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4,
+        graders,
+        sorted(taus),
+    )
+
+
+def newest_version(lake: Lake, collection: str) -> int:
+    """The newest version of a rubric that the release has; 0 where it has none."""
+    found = lake.value(
+        "select max(rubric_version) from lake.marts.rubric_versions where collection = ?",
+        collection,
+    )
+    return found or 0
+
+
+def queries(lake: Lake, collection: str, by: Chosen) -> list[dict[str, Any]]:
+    """All queries: query_id, text, n_items (of all kinds), n_graded, n_answered and n_spurious."""
+    return lake.objects(
+        """
+        with
+
+        items as (
+            select
+                query_id,
+                count(distinct (bank, item_id)) as n_items
+            from lake.marts.rubric_items_effective
+            where collection = $collection and rubric_version = $version
+            group by query_id
+        ),
+
+        graded as (
+            select
+                query_id,
+                item_id,
+                max(grade) as best_grade
+            from lake.marts.grade_grid
+            where collection = $collection and grader = $grader and rubric_version = $version
+            group by all
+            having best_grade is not null
+        ),
+
+        answered as (
+            select
+                query_id,
+                count(*) as n_graded,
+                count(*) filter (where best_grade >= $tau) as n_answered
+            from graded
+            group by query_id
+        ),
+
+        spurious as (
+            select
+                query_id,
+                count(distinct item_id) as n_spurious
+            from lake.marts.spurious_items
+            where
+                collection = $collection and grader = $grader
+                and rubric_version = $version and tau = $tau
+            group by query_id
+        )
+
+        select
+            queries.query_id,
+            queries.text,
+            coalesce(items.n_items, 0) as n_items,
+            coalesce(answered.n_graded, 0) as n_graded,
+            coalesce(answered.n_answered, 0) as n_answered,
+            coalesce(spurious.n_spurious, 0) as n_spurious
+        from lake.raw.queries as queries
+        left join items using (query_id)
+        left join answered using (query_id)
+        left join spurious using (query_id)
+        where queries.collection = $collection
+        order by queries.query_id
+        """,
+        collection=collection,
+        grader=by.grader,
+        version=newest_version(lake, collection),
+        tau=by.tau,
+    )
+
+
+def items(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, dict[str, Any]]:
+    """What is known of a query's items, by item_id: n_graded, n_hits, best_grade (of passages),
+    n_spurious, n_non_relevant, rate (of judged non-relevant ones; of several assessors the worst).
+    """
+    found = lake.objects(
+        """
+        with
+
+        graded as (
+            select
+                item_id,
+                count(grade) as n_graded,
+                count(*) filter (where grade >= $tau) as n_hits,
+                max(grade) as best_grade
+            from lake.marts.grade_grid
+            where
+                collection = $collection and grader = $grader
+                and rubric_version = $version and query_id = $query_id
+            group by item_id
+            having n_graded > 0
+        ),
+
+        spurious as (
+            select
+                item_id,
+                arg_max(n_hits, rate) as n_spurious,
+                arg_max(n_non_relevant, rate) as n_non_relevant,
+                max(rate) as rate
+            from lake.marts.spurious_items
+            where
+                collection = $collection and grader = $grader and rubric_version = $version
+                and query_id = $query_id and tau = $tau
+            group by item_id
+        )
+
+        select
+            graded.*,
+            spurious.* exclude (item_id)
+        from graded
+        left join spurious using (item_id)
+        """,
+        collection=collection,
+        grader=by.grader,
+        version=newest_version(lake, collection),
+        query_id=query_id,
+        tau=by.tau,
+    )
+    return {row["item_id"]: row for row in found}
+
+
+def cover(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, Any] | None:
+    """Cover@10 of a query over all systems: mean, best; None where nothing is graded."""
+    (found,) = lake.objects(
+        """
+        select
+            avg(cover) as mean,
+            max(cover) as best,
+            count(*) as n_systems
+        from lake.marts.rubric_coverage
+        where
+            collection = $collection and grader = $grader and rubric_version = $version
+            and query_id = $query_id and tau = $tau and k = $k
+        """,
+        collection=collection,
+        grader=by.grader,
+        version=newest_version(lake, collection),
+        query_id=query_id,
+        tau=by.tau,
+        k=_K,
+    )
+    return found if found["n_systems"] else None
