@@ -1,9 +1,7 @@
 """The rubric in the browser: its queries, a query's items to edit, and what an edit does."""
 
 from typing import Any
-from urllib.parse import quote
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -13,7 +11,7 @@ from gradelake.serve import rubric_form, rubric_rows, rubric_work
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.serve.rubric_form import Form, Line
-from gradelake.serve.rubric_jobs import path_of
+from gradelake.serve.rubric_jobs import path_of, path_to, query_of
 from gradelake.sql.common.console import duration
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.common.word_diff import word_diff
@@ -21,6 +19,8 @@ from gradelake.sql.common.word_diff import word_diff
 
 def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """The queries of a collection, with what the newest release says of their items."""
+    if "query" in request.query_params:
+        return query(request, person, sent)
     state, collection = request.app.state, request.path_params["collection"]
     with state.readers.release() as lake:
         lake.require_collection(collection)
@@ -29,7 +29,7 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         built = rubric_rows.newest_version(lake, collection)
         release = lake.release
     for row in rows:
-        row["path"] = _path(collection, row["query_id"])
+        row["path"] = path_to("rubric", collection, row["query_id"])
     return page(
         request,
         "rubric",
@@ -76,9 +76,7 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
         return _form_page(request, form, done.rubric, 400, messages=done.messages)
     assert done.saved
     if saves and done.saved.version is not None:
-        job = rubric_work.build_job(
-            state.project, state.writer, collection, query_id, done.saved
-        )
+        job = rubric_work.build_job(state.project, state.writer, collection, query_id, done.saved)
         return RedirectResponse(path_of(job), 303)
     nothing = [] if done.saved.edits else ["Nothing is changed in this form."]
     return _form_page(
@@ -87,10 +85,7 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
 
 
 def _asked(request: Request) -> tuple[Any, str, str]:
-    path = request.path_params
-    if not path["query_id"]:
-        raise HTTPException(404)
-    return request.app.state, path["collection"], path["query_id"]
+    return request.app.state, request.path_params["collection"], query_of(request)
 
 
 def _form_page(
@@ -132,14 +127,11 @@ def _form_page(
         chosen=chosen,
         cover=cover,
         newest=rubric.newest,
+        grade=path_to("grading", collection, form.query_id),
         word_diff=word_diff,
         duration=duration,
         **(given | shown),
     )
-
-
-def _path(collection: str, query_id: str) -> str:
-    return f"/c/{quote(collection, safe='')}/rubric/{quote(query_id, safe='')}"
 
 
 _AT = "/c/{collection}/rubric"

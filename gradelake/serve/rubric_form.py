@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from gradelake.ingest.banks.bank_items import KINDS
 from gradelake.ingest.csv_tables import join_answers, split_answers
-from gradelake.ingest.rubric import sheet
 from gradelake.ingest.rubric.items import RubricItem, cleaned, number
 from gradelake.ingest.rubric.line import FACET, Fields, read_weight, write_fields, write_token
 from gradelake.ingest.rubric.rubric import Rubric

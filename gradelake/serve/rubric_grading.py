@@ -72,7 +72,8 @@ def grading_job(
             cwd=project.folder,
             start_new_session=True,  # the terminal's Ctrl-C is for the server, which passes it on
         )
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
 
         def stop() -> None:
             job.progress = "stopping; what is at work is finished first"

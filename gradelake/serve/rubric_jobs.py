@@ -22,12 +22,26 @@ def path_of(job: Job) -> str:
     return f"/jobs/{job.id}"
 
 
+def path_to(what: str, collection: str, query_id: str) -> str:
+    """Where a query's page is. A path cannot end in . or .. as browsers read it."""
+    at = f"/c/{quote(collection, safe='')}/{what}/"
+    query = quote(query_id, safe="")
+    return f"{at}?query={query}" if query_id in (".", "..") else f"{at}{query}"
+
+
+def query_of(request: Request) -> str:
+    """The query that a page is about. Raises 404 where it names none."""
+    query_id = request.path_params.get("query_id") or request.query_params.get("query")
+    if not query_id:
+        raise HTTPException(404)
+    return query_id
+
+
 def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """How far it is; when it ended, what came of it and what to do next."""
     job = _job(request)
     collection, query_id = job.about["collection"], job.about["query_id"]
     at = f"/c/{quote(collection, safe='')}"
-    query = quote(query_id, safe="")
     return page(
         request,
         "rubric_job",
@@ -37,8 +51,8 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
         query_id=query_id,
         board=f"{at}/board",
         rubric=f"{at}/rubric/",
-        edit=f"{at}/rubric/{query}" if query else None,
-        grade=f"{at}/grading/{query}" if query else None,
+        edit=path_to("rubric", collection, query_id) if query_id else None,
+        grade=path_to("grading", collection, query_id) if query_id else None,
         questions=f"{at}/ask/",
         build=f"{at}/build",
         word_diff=word_diff,
@@ -67,16 +81,14 @@ def built(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     state, collection = request.app.state, request.path_params["collection"]
     with state.readers.live() as lake:
         lake.require_collection(collection)
-    job = rubric_work.build_job(
-        state.project, state.writer, collection, str(sent.get("query", ""))
-    )
+    job = rubric_work.build_job(state.project, state.writer, collection, str(sent.get("query", "")))
     return RedirectResponse(path_of(job), 303)
 
 
 def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """What graders lack of a query, and what it takes."""
-    state, path = request.app.state, request.path_params
-    collection, query_id = path["collection"], path["query_id"]
+    state, collection = request.app.state, request.path_params["collection"]
+    query_id = query_of(request)
     found = rubric_work.in_turn(
         state.writer,
         f"plan {query_id}",
@@ -89,7 +101,7 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         collection=collection,
         query_id=query_id,
         plans=found,
-        edit=f"/c/{quote(collection, safe='')}/rubric/{quote(query_id, safe='')}",
+        edit=path_to("rubric", collection, query_id),
         running=[
             job
             for job in state.writer.recent(kind="grade", collection=collection, query_id=query_id)
@@ -102,8 +114,8 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 
 def graded(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Begin to grade."""
-    state, path = request.app.state, request.path_params
-    collection, query_id = path["collection"], path["query_id"]
+    state, collection = request.app.state, request.path_params["collection"]
+    query_id = query_of(request)
     with state.readers.live() as lake:
         lake.require_collection(collection)
         if query_id not in lake.query_ids(collection):

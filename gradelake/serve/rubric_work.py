@@ -1,4 +1,4 @@
-"""What the pages of a rubric have done: read, previewed, saved and built, in the writer's thread."""
+"""What the pages of a rubric have done in the writer's thread: read, previewed, saved, built."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -170,12 +170,7 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
         measure=measure,
         shown=_SHOWN,
     )
-    return {
-        "version": version,
-        "label_sets": label_sets,
-        "measure": measure,
-        "systems": systems,
-    }
+    return {"version": version, "label_sets": label_sets, "measure": measure, "systems": systems}
 
 
 def waiting_versions(project: Project, collection: str, built: int) -> str:

@@ -1,0 +1,549 @@
+"""Editing a rubric over HTTP: as `gradelake rubric edit` does it, by several people at once."""
+
+import csv
+import json
+import re
+import shutil
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradelake.ingest.rubric import preview
+from gradelake.ingest.rubric.save import Session
+from gradelake.serve import rubric_form
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake, start_lake
+from tests.report_page import HOSTILE
+from tests.serve.server import Server
+
+pytestmark = pytest.mark.slow
+QUERY = "sourdough-sour-rise"
+AT = f"/c/demo/rubric/{QUERY}"
+OLD, NEW = "give the bread its taste", "make sourdough bread taste sour"
+NASTY = [
+    HOSTILE,
+    '"quoted" at the start',
+    "=cmd|' /C calc'!A0",
+    "+ 2 nugget Another one",
+    "# not in force",
+    "@query other @bank questions @base 00000000",
+    "line one\n@query bird-navigation @bank questions @base 00000000\n+ question Smuggled?",
+    "line one\n+ 2 question Smuggled?",
+    "a [answers: smuggled]",
+    "\\u0041 \\n {{ 7 * 7 }}",
+    "a\u2028b\u0085c",
+]
+
+
+class Fields(HTMLParser):
+    """What a browser would send of a page's form of the rubric."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.sent: dict[str, str] = {}
+        self._inside = False
+        self._name = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        about = dict(attrs)
+        if tag == "form":
+            self._inside = about.get("id") == "rubric"
+        name = about.get("name")
+        if not self._inside:
+            return
+        if tag == "input" and name and ("checked" in about or about.get("type") != "checkbox"):
+            self.sent[name] = about.get("value") or ("on" if "checked" in about else "")
+        if tag in ("textarea", "select"):
+            self._name = f"{tag} {name}"
+            self.sent[name] = ""
+        if tag == "option":
+            name = self._name.partition(" ")[2]
+            if "value" in about:
+                self.sent[name] = self.sent[name] or about["value"] * ("selected" in about)
+            elif "selected" in about:
+                self._name = f"option {name}"
+
+    def handle_endtag(self, tag):
+        if tag == "textarea":
+            name = self._name.partition(" ")[2]  # a browser leaves out the first line break
+            self.sent[name] = self.sent[name].removeprefix("\n").replace("\n", "\r\n")
+            self._name = ""
+        if tag == "option" and self._name.startswith("option"):
+            self._name = self._name.replace("option", "select", 1)
+
+    def handle_data(self, data):
+        if self._name.startswith(("textarea", "option")):
+            self.sent[self._name.partition(" ")[2]] += data
+
+
+def form_of(page: httpx.Response) -> dict[str, str]:
+    return Fields(page.text).sent
+
+
+def name_of(form: dict[str, str], text: str) -> str:
+    """The field's name, but for its last part, of the item with this in its text."""
+    (name,) = (name for name, value in form.items() if text in value and name.endswith(".text"))
+    return name.removesuffix(".text")
+
+
+def post(client: httpx.Client, form: dict[str, str], do: str = "save", at: str = AT):
+    return client.post(at, data=form | {"do": do})
+
+
+def ended(client: httpx.Client, started: httpx.Response) -> str:
+    """The page of work that began, once it ended."""
+    assert started.status_code == 303, words(started.text)
+    path = started.headers["location"]
+    for _ in range(600):
+        if client.get(f"{path}/state").json()["ended"]:
+            return client.get(path).text
+        time.sleep(0.1)
+    raise AssertionError("it does not end")
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", html).split())
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    file = folder / "seeds" / "rubric_edits.csv"
+    if not file.exists():
+        return []
+    with file.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture
+def own(graded_demo, tmp_path):
+    """A server of a lake of a test's own."""
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+    server = Server(folder)
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+@pytest.fixture(scope="module")
+def editor(server):
+    return server.browser("ed", "editor")
+
+
+def test_the_list_has_what_the_query_book_says(server, demo_lake):
+    page = server.browser("rita", "reader").get("/c/demo/rubric/?grader=lexical&tau=3").text
+    with Lake.published(Project.read(demo_lake / "gradelake.toml")) as lake:
+        n_spurious = lake.value(
+            "select count(distinct item_id) from lake.marts.spurious_items where "
+            "collection = 'demo' and grader = 'lexical' and tau = 3 and query_id = ?",
+            QUERY,
+        )
+    row = re.search(rf'<tr><th scope="row"><a href="{AT}">.*?</tr>', page, re.DOTALL)
+    assert row
+    assert words(row[0]).split()[-1] == str(n_spurious)
+    shown = words(server.browser("rita", "reader").get(f"{AT}?grader=lexical&tau=3").text)
+    assert "5 of 17 non-relevant ones do (0.294)" in shown  # as ingest/rubric/README.md has it
+
+
+def test_readers_and_assessors_look_and_change_nothing(server, demo_lake):
+    for role in ("reader", "assessor"):
+        client = server.browser(f"r-{role}", role)
+        page = client.get(AT)
+        assert page.status_code == 200
+        assert "Save" not in page.text
+        form = form_of(page)
+        for at in (AT, "/c/demo/build", f"/c/demo/grading/{QUERY}"):
+            assert post(client, form, at=at).status_code == 403
+        assert client.get("/jobs/0").status_code == 403
+    assert server.browser().get(AT).status_code == 401
+    assert rows(demo_lake) == []
+
+
+def test_grading_is_for_operators(editor):
+    token = form_of(editor.get(AT))["token"]
+    sent = {"token": token, "grader": "lexical"}
+    assert editor.get(f"/c/demo/grading/{QUERY}").status_code == 403
+    assert editor.post(f"/c/demo/grading/{QUERY}", data=sent).status_code == 403
+    assert editor.post("/jobs/0/stop", data=sent).status_code == 403
+
+
+def test_a_form_without_its_token_is_refused(editor, server, demo_lake):
+    form = form_of(editor.get(AT))
+    other = form_of(server.browser("mallory", "editor").get(AT))["token"]
+    for token in ({}, {"token": ""}, {"token": other}):
+        sent = {name: value for name, value in form.items() if name != "token"} | token
+        for at in (AT, "/c/demo/build"):
+            assert post(editor, sent, at=at).status_code == 403
+    assert rows(demo_lake) == []
+
+
+def test_what_is_unknown_is_said(editor):
+    assert "no query" in editor.get("/c/demo/rubric/sourdough").text
+    assert "no collection" in editor.get("/c/demos/rubric/").text
+    assert editor.get("/jobs/0").status_code == 404
+    form = form_of(editor.get(AT))
+    assert post(editor, form | {"version": "x"}).status_code == 400
+    assert "no rubric version 9" in post(editor, form | {"version": "9"}).text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("text", "", "the text is empty"),
+        ("weight", "heavy", "weight 'heavy' is not a number"),
+        ("weight", "-1", "weight -1 is negative"),
+        ("weight", "", "weight '' is not a number"),
+        ("weight", "1 question Why?\r\n+ question Smuggled?", "is not a number"),
+        ("weight", "nan", "is not a number"),
+        ("text", "What lets dough rise?", None),
+        ("text", "half \udc00", None),
+    ],
+)
+def test_what_is_refused_stays_in_the_form_and_is_saved_nowhere(
+    editor, demo_lake, field, value, message
+):
+    form = form_of(editor.get(AT))
+    name = name_of(form, OLD)
+    if message is None and value.startswith("What"):  # the text of another item
+        other = next(n for n in form if n.startswith("1.item.0.") and n.endswith(".text"))
+        value, message = form[other], "already has this text"
+    value = value.encode("utf-8", "replace").decode()
+    if message is None:
+        return  # nothing that a form can send
+    form[f"{name}.{field}"] = value
+    form["reason"] = "kept, too"
+
+    for do in ("preview", "save"):
+        page = post(editor, form, do)
+        assert page.status_code == 400
+        assert message in page.text.replace("&#39;", "'")
+        again = form_of(page)
+        shown = again[f"{name}.{field}"].replace("\r\n", "\n")
+        assert shown == value.strip().replace("\r\n", "\n")
+        assert again["reason"] == "kept, too"
+        assert f'id="{name}-error"' in page.text
+    assert rows(demo_lake) == []
+
+
+def test_a_preview_says_what_the_command_says_and_writes_nothing(editor, demo_lake, tmp_path):
+    form = form_of(editor.get(AT))
+    name = name_of(form, OLD)
+    form[f"{name}.text"] = form[f"{name}.text"].replace(OLD, NEW)
+
+    page = post(editor, form, "preview")
+
+    assert rows(demo_lake) == []
+    sheet = gradelake(demo_lake, "rubric", "edit", QUERY, "--print").stdout.replace(OLD, NEW)
+    (tmp_path / "sheet.txt").write_text(sheet)
+    said = gradelake(
+        demo_lake, "rubric", "preview", "--from", str(tmp_path / "sheet.txt"), "--json"
+    )
+    (version,) = json.loads(said.stdout)["versions"]
+    shown = words(page.text)
+    for one in version["label_sets"]:
+        moved = f"{one['n_boards_moved']} of {one['n_boards']}"
+        ups = [str(one[f"n_labels_{way}"]) for way in ("up", "down", "new", "gone")]
+        assert f"{one['label_set']} {' '.join(ups)} {moved}" in shown
+    (grades,) = version["grades"]
+    assert f"lexical {grades['n_items']} {grades['n_passages']} {grades['n_wanted']}" in shown
+    assert f"<ins>{NEW.partition(' ')[0]}</ins>" in page.text
+    assert form_of(page)[f"{name}.text"] == form[f"{name}.text"]
+    assert "Nothing is changed" in post(editor, form_of(editor.get(AT)), "preview").text
+
+
+def test_all_kinds_of_edits_are_the_rows_that_the_command_writes(own, graded_demo, tmp_path):
+    other = tmp_path / "cli"
+    shutil.copytree(graded_demo, other)
+    ed = own.browser("ed", "editor")
+    form = form_of(ed.get(AT))
+    name, dropped = name_of(form, OLD), "1.item.0"
+    text = form[f"{dropped}.text"]
+    form[f"{dropped}.drop"] = "on"
+    assert f"drop: {text}" in words(ended(ed, post(ed, form)))
+
+    form = form_of(ed.get(AT))
+    assert form["1.gone.0.text"] == text
+    name = name_of(form, OLD)
+    form[f"{name}.text"] = form[f"{name}.text"].replace(OLD, NEW)
+    form["1.gone.0.restore"], form["1.gone.0.weight"] = "on", "2"
+    form["0.item.0.weight"] = "0.5"
+    form["0.item.1.answers"] = "odds|a \\| b"
+    form["0.item.2.drop"] = "on"
+    added = {"text": "What is new?", "kind": "nugget", "answers": "x|y", "weight": "3"}
+    form |= {f"1.new.0.{field}": value for field, value in added.items()}
+    form["reason"] = "  many\r\n things "
+    page = words(ended(ed, post(ed, form)))
+    assert "Saved as version 2" in page
+
+    def edit(change) -> None:
+        sheet = gradelake(other, "rubric", "edit", QUERY, "--print").stdout.split("\n")
+        (other / "sheet.txt").write_text("\n".join(change(sheet)))
+        options = ("--reason", "many things") if len(rows(other)) else ("--reason", "")
+        gradelake(other, "rubric", "edit", "--from", "sheet.txt", *options)
+
+    edit(lambda lines: [line for line in lines if text not in line])
+
+    def changed(lines: list[str]) -> list[str]:
+        nuggets = next(n for n, line in enumerate(lines) if "@bank nuggets" in line) + 1
+        first, second = lines[nuggets].split(None, 2), lines[nuggets + 1]
+        found = [
+            *lines[:nuggets],
+            " ".join([first[0], "0.5", first[2]]),
+            second + " [answers: odds|a \\| b]",
+            *lines[nuggets + 3 :],
+        ]
+        found = [line.replace(OLD, NEW) for line in found]
+        (gone,) = (n for n, line in enumerate(found) if text in line)
+        short, _, rest = found[gone].removeprefix("# ").split(None, 2)
+        found[gone] = f"{short} 2 {rest}"
+        return [*found, "+ 3 nugget What is new? [answers: x|y]"]
+
+    edit(changed)
+
+    def plain(folder: Path) -> list[dict[str, str]]:
+        found = [{k: v for k, v in row.items() if k != "editor"} for row in rows(folder)]
+        return sorted(found, key=lambda row: (row["rubric_version"], row["action"]))
+
+    assert plain(own.folder) == plain(other)
+    assert {row["editor"] for row in rows(own.folder)} == {"ed"}
+    actions = sorted(row["action"] for row in rows(own.folder))
+    assert actions == ["add", "drop", "drop", "reanswer", "restore", "reweight", "reword"]
+
+
+def test_two_people_edit_the_same_query(own):
+    ann, bob = own.browser("ann", "editor"), own.browser("bob", "editor")
+    mine, yours = form_of(ann.get(AT)), form_of(bob.get(AT))
+    name = name_of(mine, OLD)
+    mine[f"{name}.text"] = mine[f"{name}.text"].replace(OLD, NEW)
+    yours[f"{name}.text"] = "Which acids are in a sourdough?"
+    yours["1.new.0.text"] = "How sour is it?"
+    yours["0.item.0.weight"] = "2"
+    started = post(ann, mine)
+    assert started.status_code == 303
+
+    told = post(bob, yours)
+
+    assert told.status_code == 409
+    assert "somebody else edited this query" in told.text
+    assert "<ins>sourdough</ins>" in told.text
+    again = form_of(told)
+    assert again["version"] == "1"
+    kept = name_of(again, "Which acids are in a sourdough?")
+    assert again[f"{kept}.id"] != yours[f"{name}.id"]  # it is ann's item that he rewords now
+    assert again["1.new.0.text"] == "How sour is it?"
+    assert again["0.item.0.weight"] == "2"
+    assert len(rows(own.folder)) == 1
+    ended(ann, started)
+    assert "Saved as version 2" in words(ended(bob, post(bob, again)))
+    by = [(row["rubric_version"], row["action"], row["editor"]) for row in rows(own.folder)]
+    assert sorted(by) == [
+        ("1", "reword", "ann"),
+        ("2", "add", "bob"),
+        ("2", "reweight", "bob"),
+        ("2", "reword", "bob"),
+    ]
+
+    # an edit of another query is no conflict; and what others dropped comes as a new item
+    stale = form_of(ann.get(AT))
+    other = form_of(bob.get("/c/demo/rubric/bird-navigation"))
+    other["0.item.0.weight"] = "2"
+    ended(bob, post(bob, other, at="/c/demo/rubric/bird-navigation"))
+    stale["0.item.1.weight"] = "3"
+    assert post(ann, stale).status_code == 303
+    late = form_of(bob.get(AT))
+    gone = form_of(ann.get(AT)) | {"0.item.2.drop": "on"}
+    late["0.item.2.text"] = "Said otherwise"
+    ended(ann, post(ann, gone))
+    told = post(bob, late)
+    assert told.status_code == 409
+    assert form_of(told)["0.new.0.text"] == "Said otherwise"
+
+
+def test_hostile_texts_are_one_item_each_and_text_on_every_page(own):
+    ed = own.browser("ed", "editor")
+    form = form_of(ed.get(AT))
+    for n, text in enumerate(NASTY):
+        new = {"id": "", "text": text.replace("\n", "\r\n"), "kind": "question", "weight": "1"}
+        form |= {f"1.new.{n}.{field}": value for field, value in new.items()}
+        form[f"1.new.{n}.answers"] = HOSTILE + "] [answers: x\r\n+ question Smuggled?"
+    form["reason"] = HOSTILE + "\r\n@query x\0"
+
+    saved = ended(ed, post(ed, form))
+
+    found = rows(own.folder)
+    assert [row["text"] for row in found] == NASTY
+    assert {row["query_id"] for row in found} == {QUERY}
+    assert {row["action"] for row in found} == {"add"}
+    with Lake.published(Project.read(own.folder / "gradelake.toml")) as lake:
+        in_force = set(
+            lake.column("select text from lake.marts.rubric_items_effective where action = 'add'")
+        )
+    assert in_force == set(NASTY)
+    pages = [saved, ed.get(AT).text, ed.get("/c/demo/rubric/").text]
+    form = form_of(ed.get(AT))
+    pages.append(post(ed, form, "preview").text)
+    assert "Nothing is changed" in pages[-1]  # every text comes back as it was
+    for page in pages:
+        assert "<script>window" not in page
+        assert "<img" not in page
+
+
+def test_wrong_kinds_and_facets_are_refused(editor, demo_lake):
+    form = form_of(editor.get(AT))
+    for field, value, message in (
+        ("kind", "question Why?\n+ question", "expected question or nugget"),
+        ("facet", "x question Why?\n+", "has no facet"),
+        ("weight", "@facet", "is not a number"),
+    ):
+        page = post(editor, form | {"1.new.0.text": "New?", f"1.new.0.{field}": value})
+        assert page.status_code == 400
+        assert message in page.text
+    assert rows(demo_lake) == []
+
+
+@pytest.fixture(scope="module")
+def session(demo_lake) -> Session:
+    return preview.session(Project.read(demo_lake / "gradelake.toml"), "demo")
+
+
+@given(data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_no_field_says_more_than_it_should(session, data):
+    rubric = session.rubric
+    form = rubric_form.of_rubric(rubric, QUERY, rubric.newest)
+    text = st.text(st.characters(codec="utf-8") | st.sampled_from('\n\r"#@+[]|\\ '), max_size=40)
+    part = data.draw(st.sampled_from(form.parts))
+    line = data.draw(st.sampled_from(part.items))
+    line.text, line.answers, line.weight = data.draw(text), data.draw(text), data.draw(text)
+    line.kind, line.facet_id = data.draw(text), data.draw(text)
+    new = rubric_form.Line(text=data.draw(text), answers=data.draw(text))
+    part.new.append(new)
+    before = {one.item_id for each in form.parts for one in each.items}
+    try:
+        edits = session.propose(rubric_form.sheet_of(form, rubric, {}), "form", "").edits
+    except BadInput:
+        return
+    assert len(edits) <= 2
+    for edit in edits:
+        assert (edit.query_id, edit.bank) == (QUERY, part.bank)
+        if edit.item is None:
+            assert edit.text == new.text.strip()
+        else:
+            assert edit.item.item_id == line.item_id
+            assert edit.item.item_id in before
+            assert edit.text in ("", line.text.strip())
+            assert edit.action in ("reword", "reweight", "reanswer")
+
+
+def test_reword_build_grade_build_and_the_board_moves(own):
+    op = own.browser("op", "operator")
+    board = {s: r for s, r in _board(own.folder, 0)}
+    form = form_of(op.get(AT))
+    name = name_of(form, OLD)
+    form[f"{name}.text"] = form[f"{name}.text"].replace(OLD, NEW)
+    form["reason"] = "sour candy answers it"
+
+    page = ended(op, post(op, form))
+
+    assert "lexical/v1/best 0 7 0 0 38 of 65" in words(page)
+    assert 'href="/c/demo/board"' in page
+    grading = op.get(f"/c/demo/grading/{QUERY}")
+    assert "lexical 29 29 none" in words(grading.text)
+    token = form["token"]
+    started = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "lexical"})
+    page = ended(op, started)
+    assert "29 pairs were graded" in words(page)
+    page = ended(op, op.post("/c/demo/build", data={"token": token, "query": QUERY}))
+    moved = {s: r for s, r in _board(own.folder, 1)}
+    assert moved != board
+    for system in ("ql_dirichlet", "tfidf_cosine"):  # change places, as README says
+        row = rf"{system} lexical/v1/best [\d.]+ [\d.]+ {board[system]} {moved[system]}"
+        assert re.search(row, words(page))
+    assert "No grader" in op.get(f"/c/demo/grading/{QUERY}").text
+    refused = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "--grader"})
+    assert refused.status_code == 400
+
+
+def _board(folder: Path, version: int) -> list[tuple[str, int]]:
+    with Lake.published(Project.read(folder / "gradelake.toml")) as lake:
+        return lake.rows(
+            "select system, rank from lake.marts.leaderboard where measure = 'nDCG@10' "
+            "and label_set = ? and level = 4",
+            f"lexical/v{version}/best",
+        )
+
+
+def test_a_build_that_fails_says_why_and_what_was_saved_stays(own):
+    ed = own.browser("ed", "editor")
+    form = form_of(ed.get(AT))
+    (own.folder / "seeds").mkdir()
+    (own.folder / "seeds" / "nonsense.csv").write_text("a\n")
+
+    page = ended(ed, ed.post("/c/demo/build", data={"token": form["token"]}))
+
+    assert "no seed has this name" in page
+    assert "Build again" in page
+    assert "no seed has this name" in ed.get(AT).text
+    (own.folder / "seeds" / "nonsense.csv").unlink()
+    assert ed.get(AT).status_code == 200
+
+
+def test_a_server_that_ends_in_a_build_leaves_the_lake_as_it_was(own):
+    ed = own.browser("ed", "editor")
+    form = form_of(ed.get(AT))
+    form["0.item.0.weight"] = "2"
+    started = post(ed, form)
+    state = f"{started.headers['location']}/state"
+    while not ed.get(state).json()["total"]:
+        time.sleep(0.05)
+    before = time.monotonic()
+    own.end()
+    assert time.monotonic() - before < 20
+    gradelake(own.folder, "build")
+    with Lake.published(Project.read(own.folder / "gradelake.toml")) as lake:
+        assert lake.value("select max(rubric_version) from lake.marts.rubric_versions") == 1
+
+
+def test_ids_of_queries_may_be_anything(tmp_path):
+    folder = tmp_path / "odd"
+    ids = ["a/b", "50%", "c#d?e", "e f", "..", "%2e", "grading/x", "<script>x</script>", "ü"]
+    folder.mkdir()
+    (folder / "topics.jsonl").write_text(
+        "".join(json.dumps({"query_id": each, "text": f"what is {each}"}) + "\n" for each in ids)
+    )
+    (folder / "bank.jsonl").write_text(
+        "".join(
+            json.dumps({"query_id": each, "kind": "question", "text": f"Is it {each}?"}) + "\n"
+            for each in ids
+        )
+    )
+    (folder / "gradelake.toml").write_text('[collections.odd]\nqueries = "topics.jsonl"\n')
+    start_lake(folder, folder.parent)
+    gradelake(folder, "ingest", "odd")
+    gradelake(folder, "import", "bank", "odd", "bank.jsonl", "--name", "b")
+    gradelake(folder, "build")
+    server = Server(folder)
+    try:
+        ed = server.browser("ed", "editor")
+        listed = ed.get("/c/odd/rubric/").text
+        for each in ids:
+            at = f"/c/odd/rubric/{quote(each, safe='')}"
+            at = "/c/odd/rubric/?query=.." if each == ".." else at
+            assert f'href="{at}"' in listed
+            form = form_of(ed.get(at))
+            assert form["0.item.0.text"] == f"Is it {each}?"
+            form["0.item.0.weight"] = "2"
+            assert post(ed, form, at=at, do="preview").status_code == 200
+        page = ended(ed, post(ed, form_of(ed.get(at)) | {"0.item.0.weight": "2"}, at=at))
+        assert "Saved as version 1" in words(page)
+    finally:
+        server.end()
