@@ -73,7 +73,7 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
         shown = {"others": done.others, "is_behind": True}
         return _form_page(request, done.form, done.rubric, 409, **shown)
     if done.refused:
-        return _form_page(request, form, done.rubric, 400, messages=done.messages)
+        return _form_page(request, form, done.rubric, 400, refused=True, messages=done.messages)
     assert done.saved
     if saves and done.saved.version is not None:
         job = rubric_work.build_job(state.project, state.writer, collection, query_id, done.saved)
@@ -111,6 +111,7 @@ def _form_page(
         "versions": [],
         "others": [],
         "is_behind": False,
+        "refused": False,
         "saved": None,
     }
     return page(

@@ -80,7 +80,7 @@ def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
     version = sent.get("version", "")
     if not (version.isdecimal() and len(version) < 10):
         raise BadInput("this form does not say which version it is of", "Load its page again.")
-    form = Form(query_id, int(version), one_line(sent.get("reason", "")))
+    form = Form(query_id, int(version), " ".join(one_line(sent.get("reason", "")).split()))
     while (bank := sent.get(f"{len(form.parts)}.bank")) is not None:
         at = str(len(form.parts))
         part = Part(bank, sent.get(f"{at}.base", ""))

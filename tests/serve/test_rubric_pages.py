@@ -204,8 +204,11 @@ def test_what_is_unknown_is_said(editor):
         ("weight", "", "weight '' is not a number"),
         ("weight", "1 question Why?\r\n+ question Smuggled?", "is not a number"),
         ("weight", "nan", "is not a number"),
-        ("text", "What lets dough rise?", None),
-        ("text", "half \udc00", None),
+        (
+            "text",
+            "Which two groups of microbes live in a sourdough starter?",
+            "already has this text",
+        ),
     ],
 )
 def test_what_is_refused_stays_in_the_form_and_is_saved_nowhere(
@@ -213,12 +216,6 @@ def test_what_is_refused_stays_in_the_form_and_is_saved_nowhere(
 ):
     form = form_of(editor.get(AT))
     name = name_of(form, OLD)
-    if message is None and value.startswith("What"):  # the text of another item
-        other = next(n for n in form if n.startswith("1.item.0.") and n.endswith(".text"))
-        value, message = form[other], "already has this text"
-    value = value.encode("utf-8", "replace").decode()
-    if message is None:
-        return  # nothing that a form can send
     form[f"{name}.{field}"] = value
     form["reason"] = "kept, too"
 
@@ -446,7 +443,7 @@ def test_no_field_says_more_than_it_should(session, data):
 
 def test_reword_build_grade_build_and_the_board_moves(own):
     op = own.browser("op", "operator")
-    board = {s: r for s, r in _board(own.folder, 0)}
+    board = dict(_board(own.folder, 0))
     form = form_of(op.get(AT))
     name = name_of(form, OLD)
     form[f"{name}.text"] = form[f"{name}.text"].replace(OLD, NEW)
@@ -463,7 +460,7 @@ def test_reword_build_grade_build_and_the_board_moves(own):
     page = ended(op, started)
     assert "29 pairs were graded" in words(page)
     page = ended(op, op.post("/c/demo/build", data={"token": token, "query": QUERY}))
-    moved = {s: r for s, r in _board(own.folder, 1)}
+    moved = dict(_board(own.folder, 1))
     assert moved != board
     for system in ("ql_dirichlet", "tfidf_cosine"):  # change places, as README says
         row = rf"{system} lexical/v1/best [\d.]+ [\d.]+ {board[system]} {moved[system]}"
@@ -515,21 +512,19 @@ def test_a_server_that_ends_in_a_build_leaves_the_lake_as_it_was(own):
 
 def test_ids_of_queries_may_be_anything(tmp_path):
     folder = tmp_path / "odd"
-    ids = ["a/b", "50%", "c#d?e", "e f", "..", "%2e", "grading/x", "<script>x</script>", "ü"]
+    ids = ["a/b", "50%", "c#d?e", "..", ".", "%2e", "grading/x", "<script>x</script>", "ü"]
     folder.mkdir()
     (folder / "topics.jsonl").write_text(
         "".join(json.dumps({"query_id": each, "text": f"what is {each}"}) + "\n" for each in ids)
     )
-    (folder / "bank.jsonl").write_text(
-        "".join(
-            json.dumps({"query_id": each, "kind": "question", "text": f"Is it {each}?"}) + "\n"
-            for each in ids
+    with (folder / "bank.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("query_id", "kind", "text"), *((i, "question", f"Is it {i}?") for i in ids)]
         )
-    )
     (folder / "gradelake.toml").write_text('[collections.odd]\nqueries = "topics.jsonl"\n')
     start_lake(folder, folder.parent)
     gradelake(folder, "ingest", "odd")
-    gradelake(folder, "import", "bank", "odd", "bank.jsonl", "--name", "b")
+    gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "b")
     gradelake(folder, "build")
     server = Server(folder)
     try:
@@ -537,7 +532,7 @@ def test_ids_of_queries_may_be_anything(tmp_path):
         listed = ed.get("/c/odd/rubric/").text
         for each in ids:
             at = f"/c/odd/rubric/{quote(each, safe='')}"
-            at = "/c/odd/rubric/?query=.." if each == ".." else at
+            at = f"/c/odd/rubric/?query={each}" if each in (".", "..") else at
             assert f'href="{at}"' in listed
             form = form_of(ed.get(at))
             assert form["0.item.0.text"] == f"Is it {each}?"
