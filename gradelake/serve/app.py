@@ -24,7 +24,11 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 
-_STATIC = {"serve": ("gradelake.serve", "static"), "report": ("gradelake.analyses.report", "page")}
+_STATIC = {
+    "serve": ("gradelake.serve", "static"),
+    "report": ("gradelake.analyses.report", "page"),
+    "review": ("gradelake.grading.review", "form"),
+}
 _SECONDS = 2  # that a review waits for others
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 

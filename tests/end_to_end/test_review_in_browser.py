@@ -1,0 +1,163 @@
+"""Three people review one queue, each in their own browser, while the server is killed twice."""
+
+import shutil
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from sklearn.metrics import cohen_kappa_score
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+from tests.serve.server import Server
+from tests.serve.test_review_pages import reviews
+
+pytestmark = pytest.mark.slow
+PEOPLE = ("ann", "bob", "cy")
+SIZE = 60
+AT = "/c/demo/review/sixty"
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path) -> Path:
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+    people = (part for name in PEOPLE for part in ("--assessor", name))
+    gradelake(
+        folder, "queue", "add", "demo", "sixty", "--grader", "lexical", "--size", SIZE, *people
+    )
+    return folder
+
+
+def entered(browser, server: Server, name: str) -> Page:
+    """A browser of one's own, in which a link was opened."""
+    page = browser.new_context().new_page()
+    page.goto(f"{server.url}/enter#{server.people.add(name, 'assessor')}")
+    expect(page).to_have_url(f"{server.url}/")  # the secret is not in it any more
+    return page
+
+
+def to_cards(page: Page, url: str) -> None:
+    page.goto(f"{url}{AT}/")
+    page.wait_for_selector("h2")
+
+
+def n_left(page: Page) -> int:
+    answered, _, total = page.inner_text(".count").removesuffix(" answered").partition(" of ")
+    return int(total) - int(answered)
+
+
+def answer(page: Page, grade: int) -> None:
+    """The person's grade, and to stay with it, once the page says that it is saved."""
+    left = n_left(page)
+    page.keyboard.press(str(grade))
+    saved = f"{41 - left} of 40 answered"
+    expect(page.locator(".count")).to_have_text(saved, timeout=10_000)
+    page.get_by_role("button", name="Stay with it").wait_for()
+    page.keyboard.press("Enter")
+
+
+def test_every_acknowledged_answer_is_in_the_lake_once(browser, folder):
+    server = Server(folder)
+    port = server.port
+    pages = {name: entered(browser, server, name) for name in PEOPLE}
+    said: dict[str, list[int]] = {name: [] for name in PEOPLE}
+    for n, (name, page) in enumerate(pages.items()):
+        to_cards(page, server.url)
+        assert n_left(page) == SIZE * 2 // 3
+        for place in range(40):
+            if place in (13, 27) and name == "ann":  # killed, and started again, in front of people
+                server.kill()
+                page.keyboard.press("5")
+                expect(page.locator(".status")).to_contain_text("Not saved", timeout=10_000)
+                server = Server(folder, port=port)
+            if place == 20 and name == "bob":  # closes the tab in the middle
+                page.close()
+                page = pages[name] = page.context.new_page()
+                to_cards(page, server.url)
+                assert n_left(page) == 20
+            grade = (place * (n + 2) + n) % 6
+            answer(page, grade)
+            said[name].append(grade)
+        assert page.inner_text("h2") == "All cards are answered"
+
+    found = {name: reviews(folder, name) for name in PEOPLE}
+    assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(PEOPLE, 40)
+    for name, rows in found.items():
+        assert [row[5] for row in rows] == said[name]
+        assert max(Counter(row[:3] for row in rows).values()) == 1
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        kappas = {
+            (one, other): kappa
+            for one, other, kappa in lake.rows(
+                "select assessor, other_assessor, kappa from lake.marts.assessor_agreement "
+                "where tau = 4 and reveal = 'before'"
+            )
+        }
+    by_card = {name: {row[:3]: row[5] >= 4 for row in rows} for name, rows in found.items()}
+    for one, other in combinations(PEOPLE, 2):
+        both = sorted(set(by_card[one]) & set(by_card[other]))
+        assert len(both) == 20
+        answers = [[by_card[name][card] for card in both] for name in (one, other)]
+        assert kappas[one, other] == pytest.approx(cohen_kappa_score(*answers))
+    server.end()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_on_any_page_and_none_scrolls_sideways(browser, folder, width, scheme):
+    server = Server(folder)
+    try:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page = context.new_page()
+        heard: list[str] = []
+        page.on("console", lambda line: heard.append(line.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.goto(f"{server.url}/enter")
+        assert Axe().run(page).violations_count == 0
+        page.goto(f"{server.url}/enter#{server.people.add('ann', 'editor')}")
+        expect(page).to_have_url(f"{server.url}/")
+        paths = (
+            "/",
+            "/c/demo/review/",
+            f"{AT}/",
+            "/c/demo/ask/",
+            "/c/demo/ask/leaderboard",
+            "/sql",
+        )
+        for path in paths:
+            page.goto(f"{server.url}{path}")
+            page.wait_for_load_state("networkidle")
+            if path == f"{AT}/":
+                answer(page, 3)
+            found = Axe().run(page)
+            assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+            wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+            assert not page.evaluate(wide), path
+        assert heard == []
+    finally:
+        server.end()
+
+
+def test_a_board_is_the_report_and_each_thing_has_an_address(browser, folder):
+    server = Server(folder)
+    try:
+        page = entered(browser, server, "ann")
+        heard: list[str] = []
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.goto(f"{server.url}/c/demo/systems/bm25_rm3")
+        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        assert page.url == f"{server.url}/c/demo/board#system/bm25_rm3"
+        assert "bm25_rm3" in page.inner_text("#view h2")
+        page.goto(f"{server.url}/c/demo/passages/p164")
+        page.wait_for_selector("#view h2")
+        assert "p164" in page.inner_text("#view h2")
+        page.go_back()
+        page.wait_for_function("document.querySelector('#view h2').innerText.includes('bm25_rm3')")
+        assert heard == []
+    finally:
+        server.end()
