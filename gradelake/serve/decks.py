@@ -27,7 +27,9 @@ class Deck:
         cards: list[Card],
         settles: bool,
         others: dict[str, list[dict[str, Any]]],
+        waited: list[Entry],
     ):
+        """`waited` waited in the journal before the cards were read from the lake."""
         self.blind = not settles
         self.scale = grader.scale
         self._journal = journal
@@ -37,7 +39,8 @@ class Deck:
         self._said = {id_: card.before for id_, card in self.cards.items()}
         self._lock = threading.Lock()
         key = {"collection": collection, "assessor": assessor, "grader_id": grader.grader_id}
-        for entry in journal.waiting(**key):
+        waited = [each for each in waited if each["grader_id"] == grader.grader_id]
+        for entry in (*waited, *journal.waiting(**key)):
             self._said[_entry_id(entry)] = _reviewed(entry)
 
     def as_object(self, lake: Lake) -> dict[str, Any]:
@@ -150,6 +153,8 @@ class Decks:
 
     def _dealt(self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool) -> Deck:
         others: dict[str, list[dict[str, Any]]] = {}
+        # first: what is committed while the lake is read may be in neither
+        waited = self._journal.waiting(collection=collection, assessor=assessor)
         if settles:
             grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
             others = {
@@ -159,7 +164,7 @@ class Decks:
         else:
             grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
         return Deck(
-            self._journal, collection, queue, grader, assessor, dealt.cards, settles, others
+            self._journal, collection, queue, grader, assessor, dealt.cards, settles, others, waited
         )
 
 
