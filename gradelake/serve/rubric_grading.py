@@ -6,9 +6,9 @@ input, so that no id is read as anything else, and answers in lines of JSON.
 
 import json
 import os
-import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -75,10 +75,12 @@ def grading_job(
         assert process.stdin
         assert process.stdout
 
+        stopping = threading.Event()
+
         def stop() -> None:
             job.progress = "stopping; what is at work is finished first"
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
+            stopping.set()
+            process.terminate()  # not SIGINT: what starts a server in the background may ignore it
 
         job.stop = stop
         with suppress(BrokenPipeError):
@@ -94,7 +96,7 @@ def grading_job(
         if "error" in last:
             raise WorkFailed(last["error"], last["hint"])
         if "run" not in last:
-            if code in (130, -signal.SIGINT):
+            if stopping.is_set():
                 return {"pairs": 0, "stopped": True, "left": None}
             raise WorkFailed(
                 f"the process that grades ended with status {code}",
@@ -121,9 +123,7 @@ def main() -> None:
     from gradelake.grading.run.progress import rates
     from gradelake.grading.run.run_text import run_as_object
     from gradelake.sql.common import console
-    from gradelake.sql.common.interrupts import heed_ctrl_c
 
-    heed_ctrl_c()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what Ray and engines print is not for the server
     told = 0.0
@@ -149,8 +149,6 @@ def main() -> None:
         say(run=run_as_object(request, run))
     except GradelakeError as error:
         say(error=error.message, hint=error.hint)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -457,6 +457,11 @@ def test_reword_build_grade_build_and_the_board_moves(own):
     assert "lexical 29 29 none" in words(grading.text)
     token = form["token"]
     started = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "lexical"})
+    while "Stop</button>" not in op.get(started.headers["location"]).text:
+        time.sleep(0.05)
+    op.post(f"{started.headers['location']}/stop", data={"token": token})
+    assert "Stopped. 0 pairs were graded" in words(ended(op, started))
+    started = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "lexical"})
     page = ended(op, started)
     assert "29 pairs were graded" in words(page)
     page = ended(op, op.post("/c/demo/build", data={"token": token, "query": QUERY}))
