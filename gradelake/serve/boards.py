@@ -44,8 +44,9 @@ class Reports:
                 self._made[key] = self._maker.submit(self._make, *key)
             self._made.move_to_end(key)
             future = self._made[key]
-            while len(self._made) > _KEPT:
-                self._made.popitem(last=False)
+            ended = [one for one, made in self._made.items() if made.done() and one != key]
+            for former in ended[: max(0, len(self._made) - _KEPT)]:
+                del self._made[former]
         with suppress(TimeoutError):
             try:
                 return future.result(_PATIENCE)

@@ -38,7 +38,7 @@ async def entered(request: Request) -> Response:
         max_age=DAYS * 86_400,
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https",
+        secure=request.headers.get("origin", request.url.scheme).startswith("https"),
     )
     return response
 

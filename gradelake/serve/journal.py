@@ -27,6 +27,7 @@ class Journal:
         self._folder = project.lake_path / "reviews"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
+        self._committing = threading.Lock()
         self._waiting: list[Entry] = []
         self._leaving: list[Entry] = []  # in a commit just now
         self._left = self._left_behind()
@@ -48,24 +49,29 @@ class Journal:
         return [each for each in entries if all(each[name] == key[name] for name in key)]
 
     def commit(self, project: Project) -> int:
-        """Bring what waits into the lake, in one commit; returns how many. Only one thread calls
-        it. What fails stays, and is tried again with the next call."""
+        """Bring what waits into the lake, in one commit; returns how many. What fails stays, and
+        is tried again with the next call."""
+        with self._committing:
+            return self._commit(project)
+
+    def _commit(self, project: Project) -> int:
         from gradelake.grading.review.verdicts import put_rows
 
         with self._lock:
-            if not self._waiting and not self._left:
-                return 0
-            written, self._file = self._file, self._begin()
-            self._left.append(written)
-            self._leaving += self._waiting
-            self._waiting = []
+            if self._waiting:
+                written, self._file = self._file, self._begin()
+                self._left.append(written)
+                self._leaving += self._waiting
+                self._waiting = []
             entries = list(self._leaving)
+            if not self._left:
+                return 0
         with Lake.writer(project) as lake, lake.transaction("review", _names(entries)) as commit:
             n = put_rows(commit, entries)
             commit.say(reviews=n)
         with self._lock:
             for file in self._left:
-                os.unlink(file.name)
+                Path(file.name).unlink(missing_ok=True)
                 file.close()
             self._left, self._leaving = [], []
         return len(entries)

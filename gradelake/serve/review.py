@@ -1,6 +1,5 @@
 """Reviewing in the browser: an assessor's queues, and the cards of one."""
 
-import math
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 
 _LONGEST = 2_000  # characters of a note
+_LONG_AGO = 1e6  # seconds: a card that was left open
 
 
 def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -59,10 +59,10 @@ def answered(
     note = sent.get("note")
     if not (grade is None or (type(grade) is int and grade in deck.scale)):
         raise HTTPException(400, f"A grade is a whole number, {deck.scale[0]} to {deck.scale[-1]}.")
-    if not (seconds is None or (type(seconds) in (int, float) and math.isfinite(seconds))):
-        raise HTTPException(400, "Seconds are a number.")
-    if not (note is None or (isinstance(note, str) and len(note) <= _LONGEST)):
-        raise HTTPException(400, f"A note has at most {_LONGEST:,} characters.")
+    if not (seconds is None or (type(seconds) in (int, float) and 0 <= seconds <= _LONG_AGO)):
+        raise HTTPException(400, "Seconds are a number from 0 on.")
+    if not (note is None or (isinstance(note, str) and _can_be_kept(note))):
+        raise HTTPException(400, f"A note is a text of at most {_LONGEST:,} characters.")
     if deck.blind and grade is None:
         raise HTTPException(400, "A grade is asked for.")
     if not deck.blind and verdict not in ("agree", "disagree"):
@@ -71,6 +71,15 @@ def answered(
     if seen is None:
         raise HTTPException(404, "That card is not in this queue (any more): load the page again.")
     return JSONResponse(seen)
+
+
+def _can_be_kept(note: str) -> bool:
+    """Whether the lake can hold it: half a character, or a null, would stop everybody's reviews."""
+    try:
+        note.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(note) <= _LONGEST and "\0" not in note
 
 
 def taken_back(

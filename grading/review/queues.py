@@ -74,8 +74,19 @@ _CONFLICTS = """
             and asked.queue = $queue
             and conflicts.grader = $grader
             and (conflicts.settled_by is null or conflicts.settled_by = $assessor)
+            -- whoever is asked for the card, in any queue, answers it blind
+            and not exists (
+                select 1 from lake.raw.review_cards as own
+                where
+                    own.assessor = $assessor
+                    and own.collection = asked.collection
+                    and own.grader_id = asked.grader_id
+                    and own.query_id = asked.query_id
+                    and own.passage_id = asked.passage_id
+                    and own.item_id = asked.item_id
+            )
         group by position
-        having bool_and(asked.is_answered) and not bool_or(asked.assessor = $assessor)
+        having bool_and(asked.is_answered)
     )
 """
 
