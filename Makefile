@@ -93,7 +93,7 @@ lint: $(VENV)/.dev
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
 	@rm -rf build/typed && mkdir -p build/typed/gradelake
-	@for part in gradelake/*.py sql ingest grading analyses; do \
+	@for part in gradelake/*.py gradelake/serve sql ingest grading analyses; do \
 	  ln -s ../../../$$part build/typed/gradelake/; done
 	@$(BIN)/mypy
 

@@ -36,9 +36,7 @@ def run(
         console.say(f"serving {project.lake_path} at {shown} to whom {trust_header} names")
     else:
         own = author() if is_name(author()) else "owner"
-        console.say(
-            f"serving {project.lake_path}; you are in with this link, until the server ends:"
-        )
+        console.say(f"serving {project.lake_path}; this link lets you in until the server ends:")
         console.say(f"{shown}/enter#{people.guest(own, 'operator')}")
     console.say("Ctrl-C ends it.")
     config = uvicorn.Config(
