@@ -61,7 +61,6 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             title=entry.question,
             entry=entry,
             given=given,
-            release=release or lake.release,
             query=request.url.query,
             columns=found.columns,
             rows=rows[:_SHOWN],

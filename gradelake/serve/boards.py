@@ -3,9 +3,7 @@
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
@@ -47,31 +45,24 @@ class Reports:
             ended = [one for one, made in self._made.items() if made.done() and one != key]
             for former in ended[: max(0, len(self._made) - _KEPT)]:
                 del self._made[former]
-        with suppress(TimeoutError):
-            try:
-                return future.result(_PATIENCE)
-            except TimeoutError:
-                raise
-            except BaseException:  # the next request tries again
-                with self._lock:
-                    self._made.pop(key, None)
-                raise
-        return None
+        if not wait([future], _PATIENCE).done:
+            return None
+        if future.exception():  # the next request tries again
+            with self._lock:
+                self._made.pop(key, None)
+        return future.result()
 
     def close(self) -> None:
         """Make no more of them."""
         self._maker.shutdown(wait=False, cancel_futures=True)
 
     def _make(self, release: str, collection: str) -> str:
-        def unseen(what: str, items: Iterable[Any]) -> Iterable[Any]:
-            return items
-
         with (
             Lake.published(self._project, release) as lake,
             little_memory(lake.connection),
             lake.one_state(),
         ):
-            html, _ = make_report(self._project, lake, collection, unseen)
+            html, _ = make_report(self._project, lake, collection, lambda _, items: items)
         return html
 
 

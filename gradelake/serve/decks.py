@@ -5,7 +5,7 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import Any
 
-from gradelake.grading.review.cards import Card, Reviewable, Reviewed, passage_text
+from gradelake.grading.review.cards import Card, Reviewable, Reviewed, passage_texts
 from gradelake.grading.review.queues import deal_conflicts, deal_queue, said_by_others
 from gradelake.serve.journal import Entry, Journal
 from gradelake.sql.common.clock import utc_now
@@ -27,9 +27,9 @@ class Deck:
         cards: list[Card],
         settles: bool,
         others: dict[str, list[dict[str, Any]]],
-        waited: list[Entry],
+        waiting: list[Entry],
     ):
-        """`waited` waited in the journal before the cards were read from the lake."""
+        """`waiting`: what the journal has of the assessor, beside what the cards say."""
         self.blind = not settles
         self.scale = grader.scale
         self._journal = journal
@@ -38,17 +38,17 @@ class Deck:
         self.cards = {card_id(card): card for card in cards}
         self._said = {id_: card.before for id_, card in self.cards.items()}
         self._lock = threading.Lock()
-        key = {"collection": collection, "assessor": assessor, "grader_id": grader.grader_id}
-        waited = [each for each in waited if each["grader_id"] == grader.grader_id]
-        for entry in (*waited, *journal.waiting(**key)):
-            self._said[_entry_id(entry)] = _reviewed(entry)
+        for entry in waiting:
+            if entry["grader_id"] == grader.grader_id:
+                self._said[_entry_id(entry)] = _reviewed(entry)
 
     def as_object(self, lake: Lake) -> dict[str, Any]:
         """For grading/review/form/card.js; the grader's grade only where it may be seen."""
         shown = []
+        texts = passage_texts(lake, self._collection, list(self.cards.values()))
         for id_, card in self.cards.items():
-            passage = passage_text(lake, self._collection, card)
-            if passage is not None:  # it has gone, or changed
+            passage, sha256 = texts.get(card.passage_id, (None, None))
+            if passage is not None and card.passage_sha256 in (None, sha256):
                 said = self._said.get(id_)
                 about = {
                     "id": id_,
@@ -153,8 +153,9 @@ class Decks:
 
     def _dealt(self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool) -> Deck:
         others: dict[str, list[dict[str, Any]]] = {}
-        # first: what is committed while the lake is read may be in neither
-        waited = self._journal.waiting(collection=collection, assessor=assessor)
+        key = {"collection": collection, "assessor": assessor}
+        # before and after: what is committed while the lake is read may be in neither
+        waiting = self._journal.waiting(**key)
         if settles:
             grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
             others = {
@@ -163,9 +164,9 @@ class Decks:
             }
         else:
             grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
-        return Deck(
-            self._journal, collection, queue, grader, assessor, dealt.cards, settles, others, waited
-        )
+        waiting += self._journal.waiting(**key)
+        about = (collection, queue, grader, assessor, dealt.cards)
+        return Deck(self._journal, *about, settles, others, waiting)
 
 
 def card_id(card: Card) -> str:

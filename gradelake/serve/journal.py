@@ -27,7 +27,6 @@ class Journal:
         self._folder = project.lake_path / "reviews"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        self._committing = threading.Lock()
         self._waiting: list[Entry] = []
         self._leaving: list[Entry] = []  # in a commit just now
         self._left = self._left_behind()
@@ -49,12 +48,8 @@ class Journal:
         return [each for each in entries if all(each[name] == key[name] for name in key)]
 
     def commit(self, project: Project) -> int:
-        """Bring what waits into the lake, in one commit; returns how many. What fails stays, and
-        is tried again with the next call."""
-        with self._committing:
-            return self._commit(project)
-
-    def _commit(self, project: Project) -> int:
+        """Bring what waits into the lake, in one commit; returns how many. Only one thread calls
+        it, as `Writer` sees to. What fails stays, and is tried again with the next call."""
         from gradelake.grading.review.verdicts import put_rows
 
         with self._lock:

@@ -57,7 +57,6 @@ def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLR
         "person": request.state.person,
         "token": state.sessions.token(request.state.token_of),
         "signs_out": state.trust_header is None,
-        "path": request.url.path,
     }
     html = templates().get_template(f"{name}.html.jinja").render(given | values)
     return HTMLResponse(html, status)

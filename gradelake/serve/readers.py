@@ -45,11 +45,6 @@ class Readers:
         with Lake(self.project, cursor, None) as own:
             yield own
 
-    def newest(self) -> str:
-        """The name of the newest release. Raises `BadInput` before the first."""
-        with self._lock:
-            return self._opened(None).release or ""
-
     def close(self) -> None:
         """Close all of them."""
         with self._lock:

@@ -36,8 +36,8 @@ def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 def cards_page(
     request: Request, person: Person, sent: dict[str, Any], settles: bool = False
 ) -> Response:
-    """The page on which cards are shown; its script fetches them."""
-    _deck(request, person, settles)
+    """The page on which cards are shown, dealt anew; its script fetches them."""
+    _deck(request, person, settles, fresh=True)
     return page(request, "review", title="Review", **request.path_params)
 
 
@@ -45,7 +45,7 @@ def cards(
     request: Request, person: Person, sent: dict[str, Any], settles: bool = False
 ) -> Response:
     """A queue's cards for who asks, with what they said of them so far."""
-    deck = _deck(request, person, settles, fresh=True)
+    deck = _deck(request, person, settles)
     with request.app.state.readers.live() as lake:
         return JSONResponse(deck.as_object(lake))
 

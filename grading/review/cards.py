@@ -1,5 +1,6 @@
 """Which grades a person is shown: whose, and in which order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradelake.grading.plan.planner import check_queries
@@ -21,16 +22,15 @@ VIEWS = (
 ANSWERED = 4  # the grade from which an item counts as answered, unless another is asked for
 AT_ONCE = 2_000  # cards: more than anybody reviews without a pause
 
-# A grade's place: of each grade in turn, the higher the more often. In every 21 cards of a scale
-# of 0 to 5, as long as there are any, 6 have a grade of 5, 5 a 4, and 1 a 0.
-_DECK = """
-    with
-
+# what can be reviewed: a grader's grades on items of its kind in the rubric's newest version, with
+# item and passage in the lake
+ELIGIBLE = """
     items as (
         select
             query_id,
             item_id,
             item_text as item,
+            rubric_version,
             case when $needs_gold_answers then gold_sha256 end as gold_sha256
         from lake.intermediate.int_distinct_items
         where
@@ -46,12 +46,7 @@ _DECK = """
     eligible as (
         select
             grades.*,
-            items.item,
-            row_number() over (
-                partition by grades.grade
-                order by
-                    md5(concat_ws('/', $seed, grades.query_id, grades.passage_id, grades.item_id))
-            ) as nth
+            items.item
         from lake.intermediate.int_grades_in_force as grades
         inner join items using (query_id, item_id)
         semi join lake.raw.passages using (collection, passage_id)
@@ -61,12 +56,31 @@ _DECK = """
             and grades.grader_id = $grader_id
             and grades.grade is not null
             and grades.gold_sha256 is not distinct from items.gold_sha256
-            and ($tau is null or grades.grade >= $tau)
-            and ($query_id is null or grades.query_id = $query_id)
+    )
+"""
+
+# A grade's place: of each grade in turn, the higher the more often. In every 21 cards of a scale
+# of 0 to 5, as long as there are any, 6 have a grade of 5, 5 a 4, and 1 a 0.
+_DECK = f"""
+    with
+
+    {ELIGIBLE},
+
+    wanted as (
+        select
+            *,
+            row_number() over (
+                partition by grade
+                order by md5(concat_ws('/', $seed, query_id, passage_id, item_id))
+            ) as nth
+        from eligible
+        where
+            ($tau is null or grade >= $tau)
+            and ($query_id is null or query_id = $query_id)
             and (
                 $item_id is null
-                or grades.item_id = $item_id
-                or starts_with(split_part(grades.item_id, '/', -1), $item_id)
+                or item_id = $item_id
+                or starts_with(split_part(item_id, '/', -1), $item_id)
             )
     ),
 
@@ -76,7 +90,7 @@ _DECK = """
             row_number() over (
                 order by (nth - 0.5) / (grade - $scale_min + 1), grade desc, nth
             ) as position
-        from eligible
+        from wanted
     ),
 
     reviews as (
@@ -283,6 +297,17 @@ def deal(lake: Lake, wish: Wish) -> Deck:
         )
     cards = [Card(*[*row[:9], Reviewed(*row[9:14]) if row[9] else None]) for row in rows]
     return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))
+
+
+def passage_texts(lake: Lake, collection: str, cards: Sequence[Card]) -> dict[str, tuple[str, str]]:
+    """passage_id -> (text, its hash), of the passages that are in the lake."""
+    rows = lake.rows(
+        "select passage_id, text, text_sha256 from lake.raw.passages "
+        "where collection = ? and passage_id in (select unnest(?)) order by passage_id",
+        collection,
+        sorted({card.passage_id for card in cards}),
+    )
+    return {passage_id: (text, sha256) for passage_id, text, sha256 in rows}
 
 
 def passage_text(lake: Lake, collection: str, card: Card) -> str | None:

@@ -1,6 +1,6 @@
 """What a queue's cards are chosen from: all grades, or a verification list, most useful first."""
 
-from gradelake.grading.review.cards import Card, Reviewable, Wish, deal
+from gradelake.grading.review.cards import ELIGIBLE, Card, Reviewable, Wish, deal
 from gradelake.sql.lake.lake import Lake
 
 # source -> what it finds of the eligible grades, and in which order these are useful
@@ -70,40 +70,10 @@ _LISTS = {
         )
     """,
 }
-SOURCES = ("sample", *_LISTS)
 _CHOSEN = """
     with
 
-    items as (
-        select
-            query_id,
-            item_id,
-            item_text,
-            rubric_version,
-            case when $needs_gold_answers then gold_sha256 end as gold_sha256
-        from lake.intermediate.int_distinct_items
-        where
-            collection = $collection
-            and kind = $kind
-            and item_text is not null
-            and rubric_version = (
-                select max(rubric_version) from lake.intermediate.int_distinct_items
-                where collection = $collection
-            )
-    ),
-
-    eligible as (
-        select grades.*, items.item_text
-        from lake.intermediate.int_grades_in_force as grades
-        inner join items using (query_id, item_id)
-        semi join lake.raw.passages using (collection, passage_id)
-        anti join lake.intermediate.int_left_out_passages using (collection, passage_id)
-        where
-            grades.collection = $collection
-            and grades.grader_id = $grader_id
-            and grades.grade is not null
-            and grades.gold_sha256 is not distinct from items.gold_sha256
-    ),
+    {eligible},
 
     found as ({source}),
 
@@ -115,7 +85,7 @@ _CHOSEN = """
             item_id,
             any_value(passage_sha256) as passage_sha256,
             any_value(query_sha256) as query_sha256,
-            any_value(item_text) as item_text,
+            any_value(item) as item,
             any_value(grade) as grade,
             max((first_key, second_key)) as keys
         from found
@@ -129,7 +99,7 @@ _CHOSEN = """
         useful.passage_sha256,
         useful.query_sha256,
         queries.text,
-        useful.item_text,
+        useful.item,
         useful.grade
     from useful
     inner join lake.raw.queries as queries
@@ -147,7 +117,7 @@ def choose(
         wish = Wish(collection, grader, "", tau, sample=size, seed=seed)
         return deal(lake, wish).cards
     rows = lake.rows(
-        _CHOSEN.replace("{source}", _LISTS[source]),
+        _CHOSEN.format(eligible=ELIGIBLE, source=_LISTS[source]),
         collection=collection,
         grader=grader.name,
         grader_id=grader.grader_id,

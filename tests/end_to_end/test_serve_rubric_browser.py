@@ -1,13 +1,12 @@
 """An editor rewords a question in Chromium and sees the board move: the loop, in the browser."""
 
 import re
-import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
-from tests.serve.server import Server
+from tests.serve.server import Server, own_server
 
 pytestmark = pytest.mark.slow
 OLD = "Which two acids give the bread its taste?"
@@ -16,13 +15,8 @@ NEW = "Which two acids make sourdough bread taste sour?"
 
 @pytest.fixture
 def server(graded_demo, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
-    server = Server(folder)
-    try:
+    with own_server(graded_demo, tmp_path) as server:
         yield server
-    finally:
-        server.end()
 
 
 def signed_in(

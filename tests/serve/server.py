@@ -2,15 +2,20 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
 from gradelake.serve.people import People
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
 
 
 class Server:
@@ -76,3 +81,30 @@ def token(client: httpx.Client) -> str:
     found = re.search(r'name="token" content="(\w+)"', client.get("/").text)
     assert found
     return found[1]
+
+
+@contextmanager
+def own_server(lake: Path, place: Path) -> Iterator[Server]:
+    """A server of a copy of a lake's folder, for a test to change."""
+    shutil.copytree(lake, place / "demo")
+    server = Server(place / "demo")
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+def reviews(folder: Path, assessor: str) -> list[tuple]:
+    """What the lake has of somebody, when nothing waits any more: query_id, passage_id, item_id,
+    verdict, own_grade, blind_grade, note, settles; oldest first."""
+    waiting = folder / "lake" / "reviews"
+    for _ in range(100):
+        if not any(file.stat().st_size for file in waiting.glob("*.jsonl")):
+            break
+        time.sleep(0.1)
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        return lake.rows(
+            "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
+            "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
+            assessor,
+        )

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
-from tests.serve.server import Server
+from tests.serve.server import Server, own_server, reviews
 
 pytestmark = pytest.mark.slow
 QUEUE = "/c/demo/review/first"
@@ -29,21 +28,6 @@ def queue(demo_lake) -> str:
 def ask(folder: Path, query: str, *values) -> list[tuple]:
     with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
         return lake.rows(query, *values)
-
-
-def reviews(folder: Path, assessor: str) -> list[tuple]:
-    """What the lake has of somebody, when nothing waits any more."""
-    waiting = folder / "lake" / "reviews"
-    for _ in range(100):
-        if not any(file.stat().st_size for file in waiting.glob("*.jsonl")):
-            break
-        time.sleep(0.1)
-    return ask(
-        folder,
-        "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
-        "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
-        assessor,
-    )
 
 
 def test_the_graders_grade_comes_after_the_persons_own(server, queue, demo_lake):
@@ -87,6 +71,10 @@ def test_the_graders_grade_comes_after_the_persons_own(server, queue, demo_lake)
         {"grade": 3, "note": ["x"]},
         {"grade": 3, "seconds": "1"},
         {"grade": 3, "seconds": 1e999},
+        {"grade": 3, "seconds": -5},
+        {"grade": 3, "seconds": 10**400},
+        {"grade": 3, "note": "half of an emoji: \ud83d"},  # no lake could hold it
+        {"grade": 3, "note": "\0"},
     ],
 )
 def test_answers_that_cannot_be_are_refused_and_kept_nowhere(server, queue, demo_lake, sent):
@@ -164,12 +152,11 @@ def test_what_was_acknowledged_is_in_the_lake_after_a_kill(graded_demo, tmp_path
 
 
 def test_people_differ_and_somebody_else_settles(graded_demo, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
     people = ("--assessor", "ann", "--assessor", "bob")
-    gradelake(folder, "queue", "add", "demo", "q", "--grader", "lexical", "--size", "3", *people)
-    server = Server(folder)
-    try:
+    with own_server(graded_demo, tmp_path) as server:
+        folder = server.folder
+        queue = ("queue", "add", "demo", "q", "--grader", "lexical", "--size", "3")
+        gradelake(folder, *queue, *people)
         at = "/c/demo/review/q"
         for name, grades in (("ann", (0, 5, 2)), ("bob", (0, 1, 2))):
             client = server.browser(name)
@@ -193,5 +180,23 @@ def test_people_differ_and_somebody_else_settles(graded_demo, tmp_path):
             folder, "select lowest, highest, settled_by from lake.marts.review_conflicts"
         )
         assert (lowest, highest, settled_by) == (1, 5, "dora")
-    finally:
-        server.end()
+
+
+def test_who_has_still_to_answer_a_card_blind_cannot_see_it_as_a_conflict(graded_demo, tmp_path):
+    with own_server(graded_demo, tmp_path) as server:
+        at = "/c/demo/review/first"
+        for name, people in (("first", ("ann", "bob")), ("second", ("dora", "ann"))):
+            asked = (part for who in people for part in ("--assessor", who))
+            queue = ("queue", "add", "demo", name, "--grader", "lexical", "--size", "3")
+            gradelake(server.folder, *queue, *asked)
+        for name, grade in (("ann", 0), ("bob", 5)):
+            client = server.browser(name)
+            for card in client.get(f"{at}/cards").json()["cards"]:
+                client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
+            reviews(server.folder, name)
+
+        found = {
+            name: len(server.browser(name).get(f"{at}/conflicts/cards").json()["cards"])
+            for name in ("cy", "dora")
+        }
+        assert found == {"cy": 3, "dora": 0}

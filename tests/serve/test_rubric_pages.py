@@ -22,7 +22,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, start_lake
 from tests.report_page import HOSTILE
-from tests.serve.server import Server
+from tests.serve.server import Server, own_server
 
 pytestmark = pytest.mark.slow
 QUERY = "sourdough-sour-rise"
@@ -125,13 +125,8 @@ def rows(folder: Path) -> list[dict[str, str]]:
 @pytest.fixture
 def own(graded_demo, tmp_path):
     """A server of a lake of a test's own."""
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
-    server = Server(folder)
-    try:
+    with own_server(graded_demo, tmp_path) as server:
         yield server
-    finally:
-        server.end()
 
 
 @pytest.fixture(scope="module")

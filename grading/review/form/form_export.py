@@ -5,7 +5,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from gradelake.grading.review.cards import Card, Deck, Wish
+from gradelake.grading.review.cards import Card, Deck, Wish, passage_texts
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
@@ -19,7 +19,7 @@ def make_form(lake: Lake, wish: Wish, deck: Deck) -> tuple[str, int]:
 
     Raises `BadInput` when the assessor has reviewed everything.
     """
-    texts = _passages(lake, wish.collection, deck)
+    texts = passage_texts(lake, wish.collection, deck.cards)
     cards = [card for card in deck.cards if card.passage_id in texts]
     if not cards:
         raise BadInput(
@@ -51,17 +51,6 @@ def form_id(collection: str, grader_id: str, assessor: str, deck: str) -> str:
 
 def _hash(value: Any) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
-
-
-def _passages(lake: Lake, collection: str, deck: Deck) -> dict[str, tuple[str, str]]:
-    """passage_id -> (text, its hash)."""
-    rows = lake.rows(
-        "select passage_id, text, text_sha256 from lake.raw.passages "
-        "where collection = ? and passage_id in (select unnest(?)) order by passage_id",
-        collection,
-        sorted({card.passage_id for card in deck.cards}),
-    )
-    return {passage_id: (text, sha256) for passage_id, text, sha256 in rows}
 
 
 def _shown(card: Card, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
