@@ -156,7 +156,7 @@ def test_a_board_is_the_report_and_each_thing_has_an_address(browser, folder):
         page.wait_for_selector("#view h2")
         assert "p164" in page.inner_text("#view h2")
         page.go_back()
-        page.wait_for_function("document.querySelector('#view h2').innerText.includes('bm25_rm3')")
+        expect(page.locator("#view h2")).to_contain_text("bm25_rm3")
         assert heard == []
     finally:
         server.end()
