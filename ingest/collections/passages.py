@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.ingest.collections.responses import Response
+from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.targets import Targets
 from gradelake.ingest.collections.texts import read_passages
 from gradelake.sql.common.counted import counted
@@ -32,25 +32,27 @@ WITHOUT_TEXT = """
 
 
 def add_generated(into: Targets, found: list[Response]) -> None:
-    """Add the passages of responses that the lake does not have yet."""
-    rows = {
-        passage_id: (passage_id, text, position)
-        for response in found
-        for position, (passage_id, text) in enumerate(response.passages(), start=1)
-    }
-    for (passage_id,) in into.transaction.lake.rows(
+    """Add the passages of responses, and responses that are more than one passage as a whole, that
+    the lake does not have yet."""
+    rows: dict[str, tuple[str, str, int | None, str]] = {}
+    for response in found:
+        whole = passage_id(response.text)
+        rows.setdefault(whole, (whole, response.text, None, "answer"))
+        for position, (own_id, text) in enumerate(response.passages(), start=1):
+            rows[own_id] = (own_id, text, position, "response")
+    for (own_id,) in into.transaction.lake.rows(
         "select passage_id from lake.raw.passages "
         "where collection = ? and passage_id in (select unnest(?))",
         into.name,
         list(rows),
     ):
-        del rows[passage_id]
+        del rows[own_id]
     frame = pl.DataFrame(
         list(rows.values()),
         orient="row",
-        schema=types_of("passages", "passage_id", "text", "position"),
+        schema=types_of("passages", "passage_id", "text", "position", "origin"),
     )
-    into.transaction.insert("passages", into.own(_hashed(frame), origin="response"))
+    into.transaction.insert("passages", into.own(_hashed(frame)))
 
 
 def add_corpus(into: Targets) -> None:

@@ -9,10 +9,11 @@ from functools import partial
 import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
-from gradelake.ingest.collections.responses import Response
+from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems, Rejected, reject
+from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.staged import Staged
 
@@ -177,7 +178,7 @@ class Systems:
                 transaction.forget(self.into.target(f"responses/{shown}"))
         for system in systems:
             transaction.forget(self._system_target(system))
-        for table in ("systems", "run_entries", "citations"):
+        for table in ("systems", "run_entries", "answers", "sentences", "citations"):
             transaction.delete(table, collection=self.into.name, system=systems)
 
     def _system_target(self, system: str) -> str:
@@ -242,9 +243,13 @@ class Systems:
                 "run_entries", self.into.own(entries[system], system=system)
             )
             self.into.count("run_entries", n_rows)
-            citations = _citations(given)
-            if citations.height:
-                self.into.transaction.insert("citations", self.into.own(citations, system=system))
+            for table, rows in (
+                ("answers", _answers(given)),
+                ("sentences", _sentences(given)),
+                ("citations", _citations(given)),
+            ):
+                if rows.height:
+                    self.into.transaction.insert(table, self.into.own(rows, system=system))
         self.into.written("responses", target, file.sha256, len(file.found))
         if gone and not all_are_good:
             self.into.transaction.forget(target)  # looked at again once the others are fixed
@@ -299,11 +304,30 @@ def _read_ahead(
 def _entries(given: list[Response]) -> pl.DataFrame:
     """A generated system's passages as a ranking: by position, score = -position."""
     rows = [
-        (response.query_id, passage_id, position, -float(position))
+        (response.query_id, passage, position, -float(position))
         for response in given
-        for position, (passage_id, _) in enumerate(response.passages(), start=1)
+        for position, (passage, _) in enumerate(response.passages(), start=1)
     ]
     return pl.DataFrame(rows, schema=types_of("run_entries", *RANKING), orient="row")
+
+
+def _answers(given: list[Response]) -> pl.DataFrame:
+    """The whole of each response, as one passage."""
+    rows = [(response.query_id, passage_id(response.text)) for response in given]
+    schema = types_of("answers", "query_id", "passage_id")
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _sentences(given: list[Response]) -> pl.DataFrame:
+    """Sentences by their number in the file; blank ones have no row."""
+    rows = [
+        (response.query_id, number, item_id_of(response.query_id, "", text), text.strip())
+        for response in given
+        for number, text in enumerate(response.sentences, start=1)
+        if text.strip()
+    ]
+    schema = types_of("sentences", "query_id", "sentence", "item_id", "text")
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _citations(given: list[Response]) -> pl.DataFrame:

@@ -62,7 +62,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("collection", "passage_id", "text", "text_sha256"),
         **_optional(pl.String, "doc_id"),
         **_optional(pl.Int64, "position"),
-        "origin": _one_of("corpus", "response"),
+        "origin": _one_of("corpus", "response", "answer"),
     },
     "near_duplicates": _texts("collection", "passage_id", "canonical_passage_id"),
     "systems": {
@@ -82,6 +82,12 @@ _COLUMNS: dict[str, _Columns] = {
         **_whole("sentence", minimum=1),
         **_texts("cited_passage_id"),
         **_optional(pl.Float64, "confidence"),
+    },
+    "answers": _texts("collection", "system", "query_id", "passage_id"),
+    "sentences": {
+        **_texts("collection", "system", "query_id"),
+        **_whole("sentence", minimum=1),
+        **_texts("item_id", "text"),
     },
     "judgments": {
         **_texts("collection", "assessor", "query_id", "passage_id"),

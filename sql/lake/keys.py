@@ -13,6 +13,8 @@ KEYS: dict[str, list[str]] = {
     "systems": ["collection", "system"],
     "run_entries": ["collection", "system", "query_id", "passage_id"],
     "citations": [],
+    "answers": ["collection", "system", "query_id"],
+    "sentences": ["collection", "system", "query_id", "sentence"],
     "judgments": ["collection", "assessor", "query_id", "passage_id"],
     "review_samples": ["collection", "assessor", "sample", "query_id", "passage_id"],
     "official_ranks": ["collection", "leaderboard", "system"],

@@ -150,7 +150,7 @@ KINDS = {
                 for q in ("q1", "q2")
             )
         ),
-        ("systems", "run_entries", "passages", "citations"),
+        ("systems", "run_entries", "passages", "answers", "sentences", "citations"),
         "select count(*) from (select distinct system, query_id from lake.raw.run_entries "
         "semi join lake.raw.systems as s on s.system = run_entries.system "
         "and source_file = 'responses/answers.jsonl')",
@@ -171,7 +171,7 @@ KINDS = {
                 for q in ("q1", "q2")
             )
         ),
-        ("systems", "run_entries", "passages", "citations"),
+        ("systems", "run_entries", "passages", "answers", "sentences", "citations"),
         "select count(*) from (select distinct system, query_id from lake.raw.run_entries "
         "semi join lake.raw.systems as s on s.system = run_entries.system "
         "and source_file = 'responses/reports.jsonl')",

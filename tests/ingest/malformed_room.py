@@ -21,6 +21,8 @@ TABLES = (
     "near_duplicates",
     "systems",
     "run_entries",
+    "answers",
+    "sentences",
     "citations",
     "judgments",
     "review_samples",

@@ -15,6 +15,8 @@ TABLES = [
     "near_duplicates",
     "systems",
     "run_entries",
+    "answers",
+    "sentences",
     "citations",
     "judgments",
     "official_ranks",

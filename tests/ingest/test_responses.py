@@ -14,6 +14,8 @@ from gradelake.ingest.collections.responses import (
     read_responses,
 )
 from gradelake.ingest.collections.responses import split as spans_of
+from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.lake import migrate
 from tests.ingest.conftest import report, said, write_file
 
 
@@ -352,6 +354,73 @@ def test_citations_land_with_the_passage_that_makes_them(tiny):
         "select passage_id, sentence, cited_passage_id, confidence from lake.raw.citations "
         "order by sentence"
     ) == [(first, 1, "p1", 0.5), (last, 10, "p2", None), (last, 10, "p2", None)]
+
+
+def test_a_whole_answer_is_a_passage_of_its_own_where_it_was_cut(tiny):
+    long = f"P0 {words(300)}\n\nP1 {words(300)}"
+    respond(tiny, PLAIN | {"system": "a", "text": long}, PLAIN | {"system": "b", "query_id": "q2"})
+    tiny.ingest()
+    assert tiny.rows(
+        "select system, query_id, text, origin, position from lake.raw.answers "
+        "inner join lake.raw.passages using (collection, passage_id) order by system"
+    ) == [("a", "q1", long, "answer", None), ("b", "q2", "Words.", "response", 1)]
+    assert len(tiny.run_of("a")) == 2
+    assert passage_id(long) not in {passage for _, passage, _ in tiny.run_of("a")}
+    respond(tiny, PLAIN | {"system": "b"})
+    tiny.ingest()
+    assert tiny.rows("select system, query_id from lake.raw.answers") == [("b", "q1")]
+
+
+def test_sentences_are_kept_by_their_number_where_the_file_gives_them(tiny):
+    respond(
+        tiny,
+        a_report((" Bees dance. ", ["p1"]), (" ", None), ("Air.", None)),
+        PLAIN | {"system": "b"},
+    )
+    tiny.ingest()
+    assert tiny.rows("from lake.raw.sentences order by sentence") == [
+        ("tiny", "writer", "q1", number, item_id_of("q1", "", text), text)
+        for number, text in ((1, "Bees dance."), (3, "Air."))
+    ]
+    assert tiny.rows("select system, passage_id from lake.raw.answers order by all") == [
+        ("b", passage_id("Words.")),
+        ("writer", passage_id("Bees dance.  Air.")),
+    ]
+    respond(tiny, PLAIN)
+    tiny.ingest()
+    assert tiny.rows("select * from lake.raw.sentences") == []
+
+
+def test_answers_of_an_earlier_lake_are_those_it_knows_whole_until_the_file_is_read_again(
+    tiny, monkeypatch
+):
+    """Raw schema 16 had passages only: a long one may have been written twice."""
+    twice = "\n\n".join([words(201)] * 2)
+    assert [len(split(text)) for text in (words(200), twice)] == [1, 2]
+    rows = [
+        PLAIN | {"system": system, "text": text}
+        for system, text in (("cut", words(401)), ("short", words(200)), ("twice", twice))
+    ]
+    respond(tiny, *rows, a_report(("Bees dance.", ["p1"])))
+    tiny.ingest()
+    after = [tiny.rows(f"from lake.raw.{table} order by all") for table in ("answers", "sentences")]
+    newest = max(number for number, _, _ in migrate.migrations())
+    with tiny.lake.transaction("as it was") as transaction:
+        for table in ("answers", "sentences"):
+            transaction.run(f"drop table {{lake}}.raw.{table}")
+        transaction.run("delete from {lake}.raw.schema_migrations where number >= 18")
+        transaction.run("delete from {lake}.raw.passages where origin = 'answer'")
+    migrate.migrate(tiny.lake)
+    assert migrate.applied(tiny.lake) == newest
+    assert tiny.rows("select system from lake.raw.answers order by all") == [
+        ("short",),
+        ("writer",),
+    ]
+    assert set(tiny.rows("from lake.raw.answers")) <= set(after[0])
+    tiny.ingest()
+    assert after == [
+        tiny.rows(f"from lake.raw.{table} order by all") for table in ("answers", "sentences")
+    ]
 
 
 def test_responses_that_name_unknown_queries_or_unusable_systems_are_rejected_by_line(tiny):
