@@ -86,8 +86,10 @@ class Engine:
     #: targets of prompts that it can answer; one that writes text adds `generate`, and is then
     #: also asked to explain labels and to distil rubrics
     targets: ClassVar[frozenset[str]] = frozenset(
-        {"question", "nugget", "direct", "extract", "verify"}
+        {"question", "nugget", "direct", "extract", "verify", "assign"}
     )
+    #: whether it can be asked about several items at once; else each is asked about by itself
+    takes_windows: ClassVar[bool] = True
     #: the decoding parameters it knows; None: all of them
     decoding: ClassVar[frozenset[str] | None] = None
     #: whether it asks a server, which `reach` tries

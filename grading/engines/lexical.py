@@ -36,7 +36,8 @@ class Engine(Base):
 
     needs_model = False
     chunk_pairs = 4000
-    targets: ClassVar[frozenset[str]] = frozenset({"question", "nugget", "direct"})
+    targets: ClassVar[frozenset[str]] = frozenset({"question", "nugget", "direct", "assign"})
+    takes_windows = False
 
     def __init__(self, grader):
         super().__init__(grader)

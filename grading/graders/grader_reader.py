@@ -81,6 +81,8 @@ def read_grader(
             f"It answers: {', '.join(sorted(engine.targets))}."
             + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
         )
+    if prompt.window is not None and not engine.takes_windows:
+        prompt = replace(prompt, window=1)
     if table.constrained is not None:
         prompt = _with_constraint(prompt, table.constrained, engine, where)
     parser = _parser(table, prompt, where)

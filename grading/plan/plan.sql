@@ -1,27 +1,31 @@
 -- What a grader has still to do, as temporary tables. Settings come in as variables:
 --   collection, grader_id, rubric_version
---   kind         of what is asked about: 'question', 'nugget', or 'passage' for direct judges
+--   kind         of what is asked about: 'question', 'nugget', 'passage' for direct judges, or
+--                'answer' for nuggets of whole answers
 --   needs_key    whether items without gold answers are left out
 --   answers_from  grader_id whose answers are verified; null for other targets
 --   query_ids    the queries asked for; null: all
 --   context_first  whether prompts that share a passage are put together, or those of an item
 --   asks_query   whether the prompt names the query
 --   chunk_pairs  how many pairs a chunk should have
+--   window_pairs  how many pairs of a passage one prompt asks about
 --   pairs_limit  how many pairs at most; null: all
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
--- what is in the pool: to find it out, all runs are ranked
+-- what is in the pool: to find it out, all runs are ranked. Answers are in none
 create or replace temp table plan_pool as
 select
     query_id,
     passage_id,
     text_sha256,
-    is_gradable
+    bool_or(is_gradable) as is_gradable
 from lake.marts.wanted_grades
 where
     collection = getvariable('collection')
-    and kind = 'passage';
+    and kind = if(getvariable('kind') = 'answer', 'answer', 'passage')
+    and (kind = 'passage' or rubric_version = getvariable('rubric_version'))
+group by all;
 
 -- the passages that can be graded
 create or replace temp table plan_passages as

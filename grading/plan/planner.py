@@ -56,13 +56,15 @@ class Plan:
             "collection": ("varchar", request.collection),
             "grader_id": ("varchar", grader.grader_id),
             "rubric_version": ("integer", self.rubric_version),
-            "kind": ("varchar", prompt.items or "passage"),
+            "kind": ("varchar", prompt.wanted_kind),
             "needs_key": ("boolean", needs_key),
             "answers_from": ("varchar", grader.answers_from),
             "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
-            "context_first": ("boolean", prompt.context_first),
+            # items that are asked about at once belong to one passage
+            "context_first": ("boolean", prompt.context_first or prompt.window is not None),
             "asks_query": ("boolean", "query" in prompt.slots),
             "chunk_pairs": ("bigint", grader.chunk_pairs),
+            "window_pairs": ("bigint", prompt.window or 1),
             "pairs_limit": ("bigint", request.limit),
         }
 
@@ -75,27 +77,34 @@ class Plan:
                 (select count(*) from plan_missing),
                 (select count(*) from plan_reusable),
                 (select count(distinct passage_id) from plan_pool where not is_gradable),
-                (select count(*) from plan_work where work_no = leader_no and reply is null)
+                coalesce(sum(n_asked), 0)::bigint,
+                coalesce(sum(ceil(n_asked / getvariable('window_pairs'))), 0)::bigint
+            from (
+                select count(*) as n_asked
+                from plan_work
+                where work_no = leader_no and reply is null
+                group by chunk_no, if(getvariable('window_pairs') > 1, passage_no, null)
+            )
             """
         )[0]
-        estimates = [*self._tokens(counts[-1]), self._rate()]
+        estimates = [*self._tokens(*counts[-2:]), self._rate()]
         return Totals(*counts, *estimates)
 
-    def _tokens(self, prompts: int) -> tuple[int, bool]:
-        """Tokens of all prompts, and whether they follow from measured ones."""
+    def _tokens(self, pairs: int, prompts: int) -> tuple[int, bool]:
+        """Tokens of all prompts for these pairs, and whether they follow from measured ones."""
         mean = self.lake.value(
             "select avg(prompt_tokens) from lake.raw.grades "
             "where grader_id = getvariable('grader_id') and prompt_tokens > 0"
         )
         if mean:
-            return round(mean * prompts), True
+            return round(mean * pairs), True
         passage = self.lake.value(
             "select avg(len(text)) from lake.raw.passages where collection = "
             "getvariable('collection') and passage_id in (select passage_id from plan_passages)"
         )
         item = self.lake.value("select avg(len(item_text)) from plan_items")
-        characters = len(self.prompt.text) + (passage or 0) + (item or 0)
-        return round(prompts * characters / CHARACTERS_PER_TOKEN), False
+        characters = prompts * (len(self.prompt.text) + (passage or 0)) + pairs * (item or 0)
+        return round(characters / CHARACTERS_PER_TOKEN), False
 
     def _rate(self) -> float | None:
         return self.lake.value(
@@ -201,6 +210,13 @@ def _checked_version(lake: Lake, request: Request) -> int:
         raise NothingToGrade(
             f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
             "A judge must not see judgments of the collection it grades: take others.",
+        )
+    if prompt.wanted_kind == "answer" and not lake.value(
+        "select count(*) from lake.raw.answers where collection = ?", request.collection
+    ):
+        raise NothingToGrade(
+            f"{request.collection} has no generated answers",
+            "Name their files in gradelake.toml (responses = [...]), and ingest it.",
         )
     return _version_with_items(lake, request, prompt.items) if prompt.items else 0
 

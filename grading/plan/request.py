@@ -75,14 +75,15 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Totals:
-    """A plan in numbers; pairs of (passage, item)."""
+    """A plan in numbers; pairs of (passage, item), or (answer, nugget)."""
 
     graded: int
     failed: int
     missing: int
     reusable: int  # missing, but the very same prompt was answered before
     without_text: int  # passages of the pool that the lake has no text of
-    prompts: int  # to be answered
+    asked: int  # pairs that a prompt is to be answered for
+    prompts: int  # to be answered: one for each of them, or for a window of them
     prompt_tokens: int
     tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
     pairs_per_second: float | None  # measured in earlier runs of this grader

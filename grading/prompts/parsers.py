@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from gradelake.grading.prompts import answers
+from gradelake.grading.prompts.label_list import read_labels
 from gradelake.grading.prompts.reply import (
     Reading,
     failed,
@@ -150,12 +151,19 @@ def _answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> 
     return Reading(scale.min, reading.status, answer=text)
 
 
+def _labels(text: str, scale: Scale, _gold: object) -> Reading:
+    """A list of one label, or the label alone. Longer lists are read where they were asked for."""
+    (reading,) = read_labels(text, scale, 1)
+    return reading
+
+
 PARSERS: dict[str, Parser] = {
     "strict": Parser(_strict, _GRADED),
     "lenient": Parser(_lenient, _GRADED),
     "final_score": Parser(_final_score, _GRADED),
     "paper": Parser(_paper, _GRADED),
     "answer": Parser(_answer, _EXTRACTED, reads_words=False),
+    "labels": Parser(_labels, frozenset({"assign"})),
     "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False),
 }
 

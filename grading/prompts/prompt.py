@@ -57,9 +57,10 @@ class Example:
 class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
-    `target` says what it asks about: question, nugget, direct, extract, verify; generate, explain
-    and distil ask for texts. `items` is the kind of rubric item (None where there is none).
-    `output` is `scale` when one word of the scale is asked for, `text` for free text. `parser` and
+    `target` says what it asks about: question, nugget, direct, extract, verify, assign; generate,
+    explain and distil ask for texts. `window` is how many items of a passage it asks about at once
+    (None: one each). `items` is the kind of rubric item (None where there is none). `output` is
+    `scale` when one word of the scale is asked for, `text` for free text. `parser` and
     `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
     holds, once a grader has filled it; `example` is how a worked example is shown.
     """
@@ -81,6 +82,12 @@ class Prompt:
     examples: tuple[Example, ...] = ()
     example: str = EXAMPLE
     label_rubrics: str | None = None
+    window: int | None = None
+
+    @property
+    def wanted_kind(self) -> str:
+        """The kind in `marts.wanted_grades` of what it is asked about."""
+        return "answer" if self.target == "assign" else self.items or "passage"
 
     @property
     def grade_scale(self) -> Scale:
@@ -95,6 +102,8 @@ class Prompt:
         content = [self.system, self.template, self.examples_text, words, self.output]
         if self.label_rubrics is not None:
             content.append(self.label_rubrics)
+        if self.window is not None:
+            content.append(self.window)
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     @cached_property

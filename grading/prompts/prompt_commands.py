@@ -55,6 +55,7 @@ def _as_object(prompt) -> dict:
         "output": prompt.output,
         "parser": prompt.parser,
         "context_first": prompt.context_first,
+        "window": prompt.window,
         "slots": prompt.slots,
         "sha256": prompt.sha256,
         "file": str(prompt.file),
@@ -79,7 +80,7 @@ def show(project, name):
 @prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
 @click.argument("name")
 @click.option("--query", help="The query's text.")
-@click.option("--item", help="The question or nugget.")
+@click.option("--item", "items", multiple=True, help="The question or nugget; of a list, each.")
 @click.option("--passage", help="The passage's text.")
 @click.option("--passage-file", type=click.Path(path_type=Path), help="A file with the passage.")
 @click.option("--gold-answer", help="The answer that counts as correct.")
@@ -91,7 +92,7 @@ def show(project, name):
 @click.option("--explanations", help="Explanations of a label.")
 @click.option("--label-rubrics", help="The rubrics to judge by.")
 @click.pass_obj
-def render(project, name, passage_file, **texts):
+def render(project, name, passage_file, items, **texts):
     """Print a prompt exactly as a model would read it, with your texts put in.
 
     \b
@@ -100,6 +101,7 @@ def render(project, name, passage_file, **texts):
           --item "Why is the sky blue?" \\
           --passage "Air scatters blue light more than red."
     """
+    from gradelake.grading.prompts.label_list import as_list
     from gradelake.grading.prompts.prompt_file import find_prompt
     from gradelake.sql.common import files
 
@@ -109,7 +111,17 @@ def render(project, name, passage_file, **texts):
             raise BadInput("--passage and --passage-file: give one of them")
         texts["passage"] = files.read(passage_file, str(passage_file)).decode()
     values = {slot: text for slot, text in texts.items() if text is not None}
-    options = [f"--{slot.replace('_', '-')}" for slot in prompt.slots if slot not in values]
+    if items and prompt.window is not None:
+        values |= {"items": as_list(items), "n_items": str(len(items))}
+    elif items:
+        if len(items) > 1:
+            raise BadInput(f"the prompt {name!r} asks about one item", "Give --item once.")
+        values["item"] = items[0]
+    options = dict.fromkeys(
+        "--item" if slot in ("items", "n_items") else f"--{slot.replace('_', '-')}"
+        for slot in prompt.slots
+        if slot not in values
+    )
     if options:
         raise BadInput(f"the prompt {name!r} also needs {', '.join(options)}")
     rendered = prompt.render(values)

@@ -26,12 +26,14 @@ SLOTS = {
     "extract": (("item", "passage"), ("query",)),
     "direct": (("query", "passage"), ("examples", "label_rubrics")),
     "verify": (("item", "gold_answer", "answer"), ("query",)),
+    "assign": (("items", "passage"), ("query", "n_items")),
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),
     "distil": (("label", "rubrics", "explanations"), ("max_label",)),
 }
 OF_AN_EXAMPLE = ("query", "passage", "label")
 ITEMS = ("question", "nugget")
+ITEMS_OF = {"question": "question", "nugget": "nugget", "assign": "nugget"}  # target -> its items
 
 
 def _as_scale(value: Any) -> Scale:
@@ -88,6 +90,7 @@ class PromptFile(Checked):
     output: Annotated[str, one_of(("scale", "text"))]
     parser: Annotated[str, one_of(PARSERS)] | None = None
     context_first: bool = False
+    window: Annotated[int, Field(ge=1, le=100)] | None = None
     decoding: Decoding = Field(
         Decoding(), description="Write it as {temperature: 0, max_tokens: 100}."
     )
@@ -173,8 +176,8 @@ def read_prompt(file: Path, shown: str) -> Prompt:
         assert scale is not None  # only prompts that grade show examples
         shown_examples = str(Path(shown).parent / stated.examples)
         values["examples"] = tuple(read_examples(examples, shown_examples, scale))
-    if stated.target in ITEMS:
-        values["items"] = stated.target
+    if stated.target in ITEMS_OF:
+        values["items"] = ITEMS_OF[stated.target]
     return Prompt(**values, file=file)
 
 
@@ -188,11 +191,18 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     if target in ("direct", "explain", "distil"):
         if "items" in content:
             yield "items", f"items: {of} asks about no items"
-    elif target in ITEMS:
-        if content.get("items") in set(ITEMS) - {target}:
-            yield "items", f"items: {of} asks about {target}s"
+    elif target in ITEMS_OF:
+        if content.get("items") in set(ITEMS) - {ITEMS_OF[target]}:
+            yield "items", f"items: {of} asks about {ITEMS_OF[target]}s"
     elif "items" not in content:
         yield "", "items is missing"
+    if ("window" in content) != (target == "assign"):
+        if "window" in content:
+            yield "window", f"window: {of} asks about one item at a time"
+        else:
+            yield "", "window is missing: how many nuggets to ask about at once"
+    if target == "assign" and content.get("output") == "scale":
+        yield "output", f"output: {of} asks for a list, which is text"
     if target in WRITING:
         for key in ("scale", "parser"):
             if key in content:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from gradelake.grading.engines import MOST_MASS, EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.reply import Reading, failed
+from gradelake.grading.run.windows import ask_windows, tokens_of
 
 if TYPE_CHECKING:
     from gradelake.grading.prompts.prompt import Rendered
@@ -28,6 +30,8 @@ def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Res
     whose reply is known."""
     if grader.prompt.target == "verify":
         return _verify(grader, score, chunk)
+    if grader.prompt.window is not None:
+        return ask_windows(grader, partial(score_with_retries, score), chunk)
     responses = {
         n: Response(reply, prompt_tokens=0, cached_tokens=0, completion_tokens=0)
         for n, reply in enumerate(chunk.replies)
@@ -61,8 +65,7 @@ def _verify(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading,
         reading = _read(grader, response, None)
         if known := best.get(owner):
             better = max(known, (reading, response), key=lambda one: _how_right(grader, *one))
-            both = _tokens_of_both(known[1], response)
-            reading, response = better[0], replace(better[1], **both)
+            reading, response = better[0], replace(better[1], **tokens_of(known[1], response))
         best[owner] = (reading, response)
     return [
         (replace(best[n][0], answer=values["answer"] or None), best[n][1])
@@ -77,16 +80,6 @@ def _how_right(grader: Grader, reading: Reading, response: Response) -> tuple[fl
         return scale.max - 0.5, 0
     expected, _ = expectation(response.probabilities, list(scale.words.values()))
     return reading.grade, expected or 0
-
-
-def _tokens_of_both(one: Response, other: Response) -> dict[str, Any]:
-    """The sums of two responses' tokens; None where neither was counted."""
-    names = ("prompt_tokens", "cached_tokens", "completion_tokens")
-    counts = {name: (getattr(one, name), getattr(other, name)) for name in names}
-    return {
-        name: None if pair == (None, None) else sum(n or 0 for n in pair)
-        for name, pair in counts.items()
-    }
 
 
 def _read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:

@@ -33,7 +33,7 @@ def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
 
 
 def _seconds(totals: Totals) -> float | None:
-    return totals.prompts / totals.pairs_per_second if totals.pairs_per_second else None
+    return totals.asked / totals.pairs_per_second if totals.pairs_per_second else None
 
 
 def print_plans(plans: list[tuple[Grader, Totals]]) -> None:

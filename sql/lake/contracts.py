@@ -140,7 +140,7 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("grader_id", "name", "engine"),
         **_texts("model", "model_revision", may_be_empty=True),
         "target": _one_of(
-            "question", "nugget", "direct", "extract", "verify", "generate", "explain"
+            "question", "nugget", "direct", "extract", "verify", "assign", "generate", "explain"
         ),
         **_texts("prompt", "prompt_sha256", may_be_empty=True),
         **_optional(pl.String, "prompt_text"),

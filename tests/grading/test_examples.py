@@ -120,13 +120,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 27
+    assert len(by_name) == len(rows) == 29
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = gradelake(judged, "prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
-    assert len(table.strip().split("\n")) == 28
+    assert len(table.strip().split("\n")) == 30
 
 
 def test_show_prints_the_file_itself(judged):
@@ -147,6 +147,13 @@ def test_render_prints_exactly_what_a_model_would_read(judged):
     )
     missing = gradelake(judged, "prompts", "render", "verify_answer", "--item", "x", code=2)
     assert "also needs --gold-answer, --answer" in missing.stderr
+    assign = ("prompts", "render", "nuggetizer_assign", "--query", "Q", "--passage", "P")
+    done = gradelake(judged, *assign, "--item", "It's so", "--item", "b").stdout
+    assert "label each of the 2 nuggets either" in done
+    assert """\nNugget List: ["It's so", 'b']\n""" in done
+    assert "also needs --item" in gradelake(judged, *assign, code=2).stderr
+    twice = gradelake(judged, *("prompts render helm --item a --item b".split()), code=2)
+    assert "the prompt 'helm' asks about one item" in twice.stderr
 
 
 def test_every_slot_of_every_prompt_can_be_filled(judged):

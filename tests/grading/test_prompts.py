@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.grading.prompts.label_list import as_list
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.prompt_file import SLOTS, find_prompt, load_prompts
@@ -121,6 +122,24 @@ for judge in ("sun", "faggioli_b"):
         f"{instruction}\n\n{{examples}}\n\nQuestion: {{query}}\nPassage: {{passage}}\n\nAnswer:"
     )
     TEXTS[f"{judge}_few_invented"] = f"{instruction}\n\n{{examples}}\n\n{asked}"
+ASSIGN = (
+    "Based on the query and passage, label each of the {n_items} nuggets either as %s using the "
+    "following criteria. A nugget that is fully captured in the passage should be labeled as "
+    "support%s Return the list of labels in a Pythonic list format (type: List[str]). The list "
+    "should be in the same order as the input nuggets. Make sure to provide a label for each "
+    "nugget.\n\nSearch Query: {query}\nPassage: {passage}\nNugget List: {items}\n"
+    "Only return the list of labels (List[str]). Do not explain.\nLabels:"
+)
+TEXTS |= {
+    "nuggetizer_assign": ASSIGN
+    % (
+        "support, partial_support, or not_support",
+        ". A nugget that is partially captured in the passage should be labeled as "
+        "partial_support. If the nugget is not captured at all, label it as not_support.",
+    ),
+    "nuggetizer_assign_2grade": ASSIGN
+    % ("support or not_support", "; otherwise, label them as not_support."),
+}
 # SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
 EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
 # name -> (target, kind of item, scale, output, parser)
@@ -142,6 +161,20 @@ FACTS = {
     "sun": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
+    "nuggetizer_assign": (
+        "assign",
+        "nugget",
+        "not_support = 0, partial_support = 1, support = 2",
+        "text",
+        "labels",
+    ),
+    "nuggetizer_assign_2grade": (
+        "assign",
+        "nugget",
+        "not_support = 0, support = 2",
+        "text",
+        "labels",
+    ),
     "umbrela": ("direct", None, "0-3", "text", "final_score"),
     "umbrela_few": ("direct", None, "0-3", "text", "final_score"),
     "true_explain": ("explain", None, "None", "text", None),
@@ -215,6 +248,24 @@ def test_a_published_prompt_is_worded_as_printed(shipped, name):
     assert shipped[name].template == TEXTS[name]
 
 
+@pytest.mark.parametrize("name", ["nuggetizer_assign", "nuggetizer_assign_2grade"])
+def test_the_prompts_of_nuggetizer_read_as_that_package_writes_them(shipped, name):
+    from nuggetizer.core.types import NuggetAssignMode, ScoredNugget
+    from nuggetizer.models.nuggetizer import Nuggetizer
+
+    theirs = Nuggetizer.__new__(Nuggetizer)  # it would ask for a key
+    theirs.assigner_mode = NuggetAssignMode[f"SUPPORT_GRADE_{2 if '2grade' in name else 3}"]
+    nuggets = ["It's blue", 'Air "scatters"']
+    system, user = theirs._create_assign_prompt(
+        "why blue", "Air scatters.", [ScoredNugget(text, "vital") for text in nuggets]
+    )
+    ours = shipped[name].render(
+        {"query": "why blue", "passage": "Air scatters.", "items": as_list(nuggets), "n_items": "2"}
+    )
+    assert (ours.system, ours.text) == (system["content"], user["content"])
+    assert shipped[name].window == 10  # as `assigner_window_size`
+
+
 def test_every_shipped_prompt_is_compared_with_its_paper():
     assert set(TEXTS) | OURS == set(FACTS)
 
@@ -227,7 +278,7 @@ def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_sh
 
 def test_every_shipped_prompt_names_its_paper(shipped):
     for prompt in shipped.values():
-        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602")
+        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602", "arXiv:2504.15068")
         assert any(paper in prompt.source for paper in papers), prompt.name
         assert ("wording is ours" in prompt.source) == (prompt.name in OURS)
         assert prompt.description
@@ -599,6 +650,24 @@ def test_a_fault_is_reported_with_its_line(own, fault):
                 "mine.yaml:4: items: a prompt with target direct asks about no items",
                 "slot {passage} is missing",
             ],
+        ),
+        (
+            "assign",
+            "items: question\n",
+            "{item} {passage}",
+            [
+                "mine.yaml:4: items: a prompt with target assign asks about nuggets",
+                "window is missing: how many nuggets to ask about at once",
+                "output: a prompt with target assign asks for a list, which is text",
+                "parser: 'strict' cannot read replies to a prompt with target assign",
+                "slot {items} is missing",
+            ],
+        ),
+        (
+            "question",
+            "window: 5\n",
+            "{item} {passage}",
+            ["mine.yaml:4: window: a prompt with target question asks about one item at a time"],
         ),
         (
             "generate",

@@ -34,6 +34,7 @@ select
     items.collection,
     graders.grader_id,
     graders.grader,
+    graders.asks_about,
     items.rubric_version,
     items.kind,
     items.query_id,

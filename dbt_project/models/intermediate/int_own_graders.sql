@@ -15,6 +15,7 @@ numbered_graders as (
         ) as nth_newest,
         case
             when target = 'direct' then 'passage'
+            when target = 'assign' then 'answer'
             when target in ('question', 'nugget') then target
             -- older graders of answers did not record it
             when target in ('extract', 'verify')
@@ -43,6 +44,7 @@ select
             -- published grades of the RUBRIC workbench's answer keys, whatever the keys were
             or (target = 'extract' and parser = 'published' and contains(prompt, 'WithAnswerKey'))
             then asks_about
+        when target = 'assign' then 'nugget'
     end as kind,
     target = 'verify' or parser = 'answer_key' as needs_gold_answers,
     answers_from,

@@ -34,7 +34,10 @@ graded_passages as (
         list_reverse_sort(list(item_grades.grade)) as grades
     from item_grades
     inner join grader_items using (collection, grader_id, query_id, item_id)
-    where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
+    where
+        item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
+        -- what an answer holds is a score of the answer, not a label of a passage
+        and grader_items.asks_about is distinct from 'answer'
     group by all
 ),
 

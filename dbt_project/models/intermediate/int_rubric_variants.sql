@@ -31,6 +31,8 @@ variants as (
         ) }} as items_hash
     from grader_items
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
+    -- coverage is of passages
+    where grader_items.asks_about is distinct from 'answer'
     group by all
 )
 

@@ -17,12 +17,34 @@ item_grades as (
     select * from {{ ref('int_item_grades') }}
 ),
 
-pooled_queries as (
+answers as (
+    select * from {{ ref('stg_answers') }}
+),
+
+-- what is looked into: the pool, or whole answers
+looked_into as (
     select
         collection,
         query_id,
-        count(*) as n_passages
+        passage_id,
+        false as is_answer
     from pool
+    union all
+    select distinct
+        collection,
+        query_id,
+        passage_id,
+        true as is_answer
+    from answers
+),
+
+counted_queries as (
+    select
+        collection,
+        query_id,
+        is_answer,
+        count(*) as n_passages
+    from looked_into
     group by all
 ),
 
@@ -35,7 +57,7 @@ graded as (
         item_grades.gold_sha256,
         count(*) as n_graded
     from item_grades
-    semi join pool using (collection, query_id, passage_id)
+    semi join looked_into using (collection, query_id, passage_id)
     group by all
 )
 
@@ -46,9 +68,13 @@ select
     grader_items.kind,
     grader_items.query_id,
     grader_items.item_id,
-    coalesce(pooled_queries.n_passages, 0) as n_wanted,
+    coalesce(counted_queries.n_passages, 0) as n_wanted,
     coalesce(graded.n_graded, 0) as n_graded,
-    coalesce(pooled_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
+    coalesce(counted_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
 from grader_items
-left join pooled_queries using (collection, query_id)
+left join counted_queries
+    on
+        grader_items.collection = counted_queries.collection
+        and grader_items.query_id = counted_queries.query_id
+        and (grader_items.asks_about is not distinct from 'answer') = counted_queries.is_answer
 left join graded on {{ is_of_item('graded', 'grader_items') }}

@@ -11,6 +11,23 @@ items as (
     select * from {{ ref('wanted_items') }}
 ),
 
+passages as (
+    select * from {{ ref('stg_passages') }}
+),
+
+answers as (
+    select * from {{ ref('stg_answers') }}
+),
+
+-- systems that answer alike share one
+whole_answers as (
+    select distinct
+        collection,
+        query_id,
+        passage_id
+    from answers
+),
+
 extractors as (
     select * from {{ ref('stg_graders') }}
     where target = 'extract'
@@ -35,10 +52,27 @@ pairs as not materialized (
         pool.text_sha256 is not null and items.text is not null as is_gradable
     from pool
     inner join items using (collection, query_id)
+    where items.kind != 'answer'
+    union all
+    select
+        collection,
+        items.rubric_version,
+        items.kind,
+        query_id,
+        whole_answers.passage_id,
+        passages.text_sha256,
+        items.item_id,
+        items.gold_answers is not null as has_gold_answers,
+        items.gold_sha256,
+        passages.text_sha256 is not null and items.text is not null as is_gradable
+    from whole_answers
+    inner join items using (collection, query_id)
+    left join passages using (collection, passage_id)
+    where items.kind = 'answer'
 ),
 
 -- one answer of each grader that extracts them; empty where it found none
-answers as (
+extracted_answers as (
     select
         collection,
         query_id,
@@ -77,8 +111,9 @@ select
     item_id,
     pairs.has_gold_answers,
     pairs.is_gradable,
-    answers.answers_from,
-    answers.answer,
+    extracted_answers.answers_from,
+    extracted_answers.answer,
     pairs.gold_sha256
 from pairs
-inner join answers using (collection, query_id, passage_id, item_id)
+inner join extracted_answers using (collection, query_id, passage_id, item_id)
+where pairs.kind != 'answer'

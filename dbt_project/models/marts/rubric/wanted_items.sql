@@ -32,3 +32,16 @@ select
     null as gold_answers,
     null as gold_sha256
 from queries
+union all
+-- those who read answers look for the nuggets in the whole of them
+select
+    collection,
+    rubric_version,
+    'answer' as kind,
+    query_id,
+    item_id,
+    item_text as text,
+    gold_answers,
+    gold_sha256
+from items
+where kind = 'nugget'

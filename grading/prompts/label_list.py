@@ -1,0 +1,87 @@
+"""Reads a list of labels out of a reply: one for each item that was asked about, in order."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from gradelake.grading.prompts.reply import Reading, failed, graded, lone_word
+from gradelake.grading.prompts.scale import Scale
+
+_LONGEST = 20_000  # characters of a reply that are looked at
+_FENCE = re.compile(r"```[a-z]*\s*(.*?)```", re.DOTALL | re.IGNORECASE)
+_BLANKS = re.compile(r"[\s-]+")
+_BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
+
+
+def as_list(texts: Iterable[str]) -> str:
+    """Items as a prompt shows them: a list in Python's notation, as nuggetizer writes it."""
+    return repr(list(texts))
+
+
+def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
+    """A reading for each of `n` items.
+
+    The reply holds a list in Python's or JSON's notation, an object with nothing but one, or one
+    whose keys are 1 to n (or 0 to n - 1); for one item the label alone will do. Of several lists,
+    as in a reply that shows its drafts, the last counts. Where it has another length than n,
+    nothing tells which label is whose: all n are `failed`. So is an item whose label is not on the
+    scale.
+    """
+    labels = _labels(text)
+    if labels is None and n == 1 and (alone := _reading(text, scale)).grade is not None:
+        return [alone]
+    if labels is None:
+        why = "no list of labels in it" if text else "the reply is empty"
+        return [failed(why)] * n
+    if len(labels) != n:
+        return [failed(f"{len(labels)} labels for {n} nuggets")] * n
+    return [_reading(label, scale) for label in labels]
+
+
+def _reading(label: Any, scale: Scale) -> Reading:
+    grade = None
+    if isinstance(label, str):  # "partial support" is meant
+        grade = lone_word(_BLANKS.sub("_", label.strip()), scale)
+    if grade is None:
+        return failed(f"{label!r:.80} is not on the scale {scale}")
+    return graded(grade)
+
+
+def _labels(text: str) -> list[Any] | None:
+    text = text[-_LONGEST:]
+    for part in [*reversed(_FENCE.findall(text)), text]:
+        for written in reversed(_BRACKETS.findall(part)):
+            value = _value(written)
+            if isinstance(value, list):
+                return value
+            if isinstance(value, dict) and (labels := _in_order(value)) is not None:
+                return labels
+    return None
+
+
+def _value(written: str) -> Any:
+    """What a list or an object says; None where it is neither Python nor JSON."""
+    for read in (ast.literal_eval, json.loads):
+        try:
+            return read(written)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _in_order(labels: dict[Any, Any]) -> list[Any] | None:
+    """The values of an object that numbers them without a gap, in that order; or its one list."""
+    if [list] == [type(value) for value in labels.values()]:
+        (only,) = labels.values()
+        return only
+    try:
+        numbered = {int(number): label for number, label in labels.items()}
+    except (TypeError, ValueError):
+        return None
+    first = min(numbered, default=0)
+    wanted = range(first, first + len(labels))
+    if first not in (0, 1) or sorted(numbered) != list(wanted):
+        return None
+    return [numbered[number] for number in wanted]

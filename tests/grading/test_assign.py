@@ -1,0 +1,194 @@
+"""Nuggets of whole answers: each (answer, nugget) is a pair, ten of them one request."""
+
+import json
+
+import pytest
+
+from gradelake.grading.engines import Response
+from gradelake.grading.plan.planner import NothingToGrade
+from gradelake.grading.run.attempts import ask
+from tests.ingest.test_responses import words
+
+NUGGETS = {"q1": [f"Fact {n:02}" for n in range(23)], "q2": ["Bees see the sun", "Bees dance"]}
+LONG = f"Air scatters Fact 07.\n\n{words(300)}\n\n{words(300)}"
+
+# An engine that finds a nugget where the answer has its text; it counts what it is asked
+FINDS = """
+import ast, pathlib
+from gradelake.grading.engines import Engine as Base, Response
+
+ASKED = pathlib.Path(__file__).parent / "asked"
+
+class Engine(Base):
+    needs_model = False
+
+    def score(self, prompts):
+        with ASKED.open("a") as asked:
+            asked.writelines(prompt.values["n_items"] + "\\n" for prompt in prompts)
+        return [self.answer(prompt.values) for prompt in prompts]
+
+    def answer(self, values):
+        items = ast.literal_eval(values["items"])
+        labels = ["support" if item in values["passage"] else "not_support" for item in items]
+        if "mute" in values["passage"]:
+            return Response("I cannot say.", prompt_tokens=7, cached_tokens=0, completion_tokens=3)
+        if len(items) > 4 and "short" in values["passage"]:
+            labels = labels[1:]
+        return Response(repr(labels), prompt_tokens=105, cached_tokens=10, completion_tokens=31)
+"""
+
+
+@pytest.fixture
+def answering(judged, two_workers):
+    """Four systems: q1 is answered at length by a, in brief by b and c alike; q2 by d."""
+    rows = [("a", "q1", LONG), ("b", "q1", "Fact 03. Fact 04."), ("c", "q1", "Fact 03. Fact 04.")]
+    rows.append(("d", "q2", "Bees see the sun."))
+    judged.write(
+        "responses.jsonl",
+        [json.dumps(dict(zip(("system", "query_id", "text"), row, strict=True))) for row in rows],
+    )
+    judged.configure(responses=["responses.jsonl"])
+    judged.ingest()
+    judged.write(
+        "nuggets.csv",
+        ["query_id,kind,text"]
+        + [f"{query_id},nugget,{text}" for query_id, texts in NUGGETS.items() for text in texts],
+    )
+    judged.bank("nuggets.csv", "nuggets")
+    judged.engine("finds", FINDS)
+    judged.grader("assigns", engine="finds", prompt="nuggetizer_assign", actors=1)
+    return judged
+
+
+def asked(judged) -> list[int]:
+    return [int(n) for n in (judged.folder / "engines" / "asked").read_text().split()]
+
+
+def test_every_answer_meets_every_nugget_in_windows_of_ten(answering):
+    totals = answering.plan("assigns").totals
+    # a's answer and that of b and c to q1, d's to q2
+    assert (totals.wanted, totals.missing, totals.asked, totals.prompts) == (48, 48, 48, 7)
+    run = answering.grade("assigns")
+    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (48, 0, 0)
+    assert sorted(asked(answering)) == [2, 3, 3, 10, 10, 10, 10]
+    found = answering.grades("assigns", columns="grade")
+    supported = {item for (_, _, item), (grade,) in found.items() if grade == 2}
+    assert supported == {"Fact 07", "Fact 03", "Fact 04", "Bees see the sun"}
+    assert {grade for (grade,) in found.values()} == {0, 2}
+    # what the requests took is divided among their pairs
+    assert (run.counts["prompt_tokens"], run.counts["completion_tokens"]) == (7 * 105, 7 * 31)
+    assert answering.rows(
+        "select sum(prompt_tokens), sum(cached_tokens), sum(completion_tokens) from lake.raw.grades"
+    ) == [(7 * 105, 7 * 10, 7 * 31)]
+    assert answering.plan("assigns").totals.missing == 0
+
+
+def test_what_was_stopped_goes_on_and_asks_only_what_is_missing(answering):
+    answering.grader("assigns", chunk_pairs=10)
+    run = answering.grade("assigns", limit=13)
+    assert (run.counts["pairs"], answering.plan("assigns").totals.missing) == (13, 35)
+    run = answering.grade("assigns")
+    assert (run.counts["pairs"], run.left) == (35, 0)
+    assert sum(asked(answering)) == 48
+    answering.grades("assigns")  # none was graded twice
+
+
+def test_the_long_answer_is_read_whole_and_in_no_pool(answering):
+    ((text,),) = answering.rows(
+        "select passages.text from lake.raw.passages "
+        "inner join lake.raw.answers using (collection, passage_id) where system = 'a'"
+    )
+    assert text == LONG
+    assert answering.rows(
+        "select count(*) from lake.marts.wanted_grades "
+        "inner join lake.raw.passages using (collection, passage_id) "
+        "where kind != 'answer' and origin = 'answer'"
+    ) == [(0,)]
+
+
+def test_a_short_list_is_asked_for_again_in_halves_and_nothing_is_guessed(answering):
+    respond(answering, f"short {' '.join(NUGGETS['q1'][:12])}")
+    run = answering.grade("assigns", query_ids=("q1",))
+    assert (run.counts["ok"], run.counts["failed"]) == (23, 0)
+    # 10 and 10 gave 9 labels; 5 gave 4; 2 and 3 are read, as is the window of 3
+    assert sorted(asked(answering)) == sorted([10, 10, 3, *[5, 5] * 2, *[2, 3] * 4])
+    assert {item for (_, _, item), (grade, _) in answering.grades("assigns").items() if grade} == {
+        *NUGGETS["q1"][:12]
+    }
+    assert run.counts["prompt_tokens"] == 105 * len(asked(answering))
+
+
+def test_what_nobody_tells_fails_with_the_reason_and_is_retried_on_demand(answering):
+    respond(answering, "mute Bees dance", query_id="q2")
+    run = answering.grade("assigns", query_ids=("q2",))
+    assert (run.counts["failed"], run.exit_code) == (2, 3)
+    assert set(answering.grades("assigns", "grade, status, error, prompt_tokens").values()) == {
+        (None, "failed", "no list of labels in it", 7 + 3),
+        (None, "failed", "no list of labels in it", 7 + 4),
+    }
+    assert answering.plan("assigns", query_ids=("q2",)).totals.missing == 0
+    run = answering.grade("assigns", query_ids=("q2",), retry_failed=True)
+    assert (run.retried, run.counts["failed"]) == (2, 2)
+
+
+def respond(judged, text: str, query_id: str = "q1") -> None:
+    """The only answer, whose nuggets are looked for."""
+    row = {"system": "a", "query_id": query_id, "text": text}
+    judged.write("responses.jsonl", [json.dumps(row)])
+    judged.ingest()
+
+
+def test_the_lexical_floor_is_asked_about_each_nugget_by_itself(answering):
+    answering.grader("words", engine="lexical", prompt="nuggetizer_assign")
+    respond(answering, "Bees see the moon.", query_id="q2")
+    totals = answering.plan("words").totals
+    assert (totals.missing, totals.prompts) == (2, 2)
+    answering.grade("words")
+    found = answering.grades("words", columns="grade, round(expected_grade, 1)")
+    assert {item: grade for (_, _, item), grade in found.items()} == {
+        "Bees see the sun": (1, 1.3),
+        "Bees dance": (1, 1.1),
+    }
+
+
+def test_two_grades_are_the_ends_of_three(answering):
+    answering.grader("two", engine="finds", prompt="nuggetizer_assign_2grade", actors=1)
+    answering.grade("two", query_ids=("q2",))
+    assert sorted(answering.grades("two", columns="grade").values()) == [(0,), (2,)]
+    assert answering.rows(
+        "select target, scale_min, scale_max, json_extract_string(settings, '$.items') "
+        "from lake.raw.graders where name = 'two'"
+    ) == [("assign", 0, 2, "nugget")]
+
+
+def test_an_engine_that_fails_fails_its_window_only(answering):
+    """Asked three times, as all are; the tokens of no reply are unknown."""
+    grader = answering.grader("assigns")
+    (chunk,) = list(answering.plan("assigns", query_ids=("q2",)).chunks())
+    calls = []
+
+    def score(prompts):
+        calls.append(len(prompts))
+        return [Response(error="the endpoint is busy") for _ in prompts]
+
+    answered = ask(grader, score, chunk)
+    assert calls == [1, 1, 1]
+    assert [(r.status, r.error, a.prompt_tokens) for r, a in answered] == [
+        ("failed", "the endpoint is busy", None)
+    ] * 2
+
+
+def test_without_answers_or_nuggets_there_is_nothing_to_assign(judged):
+    judged.grader("words", engine="lexical", prompt="nuggetizer_assign")
+    with pytest.raises(NothingToGrade, match="tiny has no generated answers"):
+        judged.plan("words")
+    respond_row = {"system": "a", "query_id": "q1", "text": "Air."}
+    judged.write("responses.jsonl", [json.dumps(respond_row)])
+    judged.configure(responses=["responses.jsonl"])
+    judged.ingest()
+    with pytest.raises(NothingToGrade, match="the rubric of tiny has no nuggets"):
+        judged.plan("words")
+
+
+def test_a_list_is_not_asked_of_the_lexical_engine(judged):
+    assert judged.grader("words", engine="lexical", prompt="nuggetizer_assign").prompt.window == 1
