@@ -39,6 +39,16 @@ class Completeness:
         return asdict(self)
 
 
+class Assigned(Completeness):
+    """The same of a label set that scores answers by their nuggets."""
+
+    @property
+    def says(self) -> str:
+        if not self.is_incomplete or self.labelled_share is None:
+            return ""
+        return f"incomplete: {self.labelled_share:.0%} of answers and nuggets have a grade"
+
+
 NOBODY_JUDGED = Completeness()
 
 
@@ -47,12 +57,14 @@ def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
     in a release from before there was one."""
     found: dict[str, Completeness] = defaultdict(Completeness)
     with suppress(duckdb.CatalogException):
-        for label_set, *figures in lake.rows(
-            "select label_set, labelled_share, is_incomplete from lake.marts.label_completeness "
-            "where collection = ?",
+        for label_set, reference, *figures in lake.rows(
+            "select label_set, reference, labelled_share, is_incomplete "
+            "from lake.marts.label_completeness where collection = ?",
             collection,
         ):
-            found[label_set] = Completeness(*figures)
+            # where nobody judged there is neither
+            of_answers = reference is None and figures[0] is not None
+            found[label_set] = (Assigned if of_answers else Completeness)(*figures)
     return found
 
 
@@ -101,6 +113,16 @@ def reference_of(lake: Lake, collection: str, reference: str | None) -> str:
         return assessors[0]
     require_label_set(lake, collection, reference)
     return reference
+
+
+def require_board(lake: Lake, collection: str, label_set: str) -> None:
+    """Raise `BadInput` for what neither labels passages nor scores answers."""
+    if not lake.value(
+        "select count(*) from lake.marts.leaderboard where collection = ? and label_set = ?",
+        collection,
+        label_set,
+    ):
+        require_label_set(lake, collection, label_set)
 
 
 def only_label_set(lake: Lake, collection: str, label_set: str | None) -> str:

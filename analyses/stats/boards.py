@@ -11,13 +11,14 @@ from gradelake.analyses.choosing import (
     measures,
     min_relevant,
     official_ranks,
+    require_board,
 )
-from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
+OF_ITEMS = "rubric", "nuggets"  # kinds of measures
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
 ROWS = """
@@ -90,7 +91,7 @@ def read_board(
     `level` is the relevance level (see `default_level`). Raises `BadInput` for a collection, label
     set, measure or level that the leaderboard does not have.
     """
-    require_label_set(lake, collection, label_set)
+    require_board(lake, collection, label_set)
     if level is None:
         level = default_level(lake, collection, label_set)
     key = (collection, label_set, measure, level)
@@ -99,7 +100,7 @@ def read_board(
         raise _no_such_board(lake, *key)
     systems = [system for system, *_ in board]
     scores = lake.rows(ROWS, *key)
-    if measures(lake)[measure] == "rubric":  # measured on the queries that have rubric items
+    if measures(lake)[measure] in OF_ITEMS:  # measured on the queries that have rubric items
         queries = sorted({query for _, query, _ in scores})
     else:
         queries = sorted(lake.column(LABELLED, collection, label_set))

@@ -5,7 +5,6 @@ from itertools import product
 from typing import NamedTuple
 
 from gradelake.analyses import choosing
-from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import student_reach
@@ -130,7 +129,7 @@ def read_scores(
     """
     names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection, None)]
     for name in names:
-        require_label_set(lake, collection, name)
+        choosing.require_board(lake, collection, name)
     boards = [
         (name, level)
         for name in names

@@ -9,6 +9,7 @@
              top_label (the greatest of the label set, at least 4)
    labelled  hits; it says how complete labels are, not how good a ranking is
    rubric    none: models/marts/coverage compute it from the grades of rubric items
+   nuggets   none: models/marts/answers compute it from the nuggets that whole answers hold
 
    Each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
 {% macro each_measure_family() -%}
@@ -28,6 +29,10 @@
         ('SetF', '', 'binary', set_f()),
         ('Cover', '@k', 'rubric', none),
         ('alpha-nDCG', '@k', 'rubric', none),
+        ('StrictVital', '', 'nuggets', none),
+        ('StrictAll', '', 'nuggets', none),
+        ('Vital', '', 'nuggets', none),
+        ('All', '', 'nuggets', none),
         ('Judged', '@k', 'labelled', judged()),
     ] -%}
         {{- caller(name, suffix, kind, formula, loop.index) -}}

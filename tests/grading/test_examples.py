@@ -152,7 +152,7 @@ def test_render_prints_exactly_what_a_model_would_read(judged):
     assert "label each of the 2 nuggets either" in done
     assert """\nNugget List: ["It's so", 'b']\n""" in done
     assert "also needs --item" in gradelake(judged, *assign, code=2).stderr
-    twice = gradelake(judged, *("prompts render helm --item a --item b".split()), code=2)
+    twice = gradelake(judged, "prompts", "render", "helm", "--item", "a", "--item", "b", code=2)
     assert "the prompt 'helm' asks about one item" in twice.stderr
 
 
@@ -160,6 +160,7 @@ def test_every_slot_of_every_prompt_can_be_filled(judged):
     from gradelake.grading.prompts.prompt_file import shipped_prompts
 
     texts = {slot: f"[{slot}]" for p in shipped_prompts().values() for slot in p.slots}
+    del texts["items"], texts["n_items"]  # they are made of --item
     options = [
         word for slot, text in texts.items() for word in (f"--{slot.replace('_', '-')}", text)
     ]

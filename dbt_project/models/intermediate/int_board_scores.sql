@@ -78,6 +78,7 @@ expected_scores as (
     inner join grid
         on query_counts.is_of_rubric = (grid.kind = 'rubric')
     cross join levels
+    where grid.kind in ('binary', 'graded', 'labelled', 'rubric')
 ),
 
 -- as decimals, sums are exact: they do not depend on which thread adds first

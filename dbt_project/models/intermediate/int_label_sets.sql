@@ -20,6 +20,10 @@ policies as (
     select * from {{ ref('int_label_policies') }}
 ),
 
+answer_label_sets as (
+    select * from {{ ref('int_answer_label_sets') }}
+),
+
 label_sets as (
     select
         collection,
@@ -66,3 +70,15 @@ left join graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader
+union all
+-- they label nuggets of answers, not passages
+select
+    collection,
+    label_set,
+    kind,
+    grader,
+    rubric_version,
+    null as policy,
+    n_graded as n_labels,
+    null as max_label
+from answer_label_sets

@@ -16,7 +16,7 @@ judges as (
     inner join raw.collections as collections using (collection)
     left join marts.rubric_versions as versions using (collection, rubric_version)
     where
-        label_sets.kind != 'assessor'
+        label_sets.kind in ('judge', 'rubric')
         and coalesce(versions.is_newest, true)
         and completeness.n_labelled > 0
         and 100 * completeness.labelled_share >= cast($least_labelled as integer)

@@ -4,6 +4,11 @@ with
 
 label_sets as (
     select * from {{ ref('int_label_sets') }}
+    where kind in ('assessor', 'judge', 'rubric')
+),
+
+answer_label_sets as (
+    select * from {{ ref('int_answer_label_sets') }}
 ),
 
 confusions as (
@@ -53,6 +58,15 @@ shares as (
     from label_sets
     left join most_judging using (collection)
     left join labelled using (collection, label_set)
+    union all
+    -- what scores answers is complete when it has a grade of each of their nuggets
+    select
+        collection,
+        label_set,
+        null as reference,
+        n_wanted as n_judged,
+        n_graded as n_labelled
+    from answer_label_sets
 )
 
 select

@@ -2,8 +2,18 @@
 
 with
 
-scores as (
+passage_scores as (
     select * from {{ ref('int_board_scores') }}
+),
+
+answer_scores as (
+    select * from {{ ref('int_answer_boards') }}
+),
+
+scores as (
+    select * exclude (part) from passage_scores
+    union all by name
+    select * from answer_scores
 ),
 
 measures as (

@@ -20,6 +20,14 @@ rubric_coverage as (
 
 alpha_ndcg as (
     select * from {{ ref('alpha_ndcg') }}
+),
+
+answer_scores as (
+    select * from {{ ref('int_answer_scores') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
 )
 
 select
@@ -57,3 +65,14 @@ select
 from alpha_ndcg
 inner join label_sets using (collection, grader, rubric_version)
 where alpha_ndcg.is_answered
+union all
+select
+    answer_scores.collection,
+    answer_scores.label_set,
+    cast(levels.level as integer) as level,
+    answer_scores.system,
+    answer_scores.query_id,
+    answer_scores.measure,
+    answer_scores.value
+from answer_scores
+cross join levels

@@ -10,6 +10,10 @@ collections as (
     select * from {{ ref('stg_collections') }}
 ),
 
+answer_label_sets as (
+    select * from {{ ref('int_answer_label_sets') }}
+),
+
 grid as (
     select * from {{ ref('evaluation_levels') }}
 ),
@@ -25,6 +29,14 @@ wanted as (
     group by
         labels.collection,
         labels.label_set
+    union all
+    -- scores of answers know no level: they stand at any
+    select
+        answer_label_sets.collection,
+        answer_label_sets.label_set,
+        collections.min_relevant as level
+    from answer_label_sets
+    inner join collections using (collection)
 )
 
 select

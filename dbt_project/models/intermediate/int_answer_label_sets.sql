@@ -1,0 +1,46 @@
+{{ config(materialized='view') }}
+
+with
+
+grader_items as (
+    select * from {{ ref('int_grader_items') }}
+    where asks_about = 'answer'
+),
+
+nugget_scores as (
+    select * from {{ ref('nugget_scores') }}
+),
+
+assigned as (
+    select
+        collection,
+        grader,
+        rubric_version,
+        sum(n_nuggets) as n_wanted,
+        sum(n_assigned) as n_graded
+    from nugget_scores
+    group by all
+    having sum(n_assigned) > 0
+),
+
+query_counts as (
+    select
+        collection,
+        grader,
+        rubric_version,
+        count(distinct query_id) as n_queries
+    from grader_items
+    group by all
+)
+
+select
+    collection,
+    grader || '/v' || rubric_version || '/nuggets' as label_set,
+    'nuggets' as kind,
+    grader,
+    rubric_version,
+    query_counts.n_queries,
+    cast(assigned.n_wanted as bigint) as n_wanted,
+    cast(assigned.n_graded as bigint) as n_graded
+from assigned
+inner join query_counts using (collection, grader, rubric_version)

@@ -1,0 +1,27 @@
+{{ config(materialized='view') }}
+
+with
+
+nugget_scores as (
+    select * from {{ ref('nugget_scores') }}
+),
+
+measures as (
+    select * from {{ ref('int_measures') }}
+)
+
+select
+    nugget_scores.collection,
+    nugget_scores.grader || '/v' || nugget_scores.rubric_version || '/nuggets' as label_set,
+    nugget_scores.system,
+    nugget_scores.query_id,
+    measures.measure,
+    case measures.measure
+        when 'StrictVital' then nugget_scores.strict_vital_score
+        when 'StrictAll' then nugget_scores.strict_all_score
+        when 'Vital' then nugget_scores.vital_score
+        when 'All' then nugget_scores.all_score
+    end as value
+from nugget_scores
+inner join measures on measures.kind = 'nuggets'
+where nugget_scores.n_assigned > 0
