@@ -1,7 +1,7 @@
 """Asks about several items of a passage at once, and about fewer where a reply does not say which
 label is whose."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,8 @@ from gradelake.grading.prompts.reply import Reading, failed
 
 if TYPE_CHECKING:
     from gradelake.grading.prompts.prompt import Rendered
-    from gradelake.grading.run.attempts import Score
+
+    Score = Callable[[Sequence["Rendered"]], list[Response]]
 
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
 

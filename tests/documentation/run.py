@@ -17,6 +17,7 @@ JUDGING_PAGES = (
     "analyses/README.md",
     "analyses/report/README.md",
     "grading/README.md",
+    "grading/answers.md",
     "grading/review/README.md",
 )
 
