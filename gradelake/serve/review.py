@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gradelake.grading.review.queues import queues_of
+from gradelake.grading.review.queues import deal_conflicts, queues_of
 from gradelake.serve.decks import Deck, Decks
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
@@ -23,6 +23,10 @@ def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     with request.app.state.readers.live() as lake:
         lake.require_collection(collection)
         found = queues_of(lake, collection)
+        for queue in found:
+            if queue["n_conflicts"]:  # those that are theirs to settle
+                conflicts = deal_conflicts(lake, collection, queue["queue"], person.name)
+                queue["n_conflicts"] = conflicts[1].n_left
     if not person.may("editor"):
         found = [queue for queue in found if _progress(queue, person) or queue["n_conflicts"]]
     for queue in found:

@@ -65,8 +65,9 @@ class Verdicts:
 
 def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
     """Write reviews, each in the place of what its assessor said of the grade; one without a
-    verdict takes that back. Of several on a grade the last one counts. What the lake has that is
-    newer stays. Returns how many were written.
+    verdict takes that back. Of several on a grade the last one counts, and what was said blind
+    first: later the grader's grade had been seen. What the lake has that is newer stays. Returns
+    how many were written.
 
     `rows`: those of raw.grade_reviews, oldest first; columns that may be null may be left out.
     """
@@ -76,27 +77,36 @@ def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
         return 0
     types = types_of("grade_reviews", *contract("grade_reviews").columns)
     key = KEYS["grade_reviews"]
-    last = {tuple(row[column] for column in key): row for row in rows}
-    frame = pl.DataFrame(
-        [{column: row.get(column) for column in types} for row in last.values()], schema=types
-    )
+
+    def keys(row: dict[str, Any]) -> tuple:
+        return tuple(row[column] for column in key)
+
+    given = pl.DataFrame(list(map(keys, rows)), {each: types[each] for each in key}, orient="row")
     same = " and ".join(f"reviews.{each} is not distinct from given.{each}" for each in key)
     connection = transaction.lake.connection
-    connection.register("given", frame)
+    connection.register("given", given.unique())
     try:
-        newer = transaction.lake.rows(
-            f"select {', '.join(f'given.{each}' for each in key)} from given "
-            f"inner join lake.raw.grade_reviews as reviews on {same} "
-            "where reviews.reviewed_at > given.reviewed_at"
-        )
-        transaction.run(
-            f"delete from {{lake}}.raw.grade_reviews as reviews using given where {same} "
-            "and reviews.reviewed_at <= given.reviewed_at"
+        there = transaction.lake.objects(
+            f"select reviews.* from lake.raw.grade_reviews as reviews inner join given on {same}"
         )
     finally:
         connection.unregister("given")
-    known = set(newer)
-    kept = [tuple(row) not in known for row in frame.select(key).iter_rows()]
-    return transaction.insert(
-        "grade_reviews", frame.filter(pl.Series(kept) & pl.col("verdict").is_not_null())
+    standing, said = {keys(row): row for row in there}, {}
+    for row in rows:
+        before = standing.get(keys(row))
+        if before and before["reviewed_at"] > row["reviewed_at"]:
+            continue
+        if before and before["verdict"] and before["grade"] == row["grade"]:
+            row = row | {"blind_grade": before["blind_grade"]}
+        standing[keys(row)] = said[keys(row)] = row
+    frame = pl.DataFrame(
+        [{column: row.get(column) for column in types} for row in said.values()], schema=types
     )
+    connection.register("given", frame)
+    try:
+        transaction.run(
+            f"delete from {{lake}}.raw.grade_reviews as reviews using given where {same}"
+        )
+    finally:
+        connection.unregister("given")
+    return transaction.insert("grade_reviews", frame.filter(pl.col("verdict").is_not_null()))
