@@ -96,7 +96,7 @@ class Entry:
                     did_you_mean(name, [*self.parameters, *also]),
                 )
             words = _NUMBERS.get(name)
-            if words is not None and value not in words:
+            if words is not None and value not in (*words, self.parameters[name][0]):
                 if not re.fullmatch(r"-?\d{1,9}", value):
                     raise BadInput(
                         f"--{name} {value!r}: a whole number is needed"
