@@ -83,9 +83,9 @@ def statements(request: Request, person: Person, sent: dict[str, Any]) -> Respon
 
 def run(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """A statement's rows. It reads a release and nothing else, for 30 seconds at most."""
-    text, format_ = str(sent.get("sql", "")), sent.get("format", "")
+    text, format_, release = (str(sent.get(key, "")) for key in ("sql", "format", "release"))
     try:
-        with _confined(request, sent.get("release") or None) as lake:
+        with _confined(request, release or None) as lake:
             found = question.rows(lake, question.one_statement(text))
             if format_ in _TYPES:
                 return _file(iter(_limited(_pieces(found, format_))), format_)

@@ -99,7 +99,7 @@ class Guard:
         if name not in self.hosts:  # a name that somebody points at this address
             return 400, "This server does not go by that name; see gradelake serve --allow-host."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > LARGEST:
+        if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST:
             return 413, f"More than {LARGEST:,} bytes."
         if scope["method"] in ("GET", "HEAD"):
             return None

@@ -102,7 +102,6 @@ def test_a_release_and_what_was_chosen_come_along(reader):
     "path",
     [
         "/c/odd%2Fsystems%2Fx",
-        "/c%2Fodd%2Fboard",
         "/c/odd/systems/",
         "/c/odd/systems/a/b",
         "/c/odd/queries/",

@@ -395,7 +395,7 @@ RUBRIC = f"/c/odd/rubric/{quote(QUERIES[0], safe='')}"
         pytest.param(rows_of("rubric_items"), ITEM, id="item id"),
         pytest.param(page(RUBRIC), f"hue {XSS}", id="facet"),
         pytest.param(rows_of("grade_reviews"), f"note {XSS}", id="note of a review"),
-        pytest.param(page(RUBRIC), f"because {XSS}", id="reason of an edit"),
+        pytest.param(page("/c/odd/ask/rubric_history"), f"because {XSS}", id="reason of an edit"),
     ],
 )
 def test_what_is_stored_is_text_on_every_page(operator, shows, stored):
