@@ -16,9 +16,9 @@ from gradelake.analyses.stats.prediction_powered import (
     prediction_powered,
     stratified,
 )
-from gradelake.analyses.stats.review_sample import PAIRS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.sampling import PAIRS
 
 TOP = """
     select system, query_id, passage_id

@@ -86,4 +86,5 @@ def dealt(
     else:
         again = wished.get("again", False)
         grader, deck = queues.deal_queue(lake, collection, queue, assessor, again)
-    return Wish(collection, grader, tau=choose_tau(lake, grader, tau), **wished), deck
+    tau = tau or grader.relevant_from or choose_tau(lake, grader, tau)
+    return Wish(collection, grader, tau=tau, **wished), deck
