@@ -172,7 +172,7 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
 
 
 def remove_queue(lake: Lake, collection: str, queue: str, arguments: Sequence[str]) -> None:
-    """Remove a queue; the reviews and judgments that were given stay. Raises `BadInput` where there is none."""
+    """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     _named(lake, collection, queue)
     with lake.transaction("review", f"queue {collection} {queue}") as transaction:
         transaction.delete("review_cards", collection=collection, queue=queue)
