@@ -105,29 +105,23 @@ def add(project, collection, name, label_names, as_json, **wished):
       gradelake queue add dl19 judged --label-set judge:Sun --size 100 --depth 10 \\
           --overlap 1 --assessor ann
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.cards import VIEWS
-    from gradelake.grading.review.queue_wish import wish_for
-    from gradelake.grading.review.queues import VIEWS as OWN
-    from gradelake.grading.review.queues import make_queue
+    from gradelake.grading.review.queue_work import add_queue
 
-    project = project()
     names = [each.strip() for each in label_names.split(",")] if label_names else None
-    with console.working("choosing cards"), Lake.writer(project) as lake:
-        lake.require_collection(collection)
-        ensure_views(project, lake, console.tell, VIEWS + OWN)
-        wish = wish_for(lake, collection, name, label_names=names, **wished)
-        made = make_queue(lake, wish, sys.argv[1:])
+    with console.working("choosing cards"):
+        made = add_queue(
+            project(), console.tell, sys.argv[1:], collection, name, label_names=names, **wished
+        )
     if as_json:
         console.print_json(made)
         return
     console.say(
         f"{name}: {counted(made['n_cards'], 'cards')} of {made['grader']}, "
-        f"{counted(wish.overlap, 'people')} for each"
+        f"{counted(made['overlap'], 'people')} for each"
     )
     for one in made["assessors"]:
         console.say(f"  {one['assessor']}: {counted(one['n_assigned'], 'cards')}")
-    first = wish.assessors[0]
+    first = wished["assessors"][0]
     console.hint(f"next: gradelake review {collection} --queue {name} --assessor {first}")
 
 
@@ -173,17 +167,13 @@ def list_(project, collection, as_json):
 @click.argument("name")
 @click.pass_obj
 def remove(project, collection, name):
-    """Remove the queue NAME of a COLLECTION. The reviews that were given stay in the lake.
+    """Remove the queue NAME of a COLLECTION. What people answered stays in the lake.
 
     \b
     Examples:
       gradelake queue remove dl19 first
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.queues import VIEWS, remove_queue
+    from gradelake.grading.review.queue_work import drop_queue
 
-    project = project()
-    with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell, VIEWS)
-        remove_queue(lake, collection, name, sys.argv[1:])
-    console.say(f"removed {name}; the reviews that were given stay")
+    drop_queue(project(), console.tell, sys.argv[1:], collection, name)
+    console.say(f"removed {name}; what people answered stays")

@@ -67,10 +67,12 @@ def wish_for(
     source = source or (OF_PAIRS[0] if label_set else OF_GRADES[0])
     what, sources = ("a label set", OF_PAIRS) if label_set else ("a grader", OF_GRADES)
     if source not in sources:
-        raise BadInput(f"there is no --from {source} of {what}", f"There is: {', '.join(sources)}.")
-    other = {"--tau": tau} if label_set else {"--depth": depth, "--label-names": label_names}
+        raise BadInput(
+            f"cards of {what} cannot be chosen from {source!r}", f"From: {', '.join(sources)}."
+        )
+    other = {"tau": tau} if label_set else {"depth": depth, "names of labels": label_names}
     if given := [name for name, value in other.items() if value]:
-        raise BadInput(f"{given[0]} means nothing for {what}", "Leave it out.")
+        raise BadInput(f"{given[0]} means nothing for cards of {what}", "Leave it out.")
     check_name(queue, "the queue's name")
     for name in assessors:
         check_name(name, "--assessor")
@@ -79,7 +81,7 @@ def wish_for(
     if len(assessors) < overlap:
         raise BadInput(
             f"{overlap} people are to answer each card, and {len(assessors)} are named",
-            "Name more of them with --assessor, or ask for a smaller --overlap.",
+            "Name more of them, or ask for fewer people for each card.",
         )
     if label_set:
         reviewable = labels_of(lake, collection, label_set, label_names)

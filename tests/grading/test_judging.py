@@ -171,9 +171,9 @@ def test_judgments_of_queues_and_of_files_are_one_persons(folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--from", "spurious"), "there is no --from spurious of a label set"),
+        (("--from", "spurious"), "cards of a label set cannot be chosen from 'spurious'"),
         (("--grader", "lexical"), "either a grader (--grader) or a label set"),
-        (("--tau", "3"), "--tau means nothing for a label set"),
+        (("--tau", "3"), "tau means nothing for cards of a label set"),
         (("--label-names", "no,yes"), "2 labels are named, and demo has those from 0 to 3"),
         (("--size", "3"), "3 pairs are too few"),
         (("--label-set", "judge:nobody"), "demo has no label set 'judge:nobody'"),
