@@ -1,8 +1,9 @@
 """What people answered, kept on disk until the lake has it: acknowledged is never lost.
 
 A review is written here, and forced to the disk, before it is acknowledged; those of everybody go
-into the lake together, within seconds. A server that was killed leaves its file, and the next one
-commits what is in it; a review that the lake has already takes its own place.
+into the lake together, within seconds. Each server has a file of its own, locked as long as it
+lives. One that was killed leaves its file, and whichever server sees it first commits what is in
+it; a review that the lake has already takes its own place.
 """
 
 import fcntl
@@ -13,7 +14,7 @@ import uuid
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, cast
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -34,7 +35,8 @@ class Journal:
         self._lock = threading.Lock()
         self._waiting: list[Entry] = []
         self._leaving: list[Entry] = []  # in a commit just now
-        self._left = self._left_behind()
+        self._left: list[BinaryIO] = []  # files of what is leaving
+        self._adopt()
         self._file = self._begin()
 
     def add(self, entry: Entry) -> None:
@@ -64,15 +66,14 @@ class Journal:
                 self._left.append(written)
                 self._leaving += self._waiting
                 self._waiting = []
+            self._adopt()
             entries = list(self._leaving)
-            if not self._left:
-                return 0
-        with (
-            Lake.writer(project) as lake,
-            lake.transaction("review", _names(entries), wait) as commit,
-        ):
-            n = put_rows(commit, entries)
-            commit.say(reviews=n)
+        if entries:
+            with (
+                Lake.writer(project) as lake,
+                lake.transaction("review", _names(entries), wait) as into,
+            ):
+                into.say(reviews=put_rows(into, entries))
         with self._lock:
             for file in self._left:
                 Path(file.name).unlink(missing_ok=True)
@@ -89,33 +90,41 @@ class Journal:
                 file.close()
 
     def _begin(self) -> BinaryIO:
-        """A new file, locked as long as this process lives."""
-        file = (self._folder / f"{uuid.uuid4().hex}.jsonl").open("ab")
-        fcntl.flock(file, fcntl.LOCK_EX)
+        """A new file; on the disk its name, too."""
+        file = None
+        while file is None:  # another server may take it for one left behind, until it is locked
+            file = _locked(self._folder / f"{uuid.uuid4().hex}.jsonl", "ab")
+        folder = os.open(self._folder, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
         return file
 
-    def _left_behind(self) -> list[BinaryIO]:
-        """The files of servers that are no more; their entries wait again."""
-        found: list[BinaryIO] = []
-        for path in sorted(self._folder.glob("*.jsonl"), key=_made_at):
+    def _adopt(self) -> None:
+        """Take over the files of servers that are no more; their entries wait again."""
+        for path in self._folder.glob("*.jsonl"):
             try:
-                file = path.open("rb+")
+                file = _locked(path, "rb+")
             except OSError as error:  # a folder, somebody else's file
                 _set_aside(path, error.strerror or str(error))
                 continue
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # of another server of this lake
-                file.close()
-                continue
-            self._leaving += _entries(path, file)
-            found.append(file)
+            if file:
+                self._leaving += _entries(path, file)
+                self._left.append(file)
         self._leaving.sort(key=lambda entry: entry["reviewed_at"])
-        return found
 
 
-def _made_at(path: Path) -> int:
-    return path.stat().st_mtime_ns
+def _locked(path: Path, mode: Literal["ab", "rb+"]) -> BinaryIO | None:
+    """The file, ours until it is closed; None where a server has it, or is through with it."""
+    try:
+        file = cast(BinaryIO, path.open(mode))
+    except FileNotFoundError:
+        return None
+    with suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # it may just have gone
+            return file
+    file.close()
+    return None
 
 
 def _append(file: BinaryIO, line: bytes) -> None:

@@ -1,7 +1,7 @@
 """How a verdict gets into the lake: each in a commit of its own, as soon as it is given.
 
-A commit of a row takes some 30 ms and makes no file: DuckLake keeps so few rows in its catalog,
-and `gradelake lake tidy` writes them out when there are thousands. So nothing has to be gathered
+A commit of a row takes some 30 ms and makes no file: DuckLake keeps few rows in its catalog, and
+`gradelake lake tidy` writes them out when there are thousands. So nothing has to be gathered
 outside the lake, and a killed session loses the card in work at most.
 """
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from gradelake.sql.lake.lake import Lake
     from gradelake.sql.lake.transaction import Transaction
+
+_IN_CATALOG = 1_000  # rows of a commit that make no file; what a server commits at once is fewer
 
 
 class Verdicts:
@@ -87,6 +89,7 @@ def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
     given = pl.DataFrame(list(map(keys, rows)), {each: types[each] for each in key}, orient="row")
     same = " and ".join(f"reviews.{each} is not distinct from given.{each}" for each in key)
     connection = transaction.lake.connection
+    connection.execute(f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}")
     connection.register("given", given.unique())
     try:
         there = transaction.lake.objects(
