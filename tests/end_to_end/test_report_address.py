@@ -1,4 +1,4 @@
-"""What the reader chose over a table, and the grid's page, stand in the address: links, back, forward."""
+"""What is chosen over a table, and the grid's page, stand in the address: links, back, forward."""
 
 from pathlib import Path
 
