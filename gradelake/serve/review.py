@@ -1,40 +1,19 @@
-"""Reviewing in the browser: an assessor's queues, and the cards of one."""
+"""Reviewing in the browser: the cards of an assessor's queue."""
 
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gradelake.grading.review.queues import deal_conflicts, queues_of
+from gradelake.serve import queues
 from gradelake.serve.decks import Deck, Decks
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 
 _LONGEST = 2_000  # characters of a note
 _LONG_AGO = 1e6  # seconds: a card that was left open
-
-
-def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The queues of a collection: one's own, and with an editor's right all, with progress."""
-    collection = request.path_params["collection"]
-    with request.app.state.readers.live() as lake:
-        lake.require_collection(collection)
-        found = queues_of(lake, collection)
-        for queue in found:
-            if queue["n_conflicts"]:  # those that are theirs to settle
-                conflicts = deal_conflicts(lake, collection, queue["queue"], person.name)
-                queue["n_conflicts"] = conflicts[1].n_left
-    if not person.may("editor"):
-        found = [queue for queue in found if _progress(queue, person) or queue["n_conflicts"]]
-    for queue in found:
-        queue["own"] = _progress(queue, person)
-        queue["path"] = f"/c/{collection}/review/{quote(queue['queue'], safe='')}"
-    return page(
-        request, "queues", title=f"Review: {collection}", collection=collection, queues=found
-    )
 
 
 def cards_page(
@@ -103,13 +82,9 @@ def _deck(request: Request, person: Person, settles: bool, fresh: bool = False) 
         return decks.deal(lake, path["collection"], path["queue"], person.name, settles, fresh)
 
 
-def _progress(queue: dict[str, Any], person: Person) -> dict[str, Any] | None:
-    return next((one for one in queue["assessors"] if one["assessor"] == person.name), None)
-
-
 _AT = "/c/{collection}/review"
 routes = [
-    route(f"{_AT}/", "assessor", queues),
+    *queues.routes,
     *(
         route(f"{_AT}/{{queue}}{part}/{name}", "assessor", partial(answer, settles=bool(part)), how)
         for part in ("", "/conflicts")

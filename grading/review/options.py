@@ -82,4 +82,5 @@ def dealt(
         raise click.UsageError("A queue's cards are chosen: leave out what would choose others.")
     deals = queues.deal_conflicts if wished.get("settles") else queues.deal_queue
     grader, deck = deals(lake, collection, queue, wished["assessor"], wished.get("again", False))
-    return Wish(collection, grader, tau=choose_tau(lake, grader, tau), **wished), deck
+    tau = tau or grader.relevant_from or choose_tau(lake, grader, tau)
+    return Wish(collection, grader, tau=tau, **wished), deck

@@ -2,25 +2,30 @@
 on, for somebody else to settle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import md5
 from typing import Any
 
 from gradelake.grading.review.cards import AT_ONCE, Card, Deck, Reviewable, Reviewed, find_grader
+from gradelake.grading.review.judging import draw, labels_of, pair_cards, sample_rows
 from gradelake.grading.review.queue_sources import choose
+from gradelake.grading.review.queue_wish import QueueWish
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.lake import Lake
 
 # dbt's views that queues read, besides those of a review
 VIEWS = (
+    "intermediate.int_label_sets",
+    "intermediate.int_ranked_entries",
     "intermediate.int_review_cards",
     "marts.review_conflicts",
     "marts.review_queues",
     "marts.spurious_items",
     "marts.uncovered_passages",
     "marts.disagreements",
+    "marts.relevance_labels",
     "marts.never_covered_items",
 )
 _BLOCK = 21  # cards that are shuffled among each other: a card's place must not tell its grade
@@ -105,32 +110,23 @@ _CONFLICTS = """
 """
 
 
-@dataclass(frozen=True)
-class QueueWish:
-    """A queue to be made: at most `size` cards of a `source`, each for `overlap` of the people."""
-
-    collection: str
-    queue: str
-    grader: Reviewable
-    source: str
-    tau: int
-    size: int
-    overlap: int
-    assessors: Sequence[str]
-    seed: int = 1
-
-
 def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[str, Any]:
     """Choose the cards of a queue, and who is asked; commit both. Returns its object of
     `queues_of`.
 
-    Raises `BadInput` for a name that is taken or cannot be one, for fewer people than are to
-    answer each card, and where the source has no grade.
+    Raises `BadInput` for a name that is taken, where the source has nothing, and for somebody whose
+    judgments are not their own to give.
     """
     import polars as pl
 
-    _check(lake, wish)
-    chosen = choose(lake, wish.collection, wish.grader, wish.source, wish.tau, wish.size, wish.seed)
+    _require_new(lake, wish)
+    of_pairs = wish.grader.kind == "pair"
+    if of_pairs:
+        drawn = draw(lake, wish)
+        chosen = drawn.cards
+    else:
+        about = (wish.collection, wish.grader, wish.source, wish.tau, wish.size, wish.seed)
+        chosen = choose(lake, *about)
     if not chosen:
         raise BadInput(
             f"there is nothing of {wish.grader.name} to review from {wish.source!r}, with item and "
@@ -139,7 +135,7 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
         )
     cards = shuffled(chosen, wish.seed)
     asked = assign(len(cards), wish.assessors, wish.overlap, wish.seed)
-    about = {
+    queue = {
         "collection": wish.collection,
         "queue": wish.queue,
         "grader_id": wish.grader.grader_id,
@@ -148,6 +144,8 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
         "overlap": wish.overlap,
         "seed": wish.seed,
         "made_at": utc_now(),
+        "label_set": wish.grader.name if of_pairs else None,
+        "label_names": list(wish.grader.label_names) or None,
     }
     rows = [
         {
@@ -168,16 +166,27 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
     hashes = {"passage_sha256": pl.String, "query_sha256": pl.String}
     frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=hashes)
     with lake.transaction("review", f"queue {wish.collection} {wish.queue}") as transaction:
-        _check(lake, wish)  # somebody may have made it meanwhile
-        transaction.insert("review_queues", pl.DataFrame([about]))
+        _require_new(lake, wish)  # somebody may have made it meanwhile
+        transaction.insert("review_queues", pl.DataFrame([queue]))
         transaction.insert("review_cards", frame)
+        if of_pairs:
+            for assessor in wish.assessors:
+                mark_as_own(transaction, wish.collection, assessor)
+            samples = sample_rows(wish, drawn, list(zip(cards, asked, strict=True)))
+            transaction.delete(
+                "review_samples",
+                collection=wish.collection,
+                assessor=list(wish.assessors),
+                sample=samples[0]["sample"],
+            )
+            transaction.insert("review_samples", pl.DataFrame(samples, infer_schema_length=None))
         transaction.say(cards=len(cards))
         transaction.finish_run(list(arguments))
     return _named(lake, wish.collection, wish.queue)
 
 
 def remove_queue(lake: Lake, collection: str, queue: str, arguments: Sequence[str]) -> None:
-    """Remove a queue; the reviews that were given stay. Raises `BadInput` where there is none."""
+    """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     _named(lake, collection, queue)
     with lake.transaction("review", f"queue {collection} {queue}") as transaction:
         transaction.delete("review_cards", collection=collection, queue=queue)
@@ -250,9 +259,12 @@ def deal_queue(
             f"queue {queue!r} of {collection} asks nothing of {assessor!r}",
             f"It is for {', '.join(asked)}.",
         )
+    grader = _reviewable(lake, found)
+    if grader.kind == "pair":
+        return grader, _deck(pair_cards(lake, collection, queue, assessor), again)
     query = _CARDS.format(cards="lake.intermediate.int_review_cards", whose="$assessor")
     rows = lake.rows(query, collection=collection, queue=queue, assessor=assessor, settles=False)
-    return find_grader(lake, found["grader"]), _deck(rows, again)
+    return grader, _deck(rows, again)
 
 
 def deal_conflicts(
@@ -261,9 +273,14 @@ def deal_conflicts(
     """A queue's grader, and the cards on which people differ, for an assessor who was not asked;
     only those that nobody has settled, or with `again` they themselves have.
 
-    Raises `BadInput` for a queue that there is not.
+    Raises `BadInput` for a queue that there is not, and for one of judgments.
     """
-    grader = find_grader(lake, _named(lake, collection, queue)["grader"])
+    grader = _reviewable(lake, _named(lake, collection, queue))
+    if grader.kind == "pair":
+        raise BadInput(
+            f"queue {queue!r} is of judgments, in which people may differ",
+            "`gradelake stats alpha` and `gradelake sql @kappa` say how much they do.",
+        )
     query = _CARDS.format(cards=_CONFLICTS, whose="cards.assessor")
     whose = {"collection": collection, "queue": queue, "assessor": assessor}
     rows = lake.rows(query, **whose, grader=grader.name, settles=True)
@@ -304,6 +321,20 @@ def _deck(rows: list[tuple], again: bool) -> Deck:
     return Deck(shown[:AT_ONCE], len(shown), len(left))
 
 
+def _reviewable(lake: Lake, found: dict[str, Any]) -> Reviewable:
+    """The grader, or the label set, of one of `queues_of`."""
+    collection, queue = found["collection"], found["queue"]
+    ((label_set, names),) = lake.rows(
+        "select label_set, label_names from lake.raw.review_queues "
+        "where collection = ? and queue = ?",
+        collection,
+        queue,
+    )
+    if label_set:
+        return labels_of(lake, collection, label_set, names)
+    return find_grader(lake, found["grader"])
+
+
 def _named(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
     lake.require_collection(collection)
     found = queues_of(lake, collection)
@@ -314,17 +345,7 @@ def _named(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
     raise NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
 
 
-def _check(lake: Lake, wish: QueueWish) -> None:
-    check_name(wish.queue, "the queue's name")
-    for name in wish.assessors:
-        check_name(name, "--assessor")
-    if len(set(wish.assessors)) != len(wish.assessors):
-        raise BadInput("an assessor is named twice", "Name each once.")
-    if len(wish.assessors) < wish.overlap:
-        raise BadInput(
-            f"{wish.overlap} people are to answer each card, and {len(wish.assessors)} are named",
-            "Name more of them with --assessor, or ask for a smaller --overlap.",
-        )
+def _require_new(lake: Lake, wish: QueueWish) -> None:
     there = "select 1 from lake.raw.review_queues where collection = ? and queue = ?"
     if lake.rows(there, wish.collection, wish.queue):
         raise BadInput(

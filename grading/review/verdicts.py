@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.review.cards import Card, Reviewed, Wish
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.lake.judged import forget_files, put_judgments
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from gradelake.sql.lake.lake import Lake
     from gradelake.sql.lake.transaction import Transaction
 
@@ -66,8 +69,8 @@ class Verdicts:
 def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
     """Write reviews, each in the place of what its assessor said of the grade; one without a
     verdict takes that back. Of several on a grade the last one counts, and what was said blind
-    first: later the grader's grade had been seen. What the lake has that is newer stays. Returns
-    how many were written.
+    first: later the grader's grade had been seen. What the lake has that is newer stays. One
+    without an item is a judgment of the pair, too. Returns how many were written.
 
     `rows`: those of raw.grade_reviews, oldest first; columns that may be null may be left out.
     """
@@ -109,4 +112,16 @@ def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
         )
     finally:
         connection.unregister("given")
+    _put_judgments(transaction, frame.filter(pl.col("item_id") == ""))
     return transaction.insert("grade_reviews", frame.filter(pl.col("verdict").is_not_null()))
+
+
+def _put_judgments(transaction: "Transaction", reviews: "pl.DataFrame") -> None:
+    import polars as pl
+
+    if reviews.is_empty():
+        return
+    said = pl.when(pl.col("verdict") == "agree").then("grade").otherwise("own_grade")
+    put_judgments(transaction, reviews.with_columns(relevance=said))
+    for of_one in reviews.select("collection", "assessor").unique().iter_rows():
+        forget_files(transaction, *of_one)
