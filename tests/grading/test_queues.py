@@ -194,26 +194,26 @@ def test_people_differ_and_a_third_settles(folder):
 @pytest.mark.slow
 def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_settle(folder):
     grader = ("--grader", "lexical", "--size", "1", "--seed", "5")
-    who = ("--assessor", "ann", "--assessor", "bob")
+    who = ("--assessor", "kim", "--assessor", "lou")
     gradelake(folder, "queue", "add", "demo", "settled", *grader, *who)
     project = Project.read(folder / "gradelake.toml")
     with Lake.writer(project) as lake:
-        reviewable, deck = deal_queue(lake, "demo", "settled", "ann")
+        reviewable, deck = deal_queue(lake, "demo", "settled", "kim")
         (card,) = deck.cards
 
         def say(who: str, own: int, **more: object) -> None:
             said = Reviewed("disagree", own, **more)
             Verdicts(lake, Wish("demo", reviewable, who, 4)).put(card, said)
 
-        say("ann", card.grade + 10, blind_grade=card.grade + 10)
-        say("bob", card.grade + 11, blind_grade=card.grade + 11)
+        say("kim", card.grade + 10, blind_grade=card.grade + 10)
+        say("lou", card.grade + 11, blind_grade=card.grade + 11)
         say("eve", card.grade + 12)  # in a review of her own
-        for name, n in (("dora", 1), ("eve", 0), ("ann", 0)):
+        for name, n in (("pia", 1), ("eve", 0), ("kim", 0)):
             assert len(deal_conflicts(lake, "demo", "settled", name)[1].cards) == n, name
-        say("dora", card.grade + 10, settles=True)
-    dora = ("--overlap", "1", "--assessor", "dora")
-    gradelake(folder, "queue", "add", "demo", "later", *grader, *dora)
+        say("pia", card.grade + 10, settles=True)
+    pia = ("--overlap", "1", "--assessor", "pia")
+    gradelake(folder, "queue", "add", "demo", "later", *grader, *pia)
     with Lake.live(project) as lake:
         (queue,) = (one for one in queues_of(lake, "demo") if one["queue"] == "later")
-        assert queue["assessors"] == [{"assessor": "dora", "n_assigned": 1, "n_answered": 0}]
-        assert deal_queue(lake, "demo", "later", "dora")[1].cards == [card]
+        assert queue["assessors"] == [{"assessor": "pia", "n_assigned": 1, "n_answered": 0}]
+        assert deal_queue(lake, "demo", "later", "pia")[1].cards == [card]
