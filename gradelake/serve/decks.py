@@ -161,10 +161,8 @@ class Decks:
         waiting = self._journal.waiting(**key)
         if settles:
             grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
-            others = {
-                card_id(card): said_by_others(lake, collection, grader, card)
-                for card in dealt.cards
-            }
+            said = said_by_others(lake, collection, grader, dealt.cards)
+            others = dict(zip(map(card_id, dealt.cards), said, strict=True))
         else:
             grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
         waiting += self._journal.waiting(**key)

@@ -7,9 +7,9 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from gradelake.grading.review.queue_wish import OF_GRADES, OF_PAIRS
+from gradelake.grading.review.queue_wish import SOURCES
 from gradelake.grading.review.queue_work import add_queue, drop_queue
-from gradelake.grading.review.queues import queues_of
+from gradelake.grading.review.queues import deal_conflicts, queues_of
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.serve.rubric_work import in_turn
@@ -89,6 +89,10 @@ def _page(
     with request.app.state.readers.live() as lake:
         lake.require_collection(collection)
         found = queues_of(lake, collection)
+        for queue in found:
+            if queue["n_conflicts"]:  # those that are theirs to settle
+                conflicts = deal_conflicts(lake, collection, queue["queue"], person.name)
+                queue["n_conflicts"] = conflicts[1].n_left
         choices = _choices(lake, collection) if person.may("editor") else {}
     if not person.may("editor"):
         found = [queue for queue in found if _progress(queue, person) or queue["n_conflicts"]]
@@ -103,7 +107,7 @@ def _page(
         collection=collection,
         queues=found,
         choices=choices,
-        sources=tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS))),
+        sources=SOURCES,
         people=[one.name for one in _people(request) if one.may("assessor")],
         form=form,
         messages=[one for one in messages or [] if one],

@@ -4,11 +4,10 @@ import sys
 
 import click
 
+from gradelake.grading.review.queue_wish import SOURCES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
-
-SOURCES = ("sample", "spurious", "uncovered", "disagreements", "never-covered", "estimate")
 
 
 @click.group(short_help="Share the reviewing of grades.")

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
+from gradelake.grading.review.queue_sources import SOURCES as OF_GRADES
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.lake import Lake
 
 # where cards are from: of grades, of a label set's pairs
-OF_GRADES = ("sample", "spurious", "uncovered", "disagreements", "never-covered")
 OF_PAIRS = ("estimate", "sample")
+SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
 
 
 @dataclass(frozen=True)

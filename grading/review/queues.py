@@ -10,7 +10,7 @@ from gradelake.grading.review.judging import draw, labels_of, pair_cards, sample
 from gradelake.grading.review.queue_sources import choose
 from gradelake.grading.review.queue_wish import QueueWish
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.lake import Lake
@@ -61,6 +61,7 @@ _CARDS = """
             and cards.item_id = reviews.item_id
             and cards.grade = reviews.grade
             and reviews.assessor = $assessor
+            and reviews.settles = $settles
     where
         cards.collection = $collection
         and cards.queue = $queue
@@ -79,6 +80,19 @@ _CONFLICTS = """
             and asked.queue = $queue
             and conflicts.grader = $grader
             and (conflicts.settled_by is null or conflicts.settled_by = $assessor)
+            -- whoever said something of it is one of those who differ
+            and not exists (
+                select 1 from lake.intermediate.int_grade_reviews as said
+                where
+                    said.assessor = $assessor
+                    and not said.settles
+                    and said.collection = asked.collection
+                    and said.grader_id = asked.grader_id
+                    and said.query_id = asked.query_id
+                    and said.passage_id = asked.passage_id
+                    and said.item_id = asked.item_id
+                    and said.grade = asked.grade
+            )
             -- whoever is asked for the card, in any queue, answers it blind
             and not exists (
                 select 1 from lake.raw.review_cards as own
@@ -249,7 +263,7 @@ def deal_queue(
     if grader.kind == "pair":
         return grader, _deck(pair_cards(lake, collection, queue, assessor), again)
     query = _CARDS.format(cards="lake.intermediate.int_review_cards", whose="$assessor")
-    rows = lake.rows(query, collection=collection, queue=queue, assessor=assessor)
+    rows = lake.rows(query, collection=collection, queue=queue, assessor=assessor, settles=False)
     return grader, _deck(rows, again)
 
 
@@ -268,37 +282,36 @@ def deal_conflicts(
             "`gradelake stats alpha` and `gradelake sql @kappa` say how much they do.",
         )
     query = _CARDS.format(cards=_CONFLICTS, whose="cards.assessor")
-    rows = lake.rows(
-        query, collection=collection, queue=queue, assessor=assessor, grader=grader.name
-    )
+    whose = {"collection": collection, "queue": queue, "assessor": assessor}
+    rows = lake.rows(query, **whose, grader=grader.name, settles=True)
     return grader, _deck(rows, again)
 
 
 def said_by_others(
-    lake: Lake, collection: str, grader: Reviewable, card: Card
-) -> list[dict[str, Any]]:
-    """What people say that a grade should be: assessor, grade (null: only that it is not right)."""
-    return lake.objects(
+    lake: Lake, collection: str, grader: Reviewable, cards: Sequence[Card]
+) -> list[list[dict[str, Any]]]:
+    """What people say that the grade of each card should be: assessor, grade (null: only that it is
+    not right)."""
+    found = lake.rows(
         """
-        select assessor, reviewed_grade as grade
+        select query_id, passage_id, item_id, grade, assessor, reviewed_grade
         from lake.intermediate.int_grade_reviews
         where
             collection = ?
             and grader_id = ?
-            and query_id = ?
-            and passage_id = ?
-            and item_id = ?
-            and grade = ?
+            and item_id in (select unnest(?))
             and not settles
         order by assessor
         """,
         collection,
         grader.grader_id,
-        card.query_id,
-        card.passage_id,
-        card.item_id,
-        card.grade,
+        sorted({card.item_id for card in cards}),
     )
+    said: dict[tuple, list[dict[str, Any]]] = {}
+    for *of, assessor, own in found:
+        said.setdefault(tuple(of), []).append({"assessor": assessor, "grade": own})
+    keys = ((card.query_id, card.passage_id, card.item_id, card.grade) for card in cards)
+    return [said.get(key, []) for key in keys]
 
 
 def _deck(rows: list[tuple], again: bool) -> Deck:
@@ -329,7 +342,7 @@ def _named(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
         if one["queue"] == queue:
             return one
     known = [one["queue"] for one in found]
-    raise BadInput(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
+    raise NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
 
 
 def _require_new(lake: Lake, wish: QueueWish) -> None:

@@ -63,7 +63,7 @@ class Session:
         self.screen.show(card, passage, which, note, hidden)
         if wish.settles:
             lake = self.verdicts.lake
-            self.screen.others(said_by_others(lake, wish.collection, wish.grader, card))
+            self.screen.others(said_by_others(lake, wish.collection, wish.grader, [card])[0])
         self._shown = time.monotonic()
         if wish.blind and not hidden:
             return self._revise(at, note)

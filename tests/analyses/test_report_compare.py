@@ -127,6 +127,41 @@ def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, 
     assert by_topic.get(REREAD) is None, "nothing of it is relevant any more"
 
 
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+def test_p_of_two_label_sets_is_scipys_over_the_topics_of_both(page, lake, measure):
+    found = page.unpack("label-sets")
+    assert found["is_exact"][measure]
+    names = page.settled["label_sets"]
+    assert len(names) > 3
+    for first, second in combinations(names, 2):
+        boards = []
+        for name in (first, second):
+            scores: dict[str, dict[str, float]] = {}
+            for query in lake.column(
+                "select distinct query_id from lake.marts.relevance_labels where label_set = ?",
+                name,
+            ):
+                scores[query] = {}
+            for system, query, value in lake.rows(
+                "select system, query_id, value from lake.marts.topic_scores "
+                "where label_set = ? and measure = ? and level = ?",
+                name,
+                measure,
+                found["levels"][name],
+            ):
+                scores[query][system] = value
+            boards.append(scores)
+        topics = sorted(set(boards[0]) & set(boards[1]))
+        ours, theirs = (
+            np.array([np.rint(1e10 * sum(board[topic].values())) for topic in topics])
+            for board in boards
+        )
+        expected = stats.permutation_test(
+            (ours, theirs), lambda a, b: (a - b).sum(), permutation_type="samples"
+        )
+        assert found["p"][first][second][measure] == pytest.approx(expected.pvalue, abs=6e-5)
+
+
 # --- what moved -----------------------------------------------------------------------------------
 
 

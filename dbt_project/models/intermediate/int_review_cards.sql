@@ -60,7 +60,7 @@ select
     grades_in_force.gold_sha256,
     grades_in_force.grade,
     grades_in_force.answer,
-    grade_reviews.assessor is not null as is_answered
+    coalesce(not grade_reviews.settles, false) as is_answered
 from review_cards
 inner join graders using (grader_id)
 inner join items using (collection, query_id, item_id)

@@ -42,6 +42,7 @@ _BESIDE_ANSWERS = """
             as said_before,
         reviews.note as note_before,
         reviews.blind_grade as blind_before,
+        reviews.settles,
         reviews.reviewed_at as reviewed_before
     from answers
     left join lake.raw.queries as queries
@@ -65,6 +66,7 @@ _BESIDE_ANSWERS = """
             and grades.query_sha256 is not distinct from reviews.query_sha256
     order by answers.place
 """
+_OF_LAKE = ("passage_sha256", "query_sha256", "grade", "settles")
 _GRADES = """
     select *
     from lake.intermediate.int_grades_in_force
@@ -241,7 +243,7 @@ def _review(
     agrees = own == grade
     return {
         **{column: row[column] for column in ("query_id", "passage_id", "item_id")},
-        **{column: found[column] for column in ("passage_sha256", "query_sha256", "grade")},
+        **{column: found[column] for column in _OF_LAKE},
         "verdict": "agree" if agrees else "disagree",
         "own_grade": None if agrees else own,
         "note": row["note"],
