@@ -71,7 +71,9 @@ def wish_for(
         raise BadInput(
             f"cards of {what} cannot be chosen from {source!r}", f"From: {', '.join(sources)}."
         )
-    other = {"tau": tau} if label_set else {"depth": depth, "names of labels": label_names}
+    other: dict[str, object] = (
+        {"tau": tau} if label_set else {"depth": depth, "names of labels": label_names}
+    )
     if given := [name for name, value in other.items() if value]:
         raise BadInput(f"{given[0]} means nothing for cards of {what}", "Leave it out.")
     check_name(queue, "the queue's name")
