@@ -103,7 +103,7 @@ def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
         if before and before["reviewed_at"] > row["reviewed_at"]:
             continue
         if before and before["verdict"] and before["grade"] == row["grade"]:
-            row = row | {"blind_grade": before["blind_grade"]}
+            row = row | {"blind_grade": before.get("blind_grade")}
         standing[keys(row)] = said[keys(row)] = row
     frame = pl.DataFrame(
         [{column: row.get(column) for column in types} for row in said.values()], schema=types
