@@ -11,6 +11,7 @@ from gradelake.serve.journal import Entry, Journal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.lake import Lake
 
+_AT_ONCE = 2  # that are dealt: each takes a core, and more at once take longer together
 _KEPT = 500  # decks; somebody else's is dealt again when they go on
 
 
@@ -134,22 +135,25 @@ class Decks:
         self._journal = journal
         self._decks: OrderedDict[tuple, Deck] = OrderedDict()
         self._lock = threading.Lock()
+        self._at_once = threading.Semaphore(_AT_ONCE)
 
-    def deal(
-        self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool, fresh: bool
-    ) -> Deck:
-        """Somebody's deck of a queue; dealt anew where it is not at hand, or with `fresh`.
+    def at_hand(self, *key: str | bool) -> Deck | None:
+        """A deck that was dealt, without a look at the lake. `key`: as `deal` is given it."""
+        with self._lock:
+            if key in self._decks:
+                self._decks.move_to_end(key)
+            return self._decks.get(key)
+
+    def deal(self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool) -> Deck:
+        """Somebody's deck of a queue, dealt anew.
 
         Raises `BadInput` for a queue that is not there, or in which they have no cards.
         """
         key = (collection, queue, assessor, settles)
-        with self._lock:
-            deck = self._decks.get(key)
-        if deck is None or fresh:
+        with self._at_once:
             deck = self._dealt(lake, *key)
         with self._lock:
             self._decks[key] = deck
-            self._decks.move_to_end(key)
             while len(self._decks) > _KEPT:
                 self._decks.popitem(last=False)
         return deck

@@ -77,9 +77,11 @@ def taken_back(
 def _deck(request: Request, person: Person, settles: bool, fresh: bool = False) -> Deck:
     decks: Decks = request.app.state.decks
     path = request.path_params
+    key = (path["collection"], path["queue"], person.name, settles)
+    if not fresh and (deck := decks.at_hand(*key)):
+        return deck
     with request.app.state.readers.live() as lake:
-        lake.require_collection(path["collection"])
-        return decks.deal(lake, path["collection"], path["queue"], person.name, settles, fresh)
+        return decks.deal(lake, *key)
 
 
 _AT = "/c/{collection}/review"

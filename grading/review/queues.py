@@ -252,14 +252,12 @@ def deal_queue(
 
     Raises `BadInput` for a queue that there is not, and for one that asks them for nothing.
     """
-    found = _named(lake, collection, queue)
-    asked = [one["assessor"] for one in found["assessors"]]
+    grader, asked = _graded_by_and_asked(lake, collection, queue)
     if assessor not in asked:
         raise BadInput(
             f"queue {queue!r} of {collection} asks nothing of {assessor!r}",
             f"It is for {', '.join(asked)}.",
         )
-    grader = _reviewable(lake, found)
     if grader.kind == "pair":
         return grader, _deck(pair_cards(lake, collection, queue, assessor), again)
     query = _CARDS.format(cards="lake.intermediate.int_review_cards", whose="$assessor")
@@ -275,7 +273,7 @@ def deal_conflicts(
 
     Raises `BadInput` for a queue that there is not, and for one of judgments.
     """
-    grader = _reviewable(lake, _named(lake, collection, queue))
+    grader, _ = _graded_by_and_asked(lake, collection, queue)
     if grader.kind == "pair":
         raise BadInput(
             f"queue {queue!r} is of judgments, in which people may differ",
@@ -321,28 +319,49 @@ def _deck(rows: list[tuple], again: bool) -> Deck:
     return Deck(shown[:AT_ONCE], len(shown), len(left))
 
 
-def _reviewable(lake: Lake, found: dict[str, Any]) -> Reviewable:
-    """The grader, or the label set, of one of `queues_of`."""
-    collection, queue = found["collection"], found["queue"]
-    ((label_set, names),) = lake.rows(
-        "select label_set, label_names from lake.raw.review_queues "
-        "where collection = ? and queue = ?",
+def _graded_by_and_asked(lake: Lake, collection: str, queue: str) -> tuple[Reviewable, list[str]]:
+    """A queue's grader, or label set, and people; what `queues_of` counts takes as long as all
+    else of dealing does."""
+    found = lake.rows(
+        """
+        select
+            graders.grader,
+            queues.label_set,
+            queues.label_names,
+            list(distinct cards.assessor order by cards.assessor)
+        from lake.raw.review_queues as queues
+        inner join lake.raw.review_cards as cards using (collection, queue)
+        left join lake.intermediate.int_own_graders as graders
+            on queues.grader_id = graders.grader_id
+        where
+            queues.collection = ?
+            and queues.queue = ?
+            and coalesce(graders.grader, queues.label_set) is not null
+        group by all
+        """,
         collection,
         queue,
     )
+    if not found:
+        raise _not_there(lake, collection, queue)
+    ((grader, label_set, names, asked),) = found
     if label_set:
-        return labels_of(lake, collection, label_set, names)
-    return find_grader(lake, found["grader"])
+        return labels_of(lake, collection, label_set, names), asked
+    return find_grader(lake, grader), asked
 
 
 def _named(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
-    lake.require_collection(collection)
-    found = queues_of(lake, collection)
-    for one in found:
+    for one in queues_of(lake, collection):
         if one["queue"] == queue:
             return one
-    known = [one["queue"] for one in found]
-    raise NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
+    raise _not_there(lake, collection, queue)
+
+
+def _not_there(lake: Lake, collection: str, queue: str) -> NotThere:
+    """What to say; raises `BadInput` where the collection is not there either."""
+    lake.require_collection(collection)
+    known = [one["queue"] for one in queues_of(lake, collection)]
+    return NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
 
 
 def _require_new(lake: Lake, wish: QueueWish) -> None:
