@@ -14,7 +14,7 @@ import uuid
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -116,7 +116,7 @@ class Journal:
 def _locked(path: Path, mode: Literal["ab", "rb+"]) -> BinaryIO | None:
     """The file, ours until it is closed; None where a server has it, or is through with it."""
     try:
-        file = cast(BinaryIO, path.open(mode))
+        file = path.open(mode)
     except FileNotFoundError:
         return None
     with suppress(BlockingIOError, FileNotFoundError):
