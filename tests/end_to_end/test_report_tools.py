@@ -142,6 +142,10 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-query", query)
     look.page.get_by_text("passages 1 to 40 of 42").wait_for()
+    button = look.page.get_by_label("CSV: Passages by items").bounding_box()
+    table = look.page.get_by_label("Passages by items", exact=True).bounding_box()
+    assert button["y"] + button["height"] <= table["y"] < button["y"] + 60, "over the table"
+    assert table["x"] < 60 < table["width"]
     head, *rows = read(saved(look, "CSV: Passages by items", tmp_path))
     assert head[:3] == ["passage", "mean", "human"]
     assert len(rows) == 42
