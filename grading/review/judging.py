@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from gradelake.grading.review.cards import Card, Reviewable
-from gradelake.grading.review.queue_wish import QueueWish
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
@@ -110,7 +110,7 @@ def labels_of(
     return Reviewable(label_set, "", "pair", False, 0, top, tuple(names or ()), lowest)
 
 
-def draw(lake: Lake, wish: QueueWish) -> Drawn:
+def draw(lake: Lake, wish: Any) -> Drawn:
     """Draw at most `wish.size` pairs of a label set, at random within strata of equal labels.
 
     From `estimate` in Neyman's allocation (`sampling.neyman`): n_h in proportion to N_h * S_h,
@@ -153,9 +153,7 @@ def draw(lake: Lake, wish: QueueWish) -> Drawn:
     return Drawn(cards, strata, {(row[0], row[1]): row[5] for row in rows if row[5]})
 
 
-def sample_rows(
-    wish: QueueWish, drawn: Drawn, asked: Sequence[tuple[Card, list[str]]]
-) -> list[dict]:
+def sample_rows(wish: Any, drawn: Drawn, asked: Sequence[tuple[Card, list[str]]]) -> list[dict]:
     """Rows of raw.review_samples: a sample for each person, of one name; of whom each card asks."""
     n_of = Counter((who, drawn.strata[_pair(card)][0]) for card, people in asked for who in people)
     pairs = sorted(drawn.strata)
