@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from gradelake.grading.review.queue_wish import SOURCES
+from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
