@@ -68,10 +68,7 @@ class Deck:
             "grader": self._grader.name,
             "assessor": self._assessor,
             "title": f"{'Settle' if self._settles else 'Review'}: {self._queue}",
-            "what": self._grader.what,
-            "scale": list(self.scale),
-            "names": list(self._grader.label_names),
-            "hint": self._grader.hint,
+            **self._grader.for_cards,
             "blind": self.blind,
             "cards": shown,
         }

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from gradelake.grading.review.queue_wish import SOURCES
+from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.grading.review.queue_work import add_queue, drop_queue
 from gradelake.grading.review.queues import deal_conflicts, queues_of
 from gradelake.serve.pages import page, route

@@ -181,6 +181,16 @@ class Reviewable:
         return "judgment" if self.kind == "pair" else "grade"
 
     @property
+    def for_cards(self) -> dict[str, object]:
+        """What grading/review/form/card.js is told of it."""
+        return {
+            "what": self.what,
+            "scale": list(self.scale),
+            "names": list(self.label_names),
+            "hint": self.hint,
+        }
+
+    @property
     def hint(self) -> str:
         """What else they should know of the scale of judgments, in words; '' for grades."""
         return "" if self.relevant_from is None else f"relevant from {self.relevant_from} on"

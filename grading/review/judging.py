@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from gradelake.grading.review.cards import Card, Reviewable
+from gradelake.grading.review.cards import Card
 from gradelake.grading.review.queue_wish import QueueWish
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate, neyman
 
@@ -84,30 +83,6 @@ class Drawn:
     cards: list[Card]
     strata: dict[tuple[str, str], tuple[str, int]]
     taken: dict[tuple[str, str], list[str]]
-
-
-def labels_of(
-    lake: Lake, collection: str, label_set: str, names: Sequence[str] | None = None
-) -> Reviewable:
-    """A label set as what judgments are compared with, on the collection's scale, from 0 on.
-    Raises `BadInput` for one that there is not, and for more or fewer names than the scale has."""
-    known = lake.column(
-        "select label_set from lake.intermediate.int_label_sets where collection = ?", collection
-    )
-    if label_set not in known:
-        raise BadInput(
-            f"{collection} has no label set {label_set!r}", did_you_mean(label_set, known)
-        )
-    ((lowest, top),) = lake.rows(
-        "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
-        collection,
-    )
-    if names and len(names) != top + 1:
-        raise BadInput(
-            f"{len(names)} labels are named, and {collection} has those from 0 to {top}",
-            "Name each of them, the lowest first.",
-        )
-    return Reviewable(label_set, "", "pair", False, 0, top, tuple(names or ()), lowest)
 
 
 def draw(lake: Lake, wish: QueueWish) -> Drawn:

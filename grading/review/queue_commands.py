@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from gradelake.grading.review.queue_wish import SOURCES
+from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
@@ -101,7 +101,7 @@ def add(project, collection, name, label_names, as_json, **wished):
           --assessor ann --assessor bob --assessor cy
       gradelake queue add dl19 doubts --grader flan --from spurious \\
           --overlap 3 --assessor ann --assessor bob --assessor cy
-      gradelake queue add dl19 judged --label-set judge:Sun --size 100 --depth 10 \\
+      gradelake queue add dl19 pairs --label-set judge:Sun --size 100 --depth 10 \\
           --overlap 1 --assessor ann
     """
     from gradelake.grading.review.queue_work import add_queue

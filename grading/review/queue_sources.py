@@ -73,7 +73,9 @@ _LISTS = {
         )
     """,
 }
-SOURCES = ("sample", *_LISTS)
+OF_GRADES = ("sample", *_LISTS)
+OF_PAIRS = ("estimate", "sample")  # of a label set, to be judged
+SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
 _CHOSEN = """
     with
 

@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
-from gradelake.grading.review.queue_sources import SOURCES as OF_GRADES
+from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name
+from gradelake.sql.common.project import check_name, did_you_mean
 from gradelake.sql.lake.lake import Lake
-
-# where cards are from: of grades, of a label set's pairs
-OF_PAIRS = ("estimate", "sample")
-SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
 
 
 @dataclass(frozen=True)
@@ -58,8 +54,6 @@ def wish_for(
     for a source or another wish that the one or the other does not have, and for people of whom
     there are fewer than are to answer each card.
     """
-    from gradelake.grading.review.judging import labels_of
-
     if bool(grader) == bool(label_set):
         raise BadInput(
             "a queue is of a grader's grades, or of a label set's pairs to be judged",
@@ -97,3 +91,27 @@ def wish_for(
     return QueueWish(
         collection, queue, reviewable, source, tau, size, overlap, assessors, seed, depth
     )
+
+
+def labels_of(
+    lake: Lake, collection: str, label_set: str, names: Sequence[str] | None = None
+) -> Reviewable:
+    """A label set as what judgments are compared with, on the collection's scale, from 0 on.
+    Raises `BadInput` for one that there is not, and for more or fewer names than the scale has."""
+    known = lake.column(
+        "select label_set from lake.intermediate.int_label_sets where collection = ?", collection
+    )
+    if label_set not in known:
+        raise BadInput(
+            f"{collection} has no label set {label_set!r}", did_you_mean(label_set, known)
+        )
+    ((lowest, top),) = lake.rows(
+        "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
+        collection,
+    )
+    if names and len(names) != top + 1:
+        raise BadInput(
+            f"{len(names)} labels are named, and {collection} has those from 0 to {top}",
+            "Name each of them, the lowest first.",
+        )
+    return Reviewable(label_set, "", "pair", False, 0, top, tuple(names or ()), lowest)

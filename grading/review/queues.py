@@ -6,9 +6,9 @@ from hashlib import md5
 from typing import Any
 
 from gradelake.grading.review.cards import AT_ONCE, Card, Deck, Reviewable, Reviewed, find_grader
-from gradelake.grading.review.judging import draw, labels_of, pair_cards, sample_rows
+from gradelake.grading.review.judging import draw, pair_cards, sample_rows
 from gradelake.grading.review.queue_sources import choose
-from gradelake.grading.review.queue_wish import QueueWish
+from gradelake.grading.review.queue_wish import QueueWish, labels_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import did_you_mean

@@ -165,8 +165,9 @@ _COLUMNS: dict[str, _Columns] = {
         **_optional(pl.String, "error", "gold_sha256"),
     },
     "grade_reviews": {
+        **_texts("grader_id", may_be_empty=True),
         **_texts("collection", "query_id", "passage_id"),
-        **_texts("grader_id", "item_id", may_be_empty=True),
+        **_texts("item_id", may_be_empty=True),
         **_optional(pl.String, "passage_sha256", "query_sha256"),
         **_texts("assessor"),
         **_whole("grade"),
@@ -179,8 +180,9 @@ _COLUMNS: dict[str, _Columns] = {
         **_optional(pl.Boolean, "settles"),
     },
     "review_queues": {
-        **_texts("collection", "queue", "source"),
+        **_texts("collection", "queue"),
         **_texts("grader_id", may_be_empty=True),
+        **_texts("source"),
         **_whole("tau"),
         **_whole("overlap", minimum=1),
         **_whole("seed"),
@@ -191,9 +193,11 @@ _COLUMNS: dict[str, _Columns] = {
     "review_cards": {
         **_texts("collection", "queue"),
         **_whole("position", minimum=1),
-        **_texts("query_id", "passage_id", "assessor"),
-        **_texts("grader_id", "item_id", may_be_empty=True),
+        **_texts("query_id", "passage_id"),
+        **_texts("item_id", may_be_empty=True),
         **_optional(pl.String, "passage_sha256", "query_sha256"),
+        **_texts("grader_id", may_be_empty=True),
+        **_texts("assessor"),
     },
     "grading_batches": {
         **_texts("batch_id", "grader_id", "collection"),

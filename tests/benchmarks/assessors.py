@@ -1,9 +1,10 @@
 """Fifty people review for five minutes, while one night after another works on the lake.
 
-Each opens their queue, and for each card thinks for half a second to three and answers; now and
-then one opens the queue anew. The nights ingest, grade with the graders without a model, build and
-tidy. No request may fail, and at the end the lake must have every answer that was acknowledged,
-once. The slowest hundredth of the requests is the result.
+They come within the first half of a minute. Each opens their queue, and for each card thinks for
+half a second to three and answers; every 25 answers they open the queue anew. The nights ingest,
+grade with the graders without a model, build and tidy. No request may fail, and at the end the lake
+must have every answer that was acknowledged, once. The slowest hundredth of the requests is the
+result.
 
     python -m tests.benchmarks.assessors [--people 50] [--minutes 5]
 """
@@ -31,6 +32,7 @@ from tests.conftest import make_graded_demo
 from tests.serve.server import Server
 
 THINKING = 0.5, 3.0  # seconds
+COMING = 30.0  # seconds, or a quarter of the time
 ANEW = 25  # answers, after which somebody opens their queue again
 AT = "/c/demo/review/crowd"
 FILES = (
@@ -59,9 +61,10 @@ class Found:
         return sum(self.in_lake.get(what) != grade for what, grade in self.said.items())
 
 
-def review(client: httpx.Client, name: str, until: float, found: Found) -> None:
-    """One person, until the time is up or their cards are."""
+def review(client: httpx.Client, name: str, coming: float, until: float, found: Found) -> None:
+    """One person, until the time is up or their cards are. `coming`: seconds they may wait."""
     rng = random.Random(name)
+    time.sleep(rng.uniform(0, coming))
 
     def timed(what: str, method: str, path: str, **sent: object) -> httpx.Response:
         started = time.perf_counter()
@@ -126,9 +129,9 @@ def crowd(folder: Path, people: int, seconds: float) -> Found:
     server = Server(folder)
     try:
         browsers = {name: server.browser(name) for name in names}
-        until = time.monotonic() + seconds
+        coming, until = min(COMING, seconds / 4), time.monotonic() + seconds
         at_work = [
-            threading.Thread(target=review, args=(client, name, until, found))
+            threading.Thread(target=review, args=(client, name, coming, until, found))
             for name, client in browsers.items()
         ]
         at_work.append(threading.Thread(target=work_at_night, args=(folder, until, found)))

@@ -44,6 +44,15 @@ def shown(look: Look, table: str = "#leaderboard-table") -> str:
     return f"{look.text(table)} {orders}"
 
 
+def comes_to(look: Look, wanted: str, table: str = "#leaderboard-table") -> None:
+    """What is drawn follows "back" and "forward" a moment later."""
+    for _ in range(50):
+        if shown(look, table) == wanted:
+            return
+        look.page.wait_for_timeout(100)
+    assert shown(look, table) == wanted
+
+
 def test_a_link_shows_rows_columns_and_order_as_its_sender_did(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#choose-measure", "RR")
@@ -83,16 +92,15 @@ def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
     for at in (2, 1, 0):  # four letters are one step
         look.page.go_back()
         ends(look, places[at])
-        look.page.wait_for_timeout(100)
-        assert shown(look) == seen[at]
+        comes_to(look, seen[at])
     for at in (1, 2, 3):
         look.page.go_forward()
         ends(look, places[at])
-        look.page.wait_for_timeout(100)
-        assert shown(look) == seen[at]
+        comes_to(look, seen[at])
     assert look.said == []
 
 
+@pytest.mark.slow
 def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     first = shown(look), shown(look, "#correlation-table")
@@ -108,10 +116,11 @@ def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     assert (shown(look), shown(look, "#correlation-table")) == (both[0], first[1])
     look.page.go_forward()
     ends(look, "#correlation?sort=descending+tau-AP")
-    look.page.wait_for_timeout(200)
-    assert (shown(look), shown(look, "#correlation-table")) == both
+    comes_to(look, both[0])
+    comes_to(look, both[1], "#correlation-table")
 
 
+@pytest.mark.slow
 def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.evaluate("location.hash = '#passage/bird-navigation/bird-navigation-01'")
@@ -139,6 +148,7 @@ def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     assert look.said == []
 
 
+@pytest.mark.slow
 def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     address = f"{demo_page.as_uri()}#rubric?filter-3=tern&sort-3=descending+passage"
     look = elsewhere(browser, address)
@@ -149,6 +159,7 @@ def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     assert look.page.locator(f"{table} tbody tr").count() == 15 > len(passages)
 
 
+@pytest.mark.slow
 def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
     hash_part = "#board?sort=descending+nothing&without=none|AP&filter-9=x&sort-2=up"
     look = elsewhere(browser, demo_page.as_uri() + hash_part)
@@ -183,6 +194,7 @@ def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
     assert look.said == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_address_of_choices_fits_the_window(browser, demo_page, width):
     look = Look(browser, demo_page, width)

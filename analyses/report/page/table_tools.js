@@ -68,7 +68,9 @@ function keyOf(name, at) {
   return at ? `${name}-${at + 1}` : name;
 }
 
+// At once: what follows the address, a moment later, finds it so.
 function chooseOver(table, name, value, instead) {
+  showChosen(table, { ...tooled.get(table).chosen, [name]: value });
   const section = table.closest("section");
   const { kind, ids, state } = section.id === "view" ? here()
     : { kind: section.id, ids: [], state: stands[section.id] };

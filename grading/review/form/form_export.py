@@ -38,10 +38,7 @@ def make_form(lake: Lake, wish: Wish, deck: Deck) -> tuple[str, int]:
         "assessor": wish.assessor,
         "title": f"Review of {wish.collection}, by {wish.assessor}",
         "kind": wish.grader.kind,
-        "what": wish.grader.what,
-        "scale": list(wish.grader.scale),
-        "names": list(wish.grader.label_names),
-        "hint": wish.grader.hint,
+        **wish.grader.for_cards,
     }
     passages = {passage_id: text for passage_id, (text, _) in texts.items()}
     return _page(about, dealt, passages), len(dealt)

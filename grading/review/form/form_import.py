@@ -7,7 +7,7 @@ from typing import Any
 
 from gradelake.grading.review.cards import Reviewable, find_grader
 from gradelake.grading.review.form.answers import Answer, Answers, read_answers
-from gradelake.grading.review.judging import labels_of
+from gradelake.grading.review.queue_wish import labels_of
 from gradelake.grading.review.verdicts import put_rows
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
