@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gradelake.grading.prompts.neutral import neutralise
 from gradelake.grading.prompts.scale import Scale
@@ -99,7 +100,7 @@ class Prompt:
     def sha256(self) -> str:
         """Hash of everything that changes what the model reads, or may answer."""
         words = self.scale and list(self.scale.words.items())
-        content = [self.system, self.template, self.examples_text, words, self.output]
+        content: list[Any] = [self.system, self.template, self.examples_text, words, self.output]
         if self.label_rubrics is not None:
             content.append(self.label_rubrics)
         if self.window is not None:

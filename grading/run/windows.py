@@ -87,7 +87,7 @@ def _divided(response: Response, n: int) -> list[Response]:
     """The response once for each of n items, with its share of the tokens."""
     parts = []
     for place in range(n):
-        share = {
+        share: dict[str, Any] = {
             name: None if count is None else count // n + (place < count % n)
             for name, count in ((name, getattr(response, name)) for name in TOKENS)
         }
