@@ -36,7 +36,9 @@ class Engine(Base):
 
     needs_model = False
     chunk_pairs = 4000
-    targets: ClassVar[frozenset[str]] = frozenset({"question", "nugget", "direct", "assign"})
+    targets: ClassVar[frozenset[str]] = frozenset(
+        {"question", "nugget", "direct", "assign", "support"}
+    )
     takes_windows = False
 
     def __init__(self, grader):

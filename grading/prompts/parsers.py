@@ -38,7 +38,7 @@ _LONGEST = 2 * max(map(len, UNANSWERABLE))  # a longer text has a ratio below 80
 _NEGATION = re.compile(r"\b(?:un\w+|no|not|none|cannot|\w+n['\u2019]t)\b")
 _REASONING = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 
-_GRADED = frozenset({"question", "nugget", "direct", "verify"})
+_GRADED = frozenset({"question", "nugget", "direct", "verify", "support"})
 _EXTRACTED = frozenset({"extract"})
 
 

@@ -58,8 +58,8 @@ class Example:
 class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
-    `target` says what it asks about: question, nugget, direct, extract, verify, assign; generate,
-    explain and distil ask for texts. `window` is how many items of a passage it asks about at once
+    `target` says what it asks about: question, nugget, direct, extract, verify, assign,
+    support; generate, explain and distil ask for texts. `window` is how many items of a passage it asks about at once
     (None: one each). `items` is the kind of rubric item (None where there is none). `output` is
     `scale` when one word of the scale is asked for, `text` for free text. `parser` and
     `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
@@ -88,7 +88,8 @@ class Prompt:
     @property
     def wanted_kind(self) -> str:
         """The kind in `marts.wanted_grades` of what it is asked about."""
-        return "answer" if self.target == "assign" else self.items or "passage"
+        of_answers = {"assign": "answer", "support": "sentence"}
+        return of_answers.get(self.target) or self.items or "passage"
 
     @property
     def grade_scale(self) -> Scale:

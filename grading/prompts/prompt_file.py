@@ -27,6 +27,7 @@ SLOTS = {
     "direct": (("query", "passage"), ("examples", "label_rubrics")),
     "verify": (("item", "gold_answer", "answer"), ("query",)),
     "assign": (("items", "passage"), ("query", "n_items")),
+    "support": (("item", "passage"), ("query",)),
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),
     "distil": (("label", "rubrics", "explanations"), ("max_label",)),
@@ -188,7 +189,7 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     if (target := content.get("target")) not in SLOTS:
         return
     of = f"a prompt with target {target}"
-    if target in ("direct", "explain", "distil"):
+    if target in ("direct", "support", "explain", "distil"):
         if "items" in content:
             yield "items", f"items: {of} asks about no items"
     elif target in ITEMS_OF:

@@ -30,9 +30,10 @@ _MAY_CUT_AFTER = re.compile(rf"[\s{_CJK}]")
 
 @dataclass(frozen=True)
 class Citation:
-    """One citation of a sentence (1-based)."""
+    """One citation of a sentence; both are counted from 1."""
 
     sentence: int
+    citation: int
     cited_passage_id: str
     confidence: float | None = None
 
@@ -190,11 +191,14 @@ def _citations(given: Any, sentence: int, references: list[Any]) -> list[Citatio
     if isinstance(given, dict):
         if "" in given:
             raise ValueError(f"sentence {sentence}: citation '' is not a document id")
-        return [Citation(sentence, cited, _confidence(c)) for cited, c in given.items()]
+        return [
+            Citation(sentence, nth, cited, _confidence(given[cited]))
+            for nth, cited in enumerate(given, start=1)
+        ]
     if not isinstance(given, list):
         raise ValueError(f"sentence {sentence}: citations are neither a list nor an object")
     found = []
-    for cited in given:
+    for nth, cited in enumerate(given, start=1):
         if isinstance(cited, int) and not isinstance(cited, bool):
             if not 0 <= cited < len(references):
                 raise ValueError(
@@ -204,7 +208,7 @@ def _citations(given: Any, sentence: int, references: list[Any]) -> list[Citatio
             cited = references[cited]
         if not isinstance(cited, str) or not cited:
             raise ValueError(f"sentence {sentence}: citation {cited!r} is not a document id")
-        found.append(Citation(sentence, cited))
+        found.append(Citation(sentence, nth, cited))
     return found
 
 

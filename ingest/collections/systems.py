@@ -338,9 +338,13 @@ def _citations(given: list[Response]) -> pl.DataFrame:
             citation.sentence,
             citation.cited_passage_id,
             citation.confidence,
+            citation.citation,
         )
         for response in given
         for citation in response.citations
     ]
-    columns = ("query_id", "passage_id", "sentence", "cited_passage_id", "confidence")
+    columns = (
+        *("query_id", "passage_id", "sentence", "cited_passage_id", "confidence"),
+        "citation",
+    )
     return pl.DataFrame(rows, schema=types_of("citations", *columns), orient="row")

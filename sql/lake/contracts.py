@@ -82,12 +82,17 @@ _COLUMNS: dict[str, _Columns] = {
         **_whole("sentence", minimum=1),
         **_texts("cited_passage_id"),
         **_optional(pl.Float64, "confidence"),
+        **_optional(pl.Int32, "citation"),
     },
     "answers": _texts("collection", "system", "query_id", "passage_id"),
     "sentences": {
         **_texts("collection", "system", "query_id"),
         **_whole("sentence", minimum=1),
         **_texts("item_id", "text"),
+    },
+    "support_judgments": {
+        **_texts("collection", "assessor", "query_id", "item_id", "cited_passage_id"),
+        "support": pa.Column(pl.Int32, pa.Check.isin([0, 1, 2])),
     },
     "judgments": {
         **_texts("collection", "assessor", "query_id", "passage_id"),
@@ -140,7 +145,8 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("grader_id", "name", "engine"),
         **_texts("model", "model_revision", may_be_empty=True),
         "target": _one_of(
-            "question", "nugget", "direct", "extract", "verify", "assign", "generate", "explain"
+            *("question", "nugget", "direct", "extract", "verify", "assign", "support"),
+            *("generate", "explain"),
         ),
         **_texts("prompt", "prompt_sha256", may_be_empty=True),
         **_optional(pl.String, "prompt_text"),

@@ -15,6 +15,7 @@ KEYS: dict[str, list[str]] = {
     "citations": [],
     "answers": ["collection", "system", "query_id"],
     "sentences": ["collection", "system", "query_id", "sentence"],
+    "support_judgments": ["collection", "assessor", "query_id", "item_id", "cited_passage_id"],
     "judgments": ["collection", "assessor", "query_id", "passage_id"],
     "review_samples": ["collection", "assessor", "sample", "query_id", "passage_id"],
     "official_ranks": ["collection", "leaderboard", "system"],

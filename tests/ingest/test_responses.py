@@ -175,9 +175,9 @@ def test_a_passage_is_named_by_the_md5_of_its_text():
 @pytest.mark.parametrize(
     ("citations", "expected"),
     [
-        (["d7", "d8"], [Citation(1, "d7"), Citation(1, "d8")]),
-        ({"d7": 0.75, "d8": None}, [Citation(1, "d7", 0.75), Citation(1, "d8")]),
-        ([1, 0], [Citation(1, "d8"), Citation(1, "d7")]),
+        (["d7", "d8"], [Citation(1, 1, "d7"), Citation(1, 2, "d8")]),
+        ({"d7": 0.75, "d8": None}, [Citation(1, 1, "d7", 0.75), Citation(1, 2, "d8")]),
+        ([1, 0], [Citation(1, 1, "d8"), Citation(1, 2, "d7")]),
         ([], []),
         (None, []),
     ],

@@ -20,6 +20,20 @@ create table raw.sentences (
     text varchar not null
 );
 
+-- what people say of how far a cited passage supports a sentence
+-- key: collection, assessor, query_id, item_id, cited_passage_id
+create table raw.support_judgments (
+    collection varchar not null,
+    assessor varchar not null,
+    query_id varchar not null,
+    item_id varchar not null,                -- of the sentence: as in raw.sentences
+    cited_passage_id varchar not null,
+    support integer not null                 -- 0: none, 1: partial, 2: full
+);
+
+-- which of its sentence's citations, 1-based; null in what was ingested before
+alter table raw.citations add column citation integer;
+
 -- What was ingested before: a response is known whole where it is one passage. One of more than 200
 -- tokens may have been that passage twice, which its ranking has once: it is not taken.
 insert into raw.answers by name
