@@ -59,11 +59,11 @@ class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
     `target` says what it asks about: question, nugget, direct, extract, verify, assign,
-    support; generate, explain and distil ask for texts. `window` is how many items of a passage it asks about at once
-    (None: one each). `items` is the kind of rubric item (None where there is none). `output` is
-    `scale` when one word of the scale is asked for, `text` for free text. `parser` and
-    `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
-    holds, once a grader has filled it; `example` is how a worked example is shown.
+    support; generate, explain and distil ask for texts. `window` is how many items of a passage it
+    asks about at once (None: one each). `items` is the kind of rubric item (None where there is
+    none). `output` is `scale` when one word of the scale is asked for, `text` for free text.
+    `parser` and `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot
+    of that name holds, once a grader has filled it; `example` is how a worked example is shown.
     """
 
     name: str
