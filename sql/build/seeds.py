@@ -76,9 +76,13 @@ def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
     return edited
 
 
-def edits_are_in(lake: "Lake", gathered: Path) -> bool:
-    """Whether the lake has the rubric edits of the gathered file, no more and no fewer."""
-    file, table = gathered / "rubric_edits.csv", "lake.intermediate.rubric_edits"
+def edits_are_in(lake: "Lake", gathered: Path, seeds: Iterable[str] = ("rubric_edits",)) -> bool:
+    """Whether the lake has the rows of these gathered files, no more and no fewer."""
+    return all(_is_in(lake, gathered / f"{seed}.csv") for seed in seeds)
+
+
+def _is_in(lake: "Lake", file: Path) -> bool:
+    table = f"lake.intermediate.{file.stem}"
     of_file = (
         "select * from read_csv($file, header = true, all_varchar = true, auto_detect = false, "
         "delim = ',', quote = '\"', escape = '\"', nullstr = '', columns = $columns)"

@@ -122,9 +122,9 @@ def scores(folder: Path, columns: str) -> dict[tuple[str, str], tuple]:
 
 
 def test_only_what_a_sentence_cites_is_planned(by_hand):
-    shown = json.loads(gradelake(by_hand, "plan", "rag", "--grader", "supports", "--json").stdout)
-    (plan,) = shown if isinstance(shown, list) else [shown]
-    assert plan["missing"] == len(OF_HAND)
+    shown = gradelake(by_hand, "plan", "rag", "--grader", "supports", "--json").stdout
+    (plan,) = json.loads(shown)["plans"]
+    assert plan["missing_pairs"] == len(OF_HAND)
 
 
 def test_a_page_long_example_scores_as_by_hand(by_hand):

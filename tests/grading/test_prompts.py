@@ -146,8 +146,9 @@ TEXTS["support"] = (
     "contain slight inaccuracies that are not easy to discern at first glance.\nPay close "
     "attention to the text. Read it carefully as you would when proofreading.\n\nYou will be "
     "provided with a statement and its corresponding citation. It may be helpful to ask yourself "
-    'whether it is accurate to say "according to the citation" with a\nstatement following this phrase. Be sure '
-    "to check all of the information in the statement. You will be given three options:\n\n"
+    'whether it is accurate to say "according to the citation" with a\nstatement following this '
+    "phrase. Be sure to check all of the information in the statement. You will be given three "
+    "options:\n\n"
     '- "Full Support": All of the information in the statement is supported in the citation.\n'
     '- "Partial Support": Only some of the information is supported in the citation, but other '
     "parts of the information are missing from the citation.\n"
