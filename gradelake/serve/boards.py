@@ -21,8 +21,9 @@ from gradelake.sql.lake.lake import Lake
 _KEPT = 4  # reports in memory: some MB each
 _PATIENCE = 2.0  # seconds that a request waits for one in work
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
-# the first part of an address -> the report's view of it (analyses/report/page/address.js)
-_VIEWS = {"systems": "system", "queries": "query", "compare": "compare", "labels": "labels"}
+# the first part of an address below a collection's (analyses/report/page/paths.js)
+_THINGS = ("systems", "queries", "passages", "items")
+_PAIRS = ("compare", "labels")
 
 
 class Reports:
@@ -67,7 +68,7 @@ class Reports:
 
 
 def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The report's page, with the policy that it states itself."""
+    """The report's page, with the policy that it states itself. Its script reads the address."""
     collection = request.path_params["collection"]
     readers = request.app.state.readers
     with readers.release(request.query_params.get("release")) as lake:
@@ -76,6 +77,9 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     html = request.app.state.reports.html(release, collection)
     if html is None:
         return page(request, "preparing", 202, title=f"{collection}, release {release}")
+    section = request.path_params.get("section", "board")
+    if not (section.isalpha() and f'<section id="{section}"' in html):
+        raise HTTPException(404)
     policy = _POLICY.search(html)
     assert policy, collection
     headers = {"content-security-policy": f"{policy[1]}; frame-ancestors 'none'"}
@@ -84,45 +88,41 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     )
 
 
+def _at(collection: str) -> str:
+    return f"/c/{quote(collection, safe='')}"
+
+
 def _way_back(collection: str) -> str:
-    """From a board to the server's own pages: what the report, as a file, has not."""
-    at = f"/c/{quote(collection, safe='')}"
+    """Where a board is, and from it to the server's own pages: what a file has not."""
+    at = _at(collection)
     return (
-        '<nav aria-label="Gradelake"><a href="/">Gradelake</a>'
+        f'<nav aria-label="Gradelake" data-at="{at}"><a href="/">Gradelake</a>'
         f' <a href="{at}/ask/">Questions</a> <a href="{at}/rubric/">Rubric</a></nav>\n'
     )
 
 
 def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The address of a system, a query, a passage, a comparison: the board, opened there.
+    """The address of a system, query, passage, item or comparison: the board, which shows it.
 
     Ids are read from the address as it was sent: a / in an id is %2F there.
     """
     raw = request.scope["raw_path"].decode("ascii", "replace")
     parts = [unquote(part) for part in raw.split("/")]
-    if len(parts) < 4:  # a / of the address was %2F
+    collection = request.path_params["collection"]
+    kind = parts[3] if parts[2] == collection else ""  # else a / of the address was %2F
+    ids = [each for each in parts[4:] if each]
+    if kind not in _THINGS + _PAIRS or len(ids) != (kind in _THINGS):
         raise HTTPException(404)
-    _, _, collection, kind, *ids = parts
-    state = dict(request.query_params)
-    release = state.pop("release", None)
-    ids = [each for each in ids if each]
-    if kind == "passages" and len(ids) == 1:
-        ids = [_query_of(request, collection, ids[0], state.pop("query", None)), *ids]
-        view = "passage"
-    elif kind in _VIEWS and len(ids) == (kind in ("systems", "queries")):
-        view = _VIEWS[kind]
-    else:
-        raise HTTPException(404)
-    to = f"/c/{quote(collection, safe='')}/board"
-    to += f"?{urlencode({'release': release})}" if release else ""
-    to += "#" + "/".join([view, *(quote(each, safe="") for each in ids)])
-    return RedirectResponse(to + (f"?{urlencode(state)}" if state else ""), 303)
+    if kind == "passages" and "query" not in request.query_params:
+        query = urlencode(
+            [("query", _query_of(request, collection, *ids)), *request.query_params.multi_items()]
+        )
+        return RedirectResponse(f"{_at(collection)}/{kind}/{quote(ids[0], safe='')}?{query}", 303)
+    return board(request, person, sent)
 
 
-def _query_of(request: Request, collection: str, passage_id: str, query_id: str | None) -> str:
-    """The query that a passage is looked at for: the one named, or the first that it is for."""
-    if query_id is not None:
-        return query_id
+def _query_of(request: Request, collection: str, passage_id: str) -> str:
+    """The first query that a passage is for, where none is named."""
     with request.app.state.readers.release(request.query_params.get("release")) as lake:
         found = lake.value(
             "select min(query_id) from lake.intermediate.int_pool "
@@ -138,9 +138,7 @@ def _query_of(request: Request, collection: str, passage_id: str, query_id: str 
 routes = [
     route("/c/{collection}/", "reader", board),
     route("/c/{collection}/board", "reader", board),
-    *(
-        route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing)
-        for kind in ("systems", "queries", "passages")
-    ),
-    *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in ("compare", "labels")),
+    route("/c/{collection}/board/{section}", "reader", board),
+    *(route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing) for kind in _THINGS),
+    *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in _PAIRS),
 ]

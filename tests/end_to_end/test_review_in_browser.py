@@ -150,7 +150,7 @@ def test_a_board_is_the_report_and_each_thing_has_an_address(browser, folder):
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.goto(f"{server.url}/c/demo/systems/bm25_rm3")
         page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-        assert page.url == f"{server.url}/c/demo/board#system/bm25_rm3"
+        assert page.url == f"{server.url}/c/demo/systems/bm25_rm3"
         assert "bm25_rm3" in page.inner_text("#view h2")
         page.goto(f"{server.url}/c/demo/passages/p164")
         page.wait_for_selector("#view h2")
