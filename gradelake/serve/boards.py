@@ -1,9 +1,12 @@
 """The report of a collection, live: made once for a release; each thing has an address."""
 
+import gzip
 import re
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
@@ -26,17 +29,26 @@ _THINGS = ("systems", "queries", "passages", "items")
 _PAIRS = ("compare", "labels")
 
 
+@dataclass(frozen=True)
+class Made:
+    """A report as it is sent, whoever asks: its bytes, the same zipped, and its headers."""
+
+    plain: bytes
+    zipped: bytes
+    headers: dict[str, str]
+
+
 class Reports:
     """Reports by release and collection, made one at a time in the background."""
 
     def __init__(self, project: Project):
         self._project = project
-        self._made: OrderedDict[tuple[str, str], Future[str]] = OrderedDict()
+        self._made: OrderedDict[tuple[str, str], Future[Made]] = OrderedDict()
         self._lock = threading.Lock()
         self._maker = ThreadPoolExecutor(1, "report")
 
-    def html(self, release: str, collection: str) -> str | None:
-        """The page; None while it is still being made. Raises what `make_report` raises."""
+    def made(self, release: str, collection: str) -> Made | None:
+        """The report; None while it is still being made. Raises what `make_report` raises."""
         key = (release, collection)
         with self._lock:
             if key not in self._made:
@@ -57,14 +69,24 @@ class Reports:
         """Make no more of them."""
         self._maker.shutdown(wait=False, cancel_futures=True)
 
-    def _make(self, release: str, collection: str) -> str:
+    def _make(self, release: str, collection: str) -> Made:
         with (
             Lake.published(self._project, release) as lake,
             little_memory(lake.connection),
             lake.one_state(),
         ):
             html, _ = make_report(self._project, lake, collection, lambda _, items: items)
-        return html
+        policy = _POLICY.search(html)
+        assert policy, collection
+        plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()
+        headers = {
+            "content-security-policy": f"{policy[1]}; frame-ancestors 'none'",
+            "cache-control": "private, no-cache",  # kept, and asked for each time
+            "etag": f'W/"{sha256(plain).hexdigest()[:32]}"',
+            "vary": "accept-encoding",
+        }
+        # no secret is in it, and nothing of the request: what is zipped tells nobody anything
+        return Made(plain, gzip.compress(plain), headers)
 
 
 def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -74,18 +96,17 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     with readers.release(request.query_params.get("release")) as lake:
         lake.require_collection(collection)
         release = lake.release or ""
-    html = request.app.state.reports.html(release, collection)
-    if html is None:
+    made = request.app.state.reports.made(release, collection)
+    if made is None:
         return page(request, "preparing", 202, title=f"{collection}, release {release}")
     section = request.path_params.get("section", "board")
-    if not (section.isalpha() and f'<section id="{section}"' in html):
+    if not (section.isalpha() and f'<section id="{section}"'.encode() in made.plain):
         raise HTTPException(404)
-    policy = _POLICY.search(html)
-    assert policy, collection
-    headers = {"content-security-policy": f"{policy[1]}; frame-ancestors 'none'"}
-    return HTMLResponse(
-        html.replace("<header>", f"{_way_back(collection)}<header>", 1), headers=headers
-    )
+    if made.headers["etag"] in re.split(r",\s*", request.headers.get("if-none-match", "")):
+        return Response(None, 304, made.headers)
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return HTMLResponse(made.plain, headers=made.headers)
+    return HTMLResponse(made.zipped, headers=made.headers | {"content-encoding": "gzip"})
 
 
 def _at(collection: str) -> str:

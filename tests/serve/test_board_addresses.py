@@ -157,3 +157,16 @@ def test_links_to_other_pages_and_other_tabs_are_the_browsers(rita):
     assert rita.url.endswith("/c/odd/systems/plain")
     rita.get_by_role("link", name="Rubric", exact=True).first.click()
     rita.wait_for_url("**/c/odd/rubric/")
+
+
+@pytest.mark.slow
+def test_a_board_that_is_still_the_same_is_not_sent_again(rita):
+    at(rita, "systems/plain")
+    rita.reload()
+    rita.wait_for_selector("html[data-ready=yes]")
+    sent, size = rita.evaluate(
+        "(({ transferSize, encodedBodySize }) => [transferSize, encodedBodySize])"
+        "(performance.getEntriesByType('navigation')[0])"
+    )
+    assert sent < 2_000 < 200_000 < size
+    expect(rita.locator("#view h2")).to_have_text("System plain")

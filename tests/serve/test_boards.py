@@ -44,6 +44,31 @@ def test_the_board_is_the_report_under_its_own_policy(reader):
     assert board(reader, "/c/odd/").text == board(reader, "/c/odd/board?release=r1").text
 
 
+def test_a_board_is_sent_again_only_where_it_is_another(reader, odd):
+    first = board(reader)
+    assert first.headers["cache-control"] == "private, no-cache"
+    etag = {"if-none-match": first.headers["etag"]}
+
+    again = reader.get("/c/odd/systems/plain", headers=etag)
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["content-security-policy"] == first.headers["content-security-policy"]
+    several = {"if-none-match": f'"x", {first.headers["etag"]}'}
+    assert reader.get("/c/odd/board", headers=several).status_code == 304
+    assert reader.get("/c/odd/board", headers={"if-none-match": 'W/"x"'}).text == first.text
+    assert odd.browser().get("/c/odd/board", headers=etag).status_code == 401
+    assert reader.get("/c/odd/board?release=r9", headers=etag).status_code == 404
+
+
+def test_a_board_is_zipped_where_that_is_asked_for(reader):
+    zipped = reader.get("/c/odd/board", headers={"accept-encoding": "gzip"})
+    plain = reader.get("/c/odd/board", headers={"accept-encoding": "identity"})
+
+    assert zipped.headers["content-encoding"] == "gzip"
+    assert int(zipped.headers["content-length"]) < 0.8 * int(plain.headers["content-length"])
+    assert "content-encoding" not in plain.headers
+    assert zipped.text == plain.text
+
+
 def test_a_board_leads_back_to_the_servers_pages_and_the_file_has_no_such_links(reader, odd_lake):
     html = board(reader).text
     (nav,) = re.findall(r'<nav aria-label="Gradelake" data-at="/c/odd">.*?</nav>', html)
