@@ -121,6 +121,26 @@ for judge in ("sun", "faggioli_b"):
         f"{instruction}\n\n{{examples}}\n\nQuestion: {{query}}\nPassage: {{passage}}\n\nAnswer:"
     )
     TEXTS[f"{judge}_few_invented"] = f"{instruction}\n\n{{examples}}\n\n{asked}"
+# the criteria, and what the papers say each means
+CRITERIA = {
+    "Exactness": " How precisely does the passage answer the query.",
+    "Topicality": "Is the passage about the same subject as the whole query "
+    "(not only a single word of it).",
+    "Coverage": "How much of the passage is dedicated to discussing the query and its related "
+    "topics.",
+    "Contextual Fit": "Does the passage provide relevant background or context.",
+}
+TEXTS |= {
+    f"criteria_{criterion.lower().replace(' ', '_')}": "Please rate how well the given passage "
+    f"meets the {criterion} criterion in relation to the query. The output should be a single "
+    f"score (0-3) indicating {definition}.Query: {{query}}\nPassage: {{passage}}\n\nScore:"
+    for criterion, definition in CRITERIA.items()
+}
+TEXTS["criteria_prompt"] = (
+    "Please rate how the given passage is relevant to the query based on the given scores. The "
+    "output must be only a score that indicates how relevant they are.\nQuery: {query}\n"
+    "Passage: {passage}\n\n{scores}\nScore:"
+)
 # SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
 EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
 # name -> (target, kind of item, scale, output, parser)
@@ -135,6 +155,11 @@ FACTS = {
     "nugget_extraction_context_first": ("extract", "nugget", "0-1", "text", "answer"),
     "verify_answer": ("verify", "question", "no = 0, yes = 1", "scale", "strict"),
     "thomas": ("direct", None, "0-2", "scale", "paper"),
+    "criteria_exactness": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_topicality": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_coverage": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_contextual_fit": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_prompt": ("direct", None, "0-3", "scale", "paper"),
     "faggioli_b": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "faggioli_b_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "faggioli_b_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
@@ -227,7 +252,7 @@ def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_sh
 
 def test_every_shipped_prompt_names_its_paper(shipped):
     for prompt in shipped.values():
-        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602")
+        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602", "arXiv:2507.09488")
         assert any(paper in prompt.source for paper in papers), prompt.name
         assert ("wording is ours" in prompt.source) == (prompt.name in OURS)
         assert prompt.description

@@ -1,5 +1,5 @@
 -- What several graders together say, without asking any of them again. More than half of an
--- ensemble's members must have a grade. Ties go to the lower grade: the lowest of the most frequent
+-- ensemble's members must have a grade, and all of them for a sum. Ties go to the lower grade: the lowest of the most frequent
 -- ones, the lower of the two in the middle, a mean halfway between two grades to the one below.
 with
 
@@ -16,6 +16,7 @@ votes as (
     select
         ensembles.ensemble_id,
         ensembles.rule,
+        ensembles.mapping,
         ensembles.n_members,
         grades.collection,
         grades.query_id,
@@ -47,7 +48,19 @@ counted as (
             }
         ) as frequencies
     from votes
-    where 2 * n_votes > n_members
+    where if(rule = 'sum', n_votes = n_members, 2 * n_votes > n_members)
+),
+
+graded as (
+    select
+        *,
+        case rule
+            when 'majority' then -list_max(frequencies)['grade']
+            when 'median' then grades[(n_votes + 1) // 2]
+            when 'mean_expected' then ceil(expected_grade - 0.5)
+            when 'sum' then list_sum(grades)
+        end as grade
+    from counted
 )
 
 select
@@ -57,14 +70,9 @@ select
     passage_id,
     item_id,
     gold_sha256,
-    cast(
-        case rule
-            when 'majority' then -list_max(frequencies)['grade']
-            when 'median' then grades[(n_votes + 1) // 2]
-            when 'mean_expected' then ceil(expected_grade - 0.5)
-        end as integer
-    ) as grade,
+    cast({{ renamed('grade', 'mapping') }} as integer) as grade,
     'ok' as status,
-    expected_grade,
+    -- on the members' scale: none where the grade is on another
+    case when rule != 'sum' and mapping is null then expected_grade end as expected_grade,
     graded_at
-from counted
+from graded
