@@ -143,6 +143,7 @@ class OpenLake:
         compare_with: str | None = None,
         grid_passages: int | None = None,
         without_rubric: bool = False,
+        preview: str | PathLike[str] | None = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
@@ -159,6 +160,7 @@ class OpenLake:
                 grid_passages,
                 self.release,
                 without_rubric=without_rubric,
+                preview=Path(preview) if preview else None,
             )
         return console.plain(done.as_object())
 

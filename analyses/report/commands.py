@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -34,6 +35,12 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 @click.option(
     "--without-rubric", is_flag=True, help="Show no item, answer, grid or night: to be shared."
 )
+@click.option(
+    "--preview",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Show what edits will move that are not built: what `rubric preview --json` printed.",
+)
 @click.option("--release", help="Read a named release instead of the newest.")
 @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
 @with_json
@@ -46,6 +53,7 @@ def report(
     compare_with,
     grid_passages,
     without_rubric,
+    preview,
     release,
     live,
     as_json,
@@ -61,6 +69,8 @@ def report(
     Examples:
       gradelake report
       gradelake report dl19 --compare-with r3 -o dl19.html
+      gradelake rubric preview dl19 --json > preview.json
+      gradelake report dl19 --preview preview.json
     """
     from gradelake.analyses.report.files import write_reports
 
@@ -77,6 +87,7 @@ def report(
             release,
             live,
             without_rubric,
+            preview,
         )
     if as_json:
         console.print_json(done.as_object())

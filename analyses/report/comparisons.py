@@ -1,6 +1,7 @@
 """Two systems, or two label sets, side by side: what the page cannot compute by itself."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import combinations, product
 from typing import Any
 
@@ -10,7 +11,7 @@ from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.rank_correlation import correlations, signs
 from gradelake.analyses.stats.resample import or_none, student_reach
-from gradelake.analyses.stats.significance import compare_pairs
+from gradelake.analyses.stats.significance import compare_pairs, randomisation_test
 from gradelake.sql.common.errors import BadInput
 
 ALPHA = 0.05
@@ -55,10 +56,12 @@ def compare_label_sets(
     `levels`: label set -> its usual level, at which `read` gives its board of a measure, and
     `topics` (label set -> measure -> system) its scores, as `at_level` has them. Returns `levels`;
     `boards`: label set -> other -> measure -> tau; `topics`: the same -> one tau per query, over
-    the systems that answered it. As the marts `leaderboard_agreement` and `topic_agreement`, which
-    compute every level and measure when they are asked for one. None where tau is undefined.
+    the systems that answered it; `p` and `is_exact` of `differ_by_chance`. Tau is as in the marts
+    `leaderboard_agreement` and `topic_agreement`, which compute every level and measure when they
+    are asked for one; None where it is undefined.
     """
     found: dict[str, Any] = {"levels": levels, "boards": {}, "topics": {}}
+    found["p"], found["is_exact"] = differ_by_chance(list(levels), read)
     for (ours, theirs), measure in product(combinations(levels, 2), MEASURES):
         try:
             boards = [read(name, measure) for name in (ours, theirs)]
@@ -82,6 +85,41 @@ def compare_label_sets(
         ]
         found["topics"].setdefault(ours, {}).setdefault(theirs, {})[measure] = known
     return found
+
+
+def differ_by_chance(
+    label_sets: list[str], read: Callable[[str, str], Board]
+) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, bool]]:
+    """(label set -> other -> measure -> p, measure -> whether all sign patterns were tried).
+
+    p is of `randomisation_test`: that the means over the systems of both boards, paired over the
+    topics of both, differ so by chance. There is none where they have no system or topic in common.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    tried: dict[str, bool] = {}
+    for measure in MEASURES:
+        boards = {}
+        for name in label_sets:
+            with suppress(BadInput):  # no such measure
+                boards[name] = read(name, measure)
+        queries = sorted({query for board in boards.values() for query in board.queries})
+        columns = {}
+        for pair in combinations(boards, 2):
+            ours, theirs = (boards[name] for name in pair)
+            systems = sorted(set(ours.systems) & set(theirs.systems))
+            (one, has_one), (other, has_other) = (
+                board.of(systems).on(queries) for board in (ours, theirs)
+            )
+            if systems and (has_one * has_other).any():
+                # a topic that one of them leaves out is 0: no sign of it changes a sum
+                columns[pair] = (one.sum(axis=1) - other.sum(axis=1)) * has_one * has_other
+        if not columns:
+            continue
+        differences = np.array(list(columns.values())).T
+        p, tried[measure] = randomisation_test(differences, REPLICATES, SEED)
+        for (one_name, other_name), value in zip(columns, p.round(4).tolist(), strict=True):
+            found.setdefault(one_name, {}).setdefault(other_name, {})[measure] = value
+    return found, tried
 
 
 def _tau(ours: np.ndarray, theirs: np.ndarray) -> float | None:

@@ -38,6 +38,7 @@ def write_reports(
     release: str | None = None,
     live: bool = False,
     without_rubric: bool = False,
+    preview: Path | None = None,
 ) -> Reports:
     """Write the report of each collection (none given: of all in the lake).
 
@@ -65,6 +66,7 @@ def write_reports(
                         compare_with,
                         grid_passages,
                         without_rubric,
+                        preview,
                     )
             except GradelakeError as error:
                 if len(collections) == 1:

@@ -1,11 +1,13 @@
 """What moved: by the rubric's edits, since an earlier release, and night by night."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.correlations import MEASURES
 from gradelake.analyses.report.health import SHOWN
+from gradelake.analyses.report.previewed import read_preview
 from gradelake.analyses.report.report_queries import MISSING, ask_if_there
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
@@ -15,13 +17,23 @@ from gradelake.sql.releases import diff
 
 
 def read_moved(
-    project: Project, lake: Lake, collection: str, compared_with: str | None, without_rubric: bool
+    project: Project,
+    lake: Lake,
+    collection: str,
+    compared_with: str | None,
+    without_rubric: bool,
+    preview: Path | None = None,
 ) -> dict[str, Any]:
     """For the page: `versions` of the rubric, newest first; `since` the release compared with;
-    `nights`; `days` of grading. What a release of an older Gradelake lacks is empty, or None.
+    `nights`; `days` of grading; `previewed`: versions that are not built, of the file `preview`,
+    None without one. What a release of an older Gradelake lacks is empty, or None.
 
-    `without_rubric` leaves out items' texts, and nights, which are of the whole lake.
+    `without_rubric` leaves out items' texts, and nights, which are of the whole lake. Raises what
+    `read_preview` raises.
     """
+    previewed = None if preview is None else read_preview(preview, collection)
+    for version in previewed or []:
+        version["edits"] = [] if without_rubric else list(map(shown_edit, version["edits"]))
     known = measures(lake)
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
     of = {"collection": collection}
@@ -40,7 +52,7 @@ def read_moved(
                 "rubric_version": number,
                 "previous_version": own[0]["previous_version"],
                 "counts": Counter(edit["action"] for edit in own),
-                "edits": [] if without_rubric else [_edit(edit) for edit in own],
+                "edits": [] if without_rubric else list(map(shown_edit, own)),
                 "moves": [row for row in moves if row["rubric_version"] == number],
                 "labels": moved_labels,
                 "n_labels": moved_labels[0]["n_labels"] if moved_labels else 0,
@@ -49,13 +61,14 @@ def read_moved(
     return {
         "measure": measure,
         "versions": versions,
+        "previewed": previewed,
         "since": _since(project, lake, collection, compared_with),
         "nights": nights,
         "days": ask_if_there(lake, "grading_days", **of),
     }
 
 
-def _edit(edit: dict[str, Any]) -> dict[str, Any]:
+def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:
     """An edit for the page: its words, and other changes of an item that stays."""
     changes = []
     if edit["text_before"] and edit["text_after"]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from gradelake.analyses.choosing import (
@@ -47,23 +48,27 @@ def make_report(
     compare_with: str | None = None,
     grid_passages: int | None = None,
     without_rubric: bool = False,
+    preview: Path | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
 
     Defaults: the assessor who judged the most (of equals the first by name); the release before;
     every passage of each grid. The same release, compared with the same one, gives the same page.
     `without_rubric` leaves out whatever shows an item, an answer or what a model replied: grids,
-    lists of items and passages, errors.
+    lists of items and passages, errors. `preview`: a file of what `rubric preview --json` printed.
 
-    Raises `BadInput` for a collection, reference or release that is not there, and where nothing
-    was built.
+    Raises `BadInput` for a collection, reference or release that is not there, where nothing was
+    built, and for a `preview` that is none.
     """
     options = {
         "--reference": reference,
         "--grid-passages": grid_passages,
         "--without-rubric": without_rubric or None,
+        "--preview": preview,
     }
     lake.require_collection(collection)
+    compared = compare_with or earlier_release(project, lake)
+    moved = read_moved(project, lake, collection, compared, without_rubric, preview)
     versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
     newest = versions[0]["rubric_version"] if versions else None
     shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
@@ -71,7 +76,6 @@ def make_report(
     reference = _reference(reference, shown)
     assessor = reference.partition(":")[2] if reference else None
     cut = min_relevant(lake, collection)
-    compared = compare_with or earlier_release(project, lake)
     with Lake.published(project, compared) if compared else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
     scored = [name for name in names if name in boards]
@@ -145,7 +149,6 @@ def make_report(
         "tau": TAU,
         "taus": {one["grader"]: one["tau"] for one in health},
     }
-    moved = read_moved(project, lake, collection, compared, without_rubric)
     if without_rubric:
         for grader in provenance["graders"]:
             if grader["engine"] == "imported":

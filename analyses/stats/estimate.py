@@ -1,6 +1,7 @@
 """The leaderboard under human labels, from a judge's labels and what people said of a sample."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,9 +17,9 @@ from gradelake.analyses.stats.prediction_powered import (
     prediction_powered,
     stratified,
 )
-from gradelake.analyses.stats.review_sample import PAIRS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.sampling import PAIRS
 
 TOP = """
     select system, query_id, passage_id
@@ -62,7 +63,7 @@ def estimate_board(
     lake: Lake,
     collection: str,
     label_set: str,
-    assessor: str,
+    assessors: Sequence[str],
     measure: str,
     *,
     level: int | None = None,
@@ -70,7 +71,7 @@ def estimate_board(
     sample: str | None = None,
     these_queries: bool = False,
 ) -> HumanBoard:
-    """Estimate a leaderboard under the assessor's labels from a sample that they judged.
+    """Estimate a leaderboard under the assessors' labels from a sample that they judged.
 
     A sample of whole queries serves any measure; its intervals are for queries like these, or,
     with `these_queries`, for the mean over exactly the label set's queries. A sample of pairs
@@ -79,7 +80,7 @@ def estimate_board(
     judgments.
     """
     require_label_set(lake, collection, label_set)
-    judged = read_judged_sample(lake, collection, assessor, sample)
+    judged = read_judged_sample(lake, collection, assessors, sample)
     level = default_level(lake, collection, label_set) if level is None else level
     if assessor_level is None:
         assessor_level = min_relevant(lake, collection)
@@ -98,6 +99,11 @@ def estimate_board(
             )
         return _from_pairs(
             lake, collection, label_set, judged, int(found[1]), level, assessor_level
+        )
+    if len(assessors) > 1:
+        raise BadInput(
+            "whole queries are of one assessor's leaderboard, and several are named",
+            "Name one --assessor; several may share a sample of pairs.",
         )
     return _from_queries(
         lake, collection, label_set, judged, measure, level, assessor_level, these_queries

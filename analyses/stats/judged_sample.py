@@ -1,6 +1,7 @@
 """A sample that people judge: what was drawn, how, and what they said so far."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradelake.sql.common.counted import counted
@@ -10,16 +11,21 @@ from gradelake.sql.lake.lake import Lake
 
 Pair = tuple[str, str]
 
+# of several people's judgments the one in the middle, of two the lower
 ROWS = """
     select
         drawn.stratum,
         drawn.stratum_size,
         drawn.query_id,
         drawn.passage_id,
-        judgments.relevance
+        quantile_disc(judgments.relevance, 0.5) as relevance
     from lake.raw.review_samples as drawn
     left join lake.raw.judgments using (collection, assessor, query_id, passage_id)
-    where drawn.collection = ? and drawn.assessor = ? and drawn.sample = ?
+    where
+        drawn.collection = ?
+        and drawn.assessor in (select unnest(?))
+        and drawn.sample = ?
+    group by all
     order by drawn.stratum, drawn.query_id, drawn.passage_id
 """
 
@@ -29,12 +35,17 @@ class JudgedSample:
     """`strata`: code -> units it was drawn from; `rows`: (stratum, pair, relevance or None)."""
 
     name: str
-    assessor: str
+    assessors: tuple[str, ...]
     label_set: str
     unit: str
     depth: int | None
     strata: dict[str, int]
     rows: list[tuple[str, Pair, int | None]]
+
+    @property
+    def assessor(self) -> str:
+        """Who judged it, in words."""
+        return ", ".join(self.assessors)
 
     @property
     def population(self) -> int:
@@ -74,22 +85,24 @@ class JudgedSample:
 
 
 def read_judged_sample(
-    lake: Lake, collection: str, assessor: str, name: str | None = None
+    lake: Lake, collection: str, assessors: Sequence[str], name: str | None = None
 ) -> JudgedSample:
-    """An assessor's sample; without a name the only one. Raises `BadInput` when it is not there."""
-    samples = {row[0]: row[1:] for row in _samples(lake, collection, assessor)}
+    """A sample that these people judged, together where they are several; without a name the only
+    one. Raises `BadInput` when it is not there."""
+    assessor = ", ".join(assessors)
+    samples = {row[0]: row[1:] for row in _samples(lake, collection, assessors)}
     if not samples:
         known = lake.column(
             "select distinct assessor from lake.raw.judgments where collection = ?", collection
         )
-        if known and assessor not in known:
+        if known and (unknown := [each for each in assessors if each not in known]):
             raise BadInput(
-                f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, known)
+                f"no judgments of {unknown[0]!r} in {collection}", did_you_mean(unknown[0], known)
             )
         raise BadInput(
             f"assessor {assessor!r} has judged no sample of {collection!r} in this lake",
             "Draw one with `gradelake export sample`, have it judged, import it with "
-            "`gradelake import judgments`, and run `gradelake build`.",
+            "`gradelake import judgments`, and run `gradelake build`; or `gradelake queue add`.",
         )
     names = ", ".join(samples)
     if name is None and len(samples) > 1:
@@ -100,11 +113,11 @@ def read_judged_sample(
     name = name or next(iter(samples))
     if name not in samples:
         raise BadInput(f"assessor {assessor!r} has no sample {name!r}", f"Known: {names}.")
-    rows = lake.rows(ROWS, collection, assessor, name)
+    rows = lake.rows(ROWS, collection, list(assessors), name)
     label_set, unit, depth = samples[name]
     return JudgedSample(
         name,
-        assessor,
+        tuple(assessors),
         label_set,
         unit,
         depth,
@@ -113,12 +126,12 @@ def read_judged_sample(
     )
 
 
-def _samples(lake: Lake, collection: str, assessor: str) -> list[tuple]:
+def _samples(lake: Lake, collection: str, assessors: Sequence[str]) -> list[tuple]:
     if not lake.has_raw("review_samples"):
         return []
     return lake.rows(
         "select distinct sample, label_set, unit, depth from lake.raw.review_samples "
-        "where collection = ? and assessor = ? order by sample",
+        "where collection = ? and assessor in (select unnest(?)) order by sample",
         collection,
-        assessor,
+        list(assessors),
     )

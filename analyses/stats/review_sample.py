@@ -11,6 +11,7 @@ from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.sampling import PAIRS, allocate
 
 # what people read and fill in, then what the estimate needs; read by
 # ingest/collections/judgments_csv.py
@@ -29,25 +30,6 @@ COLUMNS = (
     "depth",
 )
 
-# the pairs of a label set that a sample can be drawn from
-PAIRS = """
-    select labels.collection, labels.query_id, labels.passage_id, labels.label
-    from lake.marts.relevance_labels as labels
-    where
-        labels.collection = $collection
-        and labels.label_set = $label_set
-        and (
-            $depth is null
-            or exists (
-                from lake.intermediate.int_ranked_entries as entries
-                where
-                    entries.collection = labels.collection
-                    and entries.query_id = labels.query_id
-                    and entries.passage_id = labels.passage_id
-                    and entries.rank <= $depth
-            )
-        )
-"""
 WITH_TEXTS = f"""
     select pairs.query_id, pairs.passage_id, pairs.label, queries.text, passages.text
     from ({PAIRS}) as pairs
@@ -107,7 +89,9 @@ def draw_sample(
         )
     labels = {key: 0 if unit == "query" else row[2] for key, row in zip(keys, frame, strict=True)}
     strata = _strata(units, labels, generator)
-    n_drawn = _allocate({code: len(of) for code, of in strata.items()}, size, allocation)
+    sizes = {code: len(of) for code, of in strata.items()}
+    weights = sizes if allocation == "proportional" else dict.fromkeys(sizes, 1)
+    n_drawn = allocate(sizes, size, weights)
     drawn = {}
     for code, of in strata.items():
         for index in generator.choice(len(of), n_drawn[code], replace=False):
@@ -157,25 +141,6 @@ def _strata(units: list, labels: dict, generator: np.random.Generator) -> dict[s
     return {
         f"s{code}": by_label[label] for code, label in zip(codes, sorted(by_label), strict=True)
     }
-
-
-def _allocate(sizes: dict[str, int], n: int, allocation: str) -> dict[str, int]:
-    """How many to draw from each stratum: `n` together, never more than a stratum has."""
-    drawn = {code: min(2, size) for code, size in sizes.items()}  # one alone has no variance
-    if n < sum(drawn.values()):
-        raise BadInput(
-            f"{n} pairs are too few: the label set has {len(sizes)} different labels",
-            f"Ask for at least two pairs per label (--size {sum(drawn.values())}), better ten.",
-        )
-    total = sum(sizes.values())
-    wanted = {
-        code: n / len(sizes) if allocation == "equal" else n * size / total
-        for code, size in sizes.items()
-    }
-    for _ in range(n - sum(drawn.values())):
-        open_ = [code for code in sizes if drawn[code] < sizes[code]]
-        drawn[max(open_, key=lambda code: wanted[code] - drawn[code])] += 1
-    return drawn
 
 
 def _shuffled(rows: list[tuple], generator: np.random.Generator) -> list[tuple]:

@@ -21,7 +21,12 @@ from gradelake.sql.common.counted import counted
 @with_json
 @measured
 @named("--label-set", "The judge's labels.", required=True)
-@named("--assessor", "Who judged a sample of them.", required=True)
+@named(
+    "--assessor",
+    "Who judged a sample of them; given once for each of those who share one.",
+    multiple=True,
+    required=True,
+)
 @named("--sample", "Which sample, when they judged several.")
 @at_level
 @click.option(

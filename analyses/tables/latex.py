@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
+from math import ceil
 
 import jinja2
 
 from gradelake.analyses.tables.table import UNDEFINED, Cell, Column, Table
 
-ROWS_ON_A_PAGE = 45  # a longer table goes over pages
+LINES_ON_A_PAGE = 45  # a longer table goes over pages
 ROOM = 345  # points: \linewidth of an article; a wider table is set smaller, then in several parts
 LETTER, SEPARATION = 5.8, 12  # points at 10 pt: a bold digit or a wide letter, and between columns
 SMALL = 0.8, 6  # \footnotesize, and with \tabcolsep 3pt
@@ -50,12 +51,16 @@ def render(table: Table, standalone: bool = False) -> str:
     for i in lined:
         widths[i] = KEY / LETTER / SMALL[0]
     parts = _parts(table, widths) if is_wide else [list(range(len(table.columns)))]
-    n_rows = sum(len(block.rows) for block in table.blocks) * len(parts)
+    n_lines = sum(
+        max((ceil(len(row[i].text) / widths[i]) for i in lined), default=1)
+        for block in table.blocks
+        for row in block.rows
+    )
     return _template().render(
         name=table.name,
         caption=escape(table.caption),
         standalone=standalone,
-        is_long=n_rows > ROWS_ON_A_PAGE,
+        is_long=n_lines * len(parts) > LINES_ON_A_PAGE,
         is_wide=is_wide,
         parts=[
             {

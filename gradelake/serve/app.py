@@ -15,7 +15,7 @@ from gradelake.serve import ask, boards, home, review, rubric, rubric_jobs
 from gradelake.serve.decks import Decks
 from gradelake.serve.guard import Attempts, Guard
 from gradelake.serve.journal import Journal
-from gradelake.serve.pages import on_http_error, on_known_error, on_other_error
+from gradelake.serve.pages import on_http_error, on_known_error, on_other_error, to_folder
 from gradelake.serve.people import People
 from gradelake.serve.readers import Readers
 from gradelake.serve.sessions import Sessions
@@ -55,29 +55,42 @@ def make_app(
             yield
         finally:
             committing.cancel()
-            if await run_in_threadpool(writer.close):  # else the next server commits them
-                await run_in_threadpool(journal.commit, project)
-            journal.close()
-            app.state.reports.close()
-            app.state.readers.close()
+            try:
+                if await run_in_threadpool(writer.close):
+                    await run_in_threadpool(journal.commit, project, wait=False)
+            except Exception as error:
+                console.warn(f"reviews wait for the next start in {project.lake_path}: {error}")
+            finally:
+                journal.close()
+                app.state.reports.close()
+                app.state.readers.close()
 
     static = [
         Mount(f"/static/{name}", StaticFiles(packages=[package]))
         for name, package in _STATIC.items()
     ]
+    pages = (
+        *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
+        *boards.routes,
+    )
     app = Starlette(
         routes=[
-            *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
-            *(*boards.routes, *static),
+            *(*pages, *static),
+            *(to_folder(each.path) for each in pages if each.path[1:].endswith("/")),
         ],
-        middleware=[Middleware(Guard, sessions=sessions, hosts=hosts, trust_header=trust_header)],
-        exception_handlers={
-            HTTPException: on_http_error,
-            GradelakeError: on_known_error,
-            Exception: on_other_error,
-        },
+        middleware=[
+            Middleware(
+                Guard,
+                sessions=sessions,
+                hosts=hosts,
+                on_error=on_other_error,
+                trust_header=trust_header,
+            )
+        ],
+        exception_handlers={HTTPException: on_http_error, GradelakeError: on_known_error},
         lifespan=living,
     )
+    app.router.redirect_slashes = False  # it would name http, behind a proxy that speaks https
     app.state.project = project
     app.state.sessions = sessions
     app.state.trust_header = trust_header

@@ -79,7 +79,18 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     policy = _POLICY.search(html)
     assert policy, collection
     headers = {"content-security-policy": f"{policy[1]}; frame-ancestors 'none'"}
-    return HTMLResponse(html, headers=headers)
+    return HTMLResponse(
+        html.replace("<header>", f"{_way_back(collection)}<header>", 1), headers=headers
+    )
+
+
+def _way_back(collection: str) -> str:
+    """From a board to the server's own pages: what the report, as a file, has not."""
+    at = f"/c/{quote(collection, safe='')}"
+    return (
+        '<nav aria-label="Gradelake"><a href="/">Gradelake</a>'
+        f' <a href="{at}/ask/">Questions</a> <a href="{at}/rubric/">Rubric</a></nav>\n'
+    )
 
 
 def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -88,7 +99,10 @@ def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     Ids are read from the address as it was sent: a / in an id is %2F there.
     """
     raw = request.scope["raw_path"].decode("ascii", "replace")
-    _, _, collection, kind, *ids = [unquote(part) for part in raw.split("/")]
+    parts = [unquote(part) for part in raw.split("/")]
+    if len(parts) < 4:  # a / of the address was %2F
+        raise HTTPException(404)
+    _, _, collection, kind, *ids = parts
     state = dict(request.query_params)
     release = state.pop("release", None)
     ids = [each for each in ids if each]

@@ -11,6 +11,7 @@ from gradelake.serve.journal import Entry, Journal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.lake import Lake
 
+_AT_ONCE = 2  # that are dealt: each takes a core, and more at once take longer together
 _KEPT = 500  # decks; somebody else's is dealt again when they go on
 
 
@@ -67,7 +68,7 @@ class Deck:
             "grader": self._grader.name,
             "assessor": self._assessor,
             "title": f"{'Settle' if self._settles else 'Review'}: {self._queue}",
-            "scale": list(self.scale),
+            **self._grader.for_cards,
             "blind": self.blind,
             "cards": shown,
         }
@@ -131,22 +132,25 @@ class Decks:
         self._journal = journal
         self._decks: OrderedDict[tuple, Deck] = OrderedDict()
         self._lock = threading.Lock()
+        self._at_once = threading.Semaphore(_AT_ONCE)
 
-    def deal(
-        self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool, fresh: bool
-    ) -> Deck:
-        """Somebody's deck of a queue; dealt anew where it is not at hand, or with `fresh`.
+    def at_hand(self, *key: str | bool) -> Deck | None:
+        """A deck that was dealt, without a look at the lake. `key`: as `deal` is given it."""
+        with self._lock:
+            if key in self._decks:
+                self._decks.move_to_end(key)
+            return self._decks.get(key)
+
+    def deal(self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool) -> Deck:
+        """Somebody's deck of a queue, dealt anew.
 
         Raises `BadInput` for a queue that is not there, or in which they have no cards.
         """
         key = (collection, queue, assessor, settles)
-        with self._lock:
-            deck = self._decks.get(key)
-        if deck is None or fresh:
+        with self._at_once:
             deck = self._dealt(lake, *key)
         with self._lock:
             self._decks[key] = deck
-            self._decks.move_to_end(key)
             while len(self._decks) > _KEPT:
                 self._decks.popitem(last=False)
         return deck
@@ -158,10 +162,8 @@ class Decks:
         waiting = self._journal.waiting(**key)
         if settles:
             grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
-            others = {
-                card_id(card): said_by_others(lake, collection, grader, card)
-                for card in dealt.cards
-            }
+            said = said_by_others(lake, collection, grader, dealt.cards)
+            others = dict(zip(map(card_id, dealt.cards), said, strict=True))
         else:
             grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
         waiting += self._journal.waiting(**key)

@@ -2,16 +2,20 @@
 
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradelake.serve.people import Person
 from gradelake.serve.sessions import Sessions
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import GradelakeError
 
 LARGEST = 1_000_000  # bytes of a request: a sheet of a rubric is the largest that anybody sends
 _POLICY = "; ".join(
@@ -34,11 +38,13 @@ _FAILURES, _SECONDS = 10, 60  # of signing in, before the next must wait
 
 @dataclass
 class Guard:
-    """ASGI middleware. `trust_header`: the header in which a proxy names who asks."""
+    """ASGI middleware. `on_error` answers for what no page foresees; `trust_header`: the header in
+    which a proxy names who asks."""
 
     app: ASGIApp
     sessions: Sessions
     hosts: frozenset[str]
+    on_error: Callable[[Request, Exception], Awaitable[Response]]
     trust_header: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,9 +52,11 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers, has_begun = Headers(scope=scope), False
 
         async def guarded(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
             if message["type"] == "http.response.start":
                 answered = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -60,7 +68,12 @@ class Guard:
             await _plain(*refused, guarded)
             return
         state = scope.setdefault("state", {})
-        state["person"], state["token_of"] = self._who(scope, headers)
+        try:
+            state["person"], state["token_of"] = self._who(scope, headers)
+        except (GradelakeError, OSError) as error:  # nobody is known, and no page can be made
+            console.warn(f"nobody can be let in: {error}")
+            await _plain(503, "Nobody can be let in: the server's terminal says why.", guarded)
+            return
         size = 0
 
         async def counted() -> Message:
@@ -71,7 +84,13 @@ class Guard:
                 raise HTTPException(413, f"More than {LARGEST:,} bytes.")
             return message
 
-        await self.app(scope, counted, guarded)
+        try:
+            await self.app(scope, counted, guarded)
+        except Exception as error:  # not left to what stands before the guard: it has no policy
+            answer = await self.on_error(Request(scope), error)
+            if has_begun:  # it cannot be taken back: the connection ends
+                raise
+            await answer(scope, receive, guarded)
 
     def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Why a request is not looked at, if it is not."""
@@ -80,7 +99,7 @@ class Guard:
         if name not in self.hosts:  # a name that somebody points at this address
             return 400, "This server does not go by that name; see gradelake serve --allow-host."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > LARGEST:
+        if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST:
             return 413, f"More than {LARGEST:,} bytes."
         if scope["method"] in ("GET", "HEAD"):
             return None

@@ -22,13 +22,13 @@ async def entered(request: Request) -> Response:
     state = request.app.state
     if state.trust_header:
         raise HTTPException(404)
-    address = request.client.host if request.client else ""
-    state.attempts.check(address)
     async with request.form(max_files=0, max_fields=10) as form:
         secret = str(form.get("secret", "")).strip()
     people = state.sessions.people
     person = await run_in_threadpool(people.of_secret, secret)
-    if person is None:
+    if person is None:  # behind a proxy all have one address: a right secret always enters
+        address = request.client.host if request.client else ""
+        state.attempts.check(address)
         state.attempts.fail(address)
         raise HTTPException(403, "That link is not valid (any more). Ask whoever gave it to you.")
     response = RedirectResponse("/", 303)

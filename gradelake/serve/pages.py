@@ -9,14 +9,21 @@ import jinja2
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 
 from gradelake.serve.guard import check_token, person_of
 from gradelake.serve.people import Person
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import Busy, GradelakeError
+from gradelake.sql.common.errors import GradelakeError, NotThere, WorkFailed
+from gradelake.sql.common.plain_words import in_plain_words
 
 # what a page is made from: the request, who asks, and what a form or script sent
 Answer = Callable[[Request, Person, dict[str, Any]], Response]
@@ -31,6 +38,16 @@ def route(path: str, role: str, answer: Answer, method: str = "GET") -> Route:
         return await run_in_threadpool(answer, request, person, sent)
 
     return Route(path, endpoint, methods=[method])
+
+
+def to_folder(path: str) -> Route:
+    """From a page's address without its last slash to the page; not by scheme or host."""
+
+    async def endpoint(request: Request) -> Response:
+        last = request.scope["raw_path"].decode("ascii", "replace").rpartition("/")[2]
+        return RedirectResponse(f"./{last}/", 307)
+
+    return Route(path.removesuffix("/"), endpoint, methods=["GET"])
 
 
 async def _sent(request: Request) -> dict[str, Any]:
@@ -81,7 +98,10 @@ def _failed(request: Request, status: int, message: str, hint: str | None = None
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse({"error": message, "hint": hint}, status)
     title = {401: "Sign in", 403: "Not for you", 404: "Not here"}.get(status, "That did not work")
-    return page(request, "failed", status, title=title, message=message, hint=hint)
+    try:
+        return page(request, "failed", status, title=title, message=message, hint=hint)
+    except (GradelakeError, OSError):  # the file of people cannot be used just now
+        return PlainTextResponse(message, status)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
@@ -96,13 +116,15 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 
 async def on_known_error(request: Request, error: Exception) -> Response:
-    """What a room says is wrong: 400; 503 where another process writes."""
+    """What a room says is wrong: 400; 404 for what is not there, 503 where the work failed."""
     assert isinstance(error, GradelakeError)
-    status = 503 if isinstance(error, Busy) else 400
+    status = 404 if isinstance(error, NotThere) else 503 if isinstance(error, WorkFailed) else 400
     return _failed(request, status, error.message, error.hint)
 
 
 async def on_other_error(request: Request, error: Exception) -> Response:
     """A mistake of ours: its words go to the terminal, for they may hold anything."""
+    if known := in_plain_words(error):  # the disk is full, the catalog away
+        return await on_known_error(request, known)
     console.warn(f"error at {request.url.path}: {type(error).__name__}: {error}")
     return _failed(request, 500, "Something went wrong here.", "The server's terminal says what.")

@@ -45,26 +45,26 @@ class People:
         self.file = project.folder / NAME
         self._read_at: tuple[int, int, int] | None = None
         self._content: dict = {}
-        self._guests: dict[str, Person] = {}
+        self._guests: list[Person] = []
 
     def everybody(self) -> list[Person]:
         """By name."""
         return [self._person(name) for name in sorted(self._now()["people"])]
 
-    def named(self, name: str) -> Person | None:
-        """The person of a name, if they may enter."""
-        if guest := self._guests.get(name):
-            return guest
-        return self._person(name) if name in self._now()["people"] else None
+    def named(self, name: str, stamp: str = "") -> Person | None:
+        """The person of a name, if they may enter; with how their stamp begins, for a guest may
+        have the name of somebody who was added."""
+        added = [self._person(name)] if name in self._now()["people"] else []
+        both = [*added, *(one for one in self._guests if one.name == name)]
+        return next((one for one in both if one.stamp.startswith(stamp)), None)
 
     def of_secret(self, secret: str) -> Person | None:
         """Whose secret it is; None of nobody's."""
         hashed, found = _hash(secret), None
-        stamps = {name: one["sha256"] for name, one in self._now()["people"].items()}
-        for name, stamp in (stamps | {n: g.stamp for n, g in self._guests.items()}).items():
-            if hmac.compare_digest(hashed, stamp):  # all are compared, however soon one fits
-                found = name
-        return self.named(found) if found else None
+        for one in (*self._guests, *self.everybody()):
+            if hmac.compare_digest(hashed, one.stamp):  # all are compared, however soon one fits
+                found = one
+        return found
 
     def add(self, name: str, role: str) -> str:
         """Let somebody in; returns the secret, which is kept nowhere.
@@ -92,7 +92,7 @@ class People:
     def guest(self, name: str, role: str) -> str:
         """Let somebody in for as long as this process lives; returns the secret."""
         secret = secrets.token_urlsafe(32)
-        self._guests[name] = Person(name, role, _hash(secret))
+        self._guests.append(Person(name, role, _hash(secret)))
         return secret
 
     def key(self) -> str:

@@ -1,36 +1,19 @@
-"""Reviewing in the browser: an assessor's queues, and the cards of one."""
+"""Reviewing in the browser: the cards of an assessor's queue."""
 
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gradelake.grading.review.queues import queues_of
+from gradelake.serve import queues
 from gradelake.serve.decks import Deck, Decks
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 
 _LONGEST = 2_000  # characters of a note
 _LONG_AGO = 1e6  # seconds: a card that was left open
-
-
-def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The queues of a collection: one's own, and with an editor's right all, with progress."""
-    collection = request.path_params["collection"]
-    with request.app.state.readers.live() as lake:
-        lake.require_collection(collection)
-        found = queues_of(lake, collection)
-    if not person.may("editor"):
-        found = [queue for queue in found if _progress(queue, person) or queue["n_conflicts"]]
-    for queue in found:
-        queue["own"] = _progress(queue, person)
-        queue["path"] = f"/c/{collection}/review/{quote(queue['queue'], safe='')}"
-    return page(
-        request, "queues", title=f"Review: {collection}", collection=collection, queues=found
-    )
 
 
 def cards_page(
@@ -94,18 +77,16 @@ def taken_back(
 def _deck(request: Request, person: Person, settles: bool, fresh: bool = False) -> Deck:
     decks: Decks = request.app.state.decks
     path = request.path_params
+    key = (path["collection"], path["queue"], person.name, settles)
+    if not fresh and (deck := decks.at_hand(*key)):
+        return deck
     with request.app.state.readers.live() as lake:
-        lake.require_collection(path["collection"])
-        return decks.deal(lake, path["collection"], path["queue"], person.name, settles, fresh)
-
-
-def _progress(queue: dict[str, Any], person: Person) -> dict[str, Any] | None:
-    return next((one for one in queue["assessors"] if one["assessor"] == person.name), None)
+        return decks.deal(lake, *key)
 
 
 _AT = "/c/{collection}/review"
 routes = [
-    route(f"{_AT}/", "assessor", queues),
+    *queues.routes,
     *(
         route(f"{_AT}/{{queue}}{part}/{name}", "assessor", partial(answer, settles=bool(part)), how)
         for part in ("", "/conflicts")

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from ipaddress import ip_address
 
 import uvicorn
 
@@ -29,9 +30,10 @@ def run(
     people.key()
     listening = _listen(host, port)
     port = listening.getsockname()[1]
-    names = frozenset(name.lower() for name in (*LOCAL, host, *hosts))
+    names = frozenset((*LOCAL, *map(in_address, (host, *hosts))))
     app = make_app(project, people, port, names, trust_header)
-    shown = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"
+    here = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+    shown = f"http://{here.get(in_address(host), in_address(host))}:{port}"
     if trust_header:
         console.say(f"serving {project.lake_path} at {shown} to whom {trust_header} names")
     else:
@@ -53,11 +55,24 @@ def run(
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         if app.state.writer.is_busy:  # its threads would hold up the end of the process
-            console.warn("ended in the middle of a build; nothing half-done is in the lake")
+            console.warn(
+                "ended before its work did: nothing half-done is in the lake, and what people "
+                "answered waits for the next start"
+            )
             os._exit(130)
 
 
+def in_address(host: str) -> str:
+    """A host as browsers write it: in small letters, IPv6 shortened and in brackets."""
+    try:
+        found = ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return host.lower()
+    return f"[{found}]" if found.version == 6 else str(found)
+
+
 def _listen(host: str, port: int) -> socket.socket:
+    host = host.removeprefix("[").removesuffix("]")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, socket.SOCK_STREAM)

@@ -9,6 +9,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from gradelake.serve.people import People, Person
 
 DAYS = 30  # that somebody stays signed in
+_STAMP = 16  # letters of a stamp that a cookie has
 
 
 class Sessions:
@@ -21,7 +22,9 @@ class Sessions:
 
     def begin(self, person: Person) -> str:
         """The cookie of a new session: never one that was there before somebody signed in."""
-        return self._serializer.dumps([person.name, person.stamp[:16], secrets.token_urlsafe(9)])
+        return self._serializer.dumps(
+            [person.name, person.stamp[:_STAMP], secrets.token_urlsafe(9)]
+        )
 
     def person(self, cookie: str | None) -> Person | None:
         """Who a cookie is of; None of a false, old or ended one."""
@@ -29,8 +32,9 @@ class Sessions:
             name, stamp, _ = self._serializer.loads(cookie or "", max_age=DAYS * 86_400)
         except (BadData, ValueError, TypeError):
             return None
-        person = self.people.named(name) if isinstance(name, str) else None
-        return person if person and person.stamp[:16] == stamp else None
+        if not (isinstance(name, str) and isinstance(stamp, str) and len(stamp) == _STAMP):
+            return None
+        return self.people.named(name, stamp)
 
     def token(self, of: str) -> str:
         """What a form must bring back, by cookie (or name, behind a proxy that knows people)."""

@@ -159,18 +159,41 @@ _DECK = f"""
 
 @dataclass(frozen=True)
 class Reviewable:
-    """A grader whose grades can be reviewed, as the lake knows it."""
+    """A grader whose grades can be reviewed, as the lake knows it; or a label set, beside whose
+    labels people judge whole passages, which has no `grader_id` ('')."""
 
     name: str
     grader_id: str
-    kind: str  # question or nugget
+    kind: str  # question or nugget; pair: judgments of whole passages
     needs_gold_answers: bool
     scale_min: int
     scale_max: int
+    label_names: tuple[str, ...] = ()  # of a scale of judgments, the lowest first
+    relevant_from: int | None = None
 
     @property
     def scale(self) -> range:
         return range(self.scale_min, self.scale_max + 1)
+
+    @property
+    def what(self) -> str:
+        """What people give."""
+        return "judgment" if self.kind == "pair" else "grade"
+
+    @property
+    def for_cards(self) -> dict[str, object]:
+        """What grading/review/form/card.js is told of it."""
+        return {
+            "what": self.what,
+            "scale": list(self.scale),
+            "names": list(self.label_names),
+            "hint": self.hint,
+        }
+
+    @property
+    def hint(self) -> str:
+        """What else they should know of the scale of judgments, in words; '' for grades."""
+        return "" if self.relevant_from is None else f"relevant from {self.relevant_from} on"
 
 
 @dataclass(frozen=True)
@@ -187,7 +210,10 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Card:
-    """One grade with what it was given for; `before` is what the assessor said of it already."""
+    """One grade with what it was given for; `before` is what the assessor said of it already.
+
+    A card that asks for a judgment has no item (`item_id` ''), and a label as its `grade`.
+    """
 
     query_id: str
     passage_id: str
@@ -195,7 +221,7 @@ class Card:
     passage_sha256: str | None
     query_sha256: str | None
     query: str
-    item: str
+    item: str | None
     grade: int
     answer: str | None
     before: Reviewed | None

@@ -80,10 +80,7 @@ def dealt(
     chosen = [name for name in ("query_id", "item_id", "sample", "only_answered") if wished[name]]
     if chosen:
         raise click.UsageError("A queue's cards are chosen: leave out what would choose others.")
-    assessor = wished["assessor"]
-    if wished.get("settles"):
-        grader, deck = queues.deal_conflicts(lake, collection, queue, assessor)
-    else:
-        again = wished.get("again", False)
-        grader, deck = queues.deal_queue(lake, collection, queue, assessor, again)
-    return Wish(collection, grader, tau=choose_tau(lake, grader, tau), **wished), deck
+    deals = queues.deal_conflicts if wished.get("settles") else queues.deal_queue
+    grader, deck = deals(lake, collection, queue, wished["assessor"], wished.get("again", False))
+    tau = tau or grader.relevant_from or choose_tau(lake, grader, tau)
+    return Wish(collection, grader, tau=tau, **wished), deck

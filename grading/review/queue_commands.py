@@ -4,11 +4,10 @@ import sys
 
 import click
 
+from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
-
-SOURCES = ("sample", "spurious", "uncovered", "disagreements", "never-covered")
 
 
 @click.group(short_help="Share the reviewing of grades.")
@@ -25,14 +24,17 @@ def queue():
 @queue.command(short_help="Choose grades for several people to review.")
 @click.argument("collection")
 @click.argument("name")
-@click.option("--grader", "grader_name", required=True, metavar="NAME", help="Whose grades.")
+@click.option("--grader", metavar="NAME", help="Whose grades are reviewed.")
+@click.option(
+    "--label-set",
+    metavar="NAME",
+    help="Whose pairs are judged, instead: query and passage, and no rubric item.",
+)
 @click.option(
     "--from",
     "source",
     type=click.Choice(SOURCES),
-    default="sample",
-    show_default=True,
-    help="What they are chosen from.",
+    help="What they are chosen from. Default: sample; of a label set: estimate.",
 )
 @click.option(
     "--size",
@@ -64,6 +66,17 @@ def queue():
     "scale.",
 )
 @click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Of a label set: only passages that some system ranked in its first K.",
+)
+@click.option(
+    "--label-names",
+    metavar="NAME,...",
+    help="What labels 0, 1 and so on of the scale of judgments are called, for the card.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=1,
@@ -72,12 +85,15 @@ def queue():
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def add(project, collection, name, grader_name, source, tau, as_json, **wished):
-    """Choose grades of a COLLECTION for several people to review, as the queue NAME.
+def add(project, collection, name, label_names, as_json, **wished):
+    """Choose grades of a COLLECTION for several people to review, or pairs to judge, as the queue
+    NAME.
 
     From: sample (of all grades, high ones more often), spurious (answers found in non-relevant
     passages), uncovered (relevant passages without an answer), disagreements (grades that make
     labels far from judgments), never-covered (the best grades of items that nothing answers).
+    Of a label set: estimate (pairs that narrow `stats estimate` most), sample (in proportion to its
+    labels).
 
     \b
     Examples:
@@ -85,30 +101,26 @@ def add(project, collection, name, grader_name, source, tau, as_json, **wished):
           --assessor ann --assessor bob --assessor cy
       gradelake queue add dl19 doubts --grader flan --from spurious \\
           --overlap 3 --assessor ann --assessor bob --assessor cy
+      gradelake queue add dl19 pairs --label-set judge:Sun --size 100 --depth 10 \\
+          --overlap 1 --assessor ann
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.cards import VIEWS, choose_tau, find_grader
-    from gradelake.grading.review.queues import VIEWS as OWN
-    from gradelake.grading.review.queues import QueueWish, make_queue
+    from gradelake.grading.review.queue_work import add_queue
 
-    project = project()
-    with console.working("choosing grades"), Lake.writer(project) as lake:
-        lake.require_collection(collection)
-        ensure_views(project, lake, console.tell, VIEWS + OWN)
-        grader = find_grader(lake, grader_name)
-        tau = choose_tau(lake, grader, tau)
-        wish = QueueWish(collection, name, grader, source, tau, **wished)
-        made = make_queue(lake, wish, sys.argv[1:])
+    names = [each.strip() for each in label_names.split(",")] if label_names else None
+    with console.working("choosing cards"):
+        made = add_queue(
+            project(), console.tell, sys.argv[1:], collection, name, label_names=names, **wished
+        )
     if as_json:
         console.print_json(made)
         return
     console.say(
-        f"{name}: {counted(made['n_cards'], 'cards')} of {grader_name}, "
-        f"{counted(wish.overlap, 'people')} for each"
+        f"{name}: {counted(made['n_cards'], 'cards')} of {made['grader']}, "
+        f"{counted(made['overlap'], 'people')} for each"
     )
     for one in made["assessors"]:
         console.say(f"  {one['assessor']}: {counted(one['n_assigned'], 'cards')}")
-    first = wish.assessors[0]
+    first = wished["assessors"][0]
     console.hint(f"next: gradelake review {collection} --queue {name} --assessor {first}")
 
 
@@ -154,17 +166,13 @@ def list_(project, collection, as_json):
 @click.argument("name")
 @click.pass_obj
 def remove(project, collection, name):
-    """Remove the queue NAME of a COLLECTION. The reviews that were given stay in the lake.
+    """Remove the queue NAME of a COLLECTION. What people answered stays in the lake.
 
     \b
     Examples:
       gradelake queue remove dl19 first
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.queues import VIEWS, remove_queue
+    from gradelake.grading.review.queue_work import drop_queue
 
-    project = project()
-    with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell, VIEWS)
-        remove_queue(lake, collection, name, sys.argv[1:])
-    console.say(f"removed {name}; the reviews that were given stay")
+    drop_queue(project(), console.tell, sys.argv[1:], collection, name)
+    console.say(f"removed {name}; what people answered stays")

@@ -1,7 +1,10 @@
 """What a queue's cards are chosen from: all grades, or a verification list, most useful first."""
 
-from gradelake.grading.review.cards import ELIGIBLE, Card, Reviewable, Wish, deal
-from gradelake.sql.lake.lake import Lake
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradelake.grading.review.cards import Card, Reviewable
+    from gradelake.sql.lake.lake import Lake
 
 # source -> what it finds of the eligible grades, and in which order these are useful
 _LISTS = {
@@ -70,6 +73,9 @@ _LISTS = {
         )
     """,
 }
+OF_GRADES = ("sample", *_LISTS)
+OF_PAIRS = ("estimate", "sample")  # of a label set, to be judged
+SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
 _CHOSEN = """
     with
 
@@ -110,9 +116,11 @@ _CHOSEN = """
 
 
 def choose(
-    lake: Lake, collection: str, grader: Reviewable, source: str, tau: int, size: int, seed: int
-) -> list[Card]:
+    lake: "Lake", collection: str, grader: "Reviewable", source: str, tau: int, size: int, seed: int
+) -> "list[Card]":
     """At most `size` cards of a source, the most useful first; of a sample as `deal` draws it."""
+    from gradelake.grading.review.cards import ELIGIBLE, Card, Wish, deal
+
     if source == "sample":
         wish = Wish(collection, grader, "", tau, sample=size, seed=seed)
         return deal(lake, wish).cards

@@ -2,25 +2,30 @@
 on, for somebody else to settle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import md5
 from typing import Any
 
 from gradelake.grading.review.cards import AT_ONCE, Card, Deck, Reviewable, Reviewed, find_grader
+from gradelake.grading.review.judging import draw, pair_cards, sample_rows
 from gradelake.grading.review.queue_sources import choose
+from gradelake.grading.review.queue_wish import QueueWish, labels_of
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.lake import Lake
 
 # dbt's views that queues read, besides those of a review
 VIEWS = (
+    "intermediate.int_label_sets",
+    "intermediate.int_ranked_entries",
     "intermediate.int_review_cards",
     "marts.review_conflicts",
     "marts.review_queues",
     "marts.spurious_items",
     "marts.uncovered_passages",
     "marts.disagreements",
+    "marts.relevance_labels",
     "marts.never_covered_items",
 )
 _BLOCK = 21  # cards that are shuffled among each other: a card's place must not tell its grade
@@ -56,6 +61,7 @@ _CARDS = """
             and cards.item_id = reviews.item_id
             and cards.grade = reviews.grade
             and reviews.assessor = $assessor
+            and reviews.settles = $settles
     where
         cards.collection = $collection
         and cards.queue = $queue
@@ -74,6 +80,19 @@ _CONFLICTS = """
             and asked.queue = $queue
             and conflicts.grader = $grader
             and (conflicts.settled_by is null or conflicts.settled_by = $assessor)
+            -- whoever said something of it is one of those who differ
+            and not exists (
+                select 1 from lake.intermediate.int_grade_reviews as said
+                where
+                    said.assessor = $assessor
+                    and not said.settles
+                    and said.collection = asked.collection
+                    and said.grader_id = asked.grader_id
+                    and said.query_id = asked.query_id
+                    and said.passage_id = asked.passage_id
+                    and said.item_id = asked.item_id
+                    and said.grade = asked.grade
+            )
             -- whoever is asked for the card, in any queue, answers it blind
             and not exists (
                 select 1 from lake.raw.review_cards as own
@@ -91,32 +110,23 @@ _CONFLICTS = """
 """
 
 
-@dataclass(frozen=True)
-class QueueWish:
-    """A queue to be made: at most `size` cards of a `source`, each for `overlap` of the people."""
-
-    collection: str
-    queue: str
-    grader: Reviewable
-    source: str
-    tau: int
-    size: int
-    overlap: int
-    assessors: Sequence[str]
-    seed: int = 1
-
-
 def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[str, Any]:
     """Choose the cards of a queue, and who is asked; commit both. Returns its object of
     `queues_of`.
 
-    Raises `BadInput` for a name that is taken or cannot be one, for fewer people than are to
-    answer each card, and where the source has no grade.
+    Raises `BadInput` for a name that is taken, where the source has nothing, and for somebody whose
+    judgments are not their own to give.
     """
     import polars as pl
 
-    _check(lake, wish)
-    chosen = choose(lake, wish.collection, wish.grader, wish.source, wish.tau, wish.size, wish.seed)
+    _require_new(lake, wish)
+    of_pairs = wish.grader.kind == "pair"
+    if of_pairs:
+        drawn = draw(lake, wish)
+        chosen = drawn.cards
+    else:
+        about = (wish.collection, wish.grader, wish.source, wish.tau, wish.size, wish.seed)
+        chosen = choose(lake, *about)
     if not chosen:
         raise BadInput(
             f"there is nothing of {wish.grader.name} to review from {wish.source!r}, with item and "
@@ -125,7 +135,7 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
         )
     cards = shuffled(chosen, wish.seed)
     asked = assign(len(cards), wish.assessors, wish.overlap, wish.seed)
-    about = {
+    queue = {
         "collection": wish.collection,
         "queue": wish.queue,
         "grader_id": wish.grader.grader_id,
@@ -134,6 +144,8 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
         "overlap": wish.overlap,
         "seed": wish.seed,
         "made_at": utc_now(),
+        "label_set": wish.grader.name if of_pairs else None,
+        "label_names": list(wish.grader.label_names) or None,
     }
     rows = [
         {
@@ -154,16 +166,27 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
     hashes = {"passage_sha256": pl.String, "query_sha256": pl.String}
     frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=hashes)
     with lake.transaction("review", f"queue {wish.collection} {wish.queue}") as transaction:
-        _check(lake, wish)  # somebody may have made it meanwhile
-        transaction.insert("review_queues", pl.DataFrame([about]))
+        _require_new(lake, wish)  # somebody may have made it meanwhile
+        transaction.insert("review_queues", pl.DataFrame([queue]))
         transaction.insert("review_cards", frame)
+        if of_pairs:
+            for assessor in wish.assessors:
+                mark_as_own(transaction, wish.collection, assessor)
+            samples = sample_rows(wish, drawn, list(zip(cards, asked, strict=True)))
+            transaction.delete(
+                "review_samples",
+                collection=wish.collection,
+                assessor=list(wish.assessors),
+                sample=samples[0]["sample"],
+            )
+            transaction.insert("review_samples", pl.DataFrame(samples, infer_schema_length=None))
         transaction.say(cards=len(cards))
         transaction.finish_run(list(arguments))
     return _named(lake, wish.collection, wish.queue)
 
 
 def remove_queue(lake: Lake, collection: str, queue: str, arguments: Sequence[str]) -> None:
-    """Remove a queue; the reviews that were given stay. Raises `BadInput` where there is none."""
+    """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     _named(lake, collection, queue)
     with lake.transaction("review", f"queue {collection} {queue}") as transaction:
         transaction.delete("review_cards", collection=collection, queue=queue)
@@ -229,16 +252,17 @@ def deal_queue(
 
     Raises `BadInput` for a queue that there is not, and for one that asks them for nothing.
     """
-    found = _named(lake, collection, queue)
-    asked = [one["assessor"] for one in found["assessors"]]
+    grader, asked = _graded_by_and_asked(lake, collection, queue)
     if assessor not in asked:
         raise BadInput(
             f"queue {queue!r} of {collection} asks nothing of {assessor!r}",
             f"It is for {', '.join(asked)}.",
         )
+    if grader.kind == "pair":
+        return grader, _deck(pair_cards(lake, collection, queue, assessor), again)
     query = _CARDS.format(cards="lake.intermediate.int_review_cards", whose="$assessor")
-    rows = lake.rows(query, collection=collection, queue=queue, assessor=assessor)
-    return find_grader(lake, found["grader"]), _deck(rows, again)
+    rows = lake.rows(query, collection=collection, queue=queue, assessor=assessor, settles=False)
+    return grader, _deck(rows, again)
 
 
 def deal_conflicts(
@@ -247,41 +271,45 @@ def deal_conflicts(
     """A queue's grader, and the cards on which people differ, for an assessor who was not asked;
     only those that nobody has settled, or with `again` they themselves have.
 
-    Raises `BadInput` for a queue that there is not.
+    Raises `BadInput` for a queue that there is not, and for one of judgments.
     """
-    grader = find_grader(lake, _named(lake, collection, queue)["grader"])
+    grader, _ = _graded_by_and_asked(lake, collection, queue)
+    if grader.kind == "pair":
+        raise BadInput(
+            f"queue {queue!r} is of judgments, in which people may differ",
+            "`gradelake stats alpha` and `gradelake sql @kappa` say how much they do.",
+        )
     query = _CARDS.format(cards=_CONFLICTS, whose="cards.assessor")
-    rows = lake.rows(
-        query, collection=collection, queue=queue, assessor=assessor, grader=grader.name
-    )
+    whose = {"collection": collection, "queue": queue, "assessor": assessor}
+    rows = lake.rows(query, **whose, grader=grader.name, settles=True)
     return grader, _deck(rows, again)
 
 
 def said_by_others(
-    lake: Lake, collection: str, grader: Reviewable, card: Card
-) -> list[dict[str, Any]]:
-    """What people say that a grade should be: assessor, grade (null: only that it is not right)."""
-    return lake.objects(
+    lake: Lake, collection: str, grader: Reviewable, cards: Sequence[Card]
+) -> list[list[dict[str, Any]]]:
+    """What people say that the grade of each card should be: assessor, grade (null: only that it is
+    not right)."""
+    found = lake.rows(
         """
-        select assessor, reviewed_grade as grade
+        select query_id, passage_id, item_id, grade, assessor, reviewed_grade
         from lake.intermediate.int_grade_reviews
         where
             collection = ?
             and grader_id = ?
-            and query_id = ?
-            and passage_id = ?
-            and item_id = ?
-            and grade = ?
+            and item_id in (select unnest(?))
             and not settles
         order by assessor
         """,
         collection,
         grader.grader_id,
-        card.query_id,
-        card.passage_id,
-        card.item_id,
-        card.grade,
+        sorted({card.item_id for card in cards}),
     )
+    said: dict[tuple, list[dict[str, Any]]] = {}
+    for *of, assessor, own in found:
+        said.setdefault(tuple(of), []).append({"assessor": assessor, "grade": own})
+    keys = ((card.query_id, card.passage_id, card.item_id, card.grade) for card in cards)
+    return [said.get(key, []) for key in keys]
 
 
 def _deck(rows: list[tuple], again: bool) -> Deck:
@@ -291,27 +319,52 @@ def _deck(rows: list[tuple], again: bool) -> Deck:
     return Deck(shown[:AT_ONCE], len(shown), len(left))
 
 
+def _graded_by_and_asked(lake: Lake, collection: str, queue: str) -> tuple[Reviewable, list[str]]:
+    """A queue's grader, or label set, and people; what `queues_of` counts takes as long as all
+    else of dealing does."""
+    found = lake.rows(
+        """
+        select
+            graders.grader,
+            queues.label_set,
+            queues.label_names,
+            list(distinct cards.assessor order by cards.assessor)
+        from lake.raw.review_queues as queues
+        inner join lake.raw.review_cards as cards using (collection, queue)
+        left join lake.intermediate.int_own_graders as graders
+            on queues.grader_id = graders.grader_id
+        where
+            queues.collection = ?
+            and queues.queue = ?
+            and coalesce(graders.grader, queues.label_set) is not null
+        group by all
+        """,
+        collection,
+        queue,
+    )
+    if not found:
+        raise _not_there(lake, collection, queue)
+    ((grader, label_set, names, asked),) = found
+    if label_set:
+        return labels_of(lake, collection, label_set, names), asked
+    return find_grader(lake, grader), asked
+
+
 def _named(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
-    lake.require_collection(collection)
-    found = queues_of(lake, collection)
-    for one in found:
+    for one in queues_of(lake, collection):
         if one["queue"] == queue:
             return one
-    known = [one["queue"] for one in found]
-    raise BadInput(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
+    raise _not_there(lake, collection, queue)
 
 
-def _check(lake: Lake, wish: QueueWish) -> None:
-    check_name(wish.queue, "the queue's name")
-    for name in wish.assessors:
-        check_name(name, "--assessor")
-    if len(set(wish.assessors)) != len(wish.assessors):
-        raise BadInput("an assessor is named twice", "Name each once.")
-    if len(wish.assessors) < wish.overlap:
-        raise BadInput(
-            f"{wish.overlap} people are to answer each card, and {len(wish.assessors)} are named",
-            "Name more of them with --assessor, or ask for a smaller --overlap.",
-        )
+def _not_there(lake: Lake, collection: str, queue: str) -> NotThere:
+    """What to say; raises `BadInput` where the collection is not there either."""
+    lake.require_collection(collection)
+    known = [one["queue"] for one in queues_of(lake, collection)]
+    return NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
+
+
+def _require_new(lake: Lake, wish: QueueWish) -> None:
     there = "select 1 from lake.raw.review_queues where collection = ? and queue = ?"
     if lake.rows(there, wish.collection, wish.queue):
         raise BadInput(

@@ -32,8 +32,12 @@ class Screen:
         """One card, with what was noted on it and said of it before; blind, without the grade."""
         lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
         lines += _field("Query", card.query)
-        lines += _field(self.grader.kind.capitalize(), card.item)
+        if card.item is not None:
+            lines += _field(self.grader.kind.capitalize(), card.item)
         lines += _field("Passage", passage)
+        if self.grader.hint:
+            named = (f"{label} {name}" for label, name in enumerate(self.grader.label_names))
+            lines += _field("Scale", ", ".join([*named, self.grader.hint]))
         lines += [] if blind else self._grade(card)
         if card.before:
             lines += _field("You said", said(card.before))
@@ -55,6 +59,8 @@ class Screen:
 
     def _grade(self, card: Card) -> list[str]:
         low, high = self.grader.scale_min, self.grader.scale_max
+        if card.item is None:
+            return _field("Label", f"{card.grade}  (by {self.grader.name})")
         answer = _field("Answer", card.answer) if card.answer else []
         return answer + _field(
             "Grade", f"{card.grade}  (of {low} to {high}, by {self.grader.name})"

@@ -10,9 +10,9 @@ from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
 ASK = "[a]gree [d]isagree [s]kip [n]ote [u]ndo [q]uit: "
-ASK_BLIND = "your grade, {}; [s]kip [n]ote [u]ndo [q]uit: "
-ASK_AGAIN = "Enter to stay with your {}, or another grade, {}; [n]ote [u]ndo [q]uit: "
-ASK_OWN = "your grade, {} but not {}; Enter for none, [b]ack: "
+ASK_BLIND = "your {}, {}; [s]kip [n]ote [u]ndo [q]uit: "
+ASK_AGAIN = "Enter to stay with your {}, or another {}, {}; [n]ote [u]ndo [q]uit: "
+ASK_OWN = "your {}, {} but not {}; Enter for none, [b]ack: "
 _BACK = "b"
 
 
@@ -63,7 +63,7 @@ class Session:
         self.screen.show(card, passage, which, note, hidden)
         if wish.settles:
             lake = self.verdicts.lake
-            self.screen.others(said_by_others(lake, wish.collection, wish.grader, card))
+            self.screen.others(said_by_others(lake, wish.collection, wish.grader, [card])[0])
         self._shown = time.monotonic()
         if wish.blind and not hidden:
             return self._revise(at, note)
@@ -72,7 +72,7 @@ class Session:
                 case "a":
                     return self._answer(at, "agree", None, note)
                 case "d":
-                    ask = ASK_OWN.format(self._scale(), card.grade)
+                    ask = ASK_OWN.format(wish.grader.what, self._scale(), card.grade)
                     own = self._grade(ask, _BACK, without=card.grade, enter=True)
                     if own == _BACK:
                         continue
@@ -101,13 +101,14 @@ class Session:
     def _first_word(self, wish: Wish) -> str:
         """A verdict or a wish; in a blind review a grade in place of a verdict."""
         if wish.blind:
-            return self._grade(ASK_BLIND.format(self._scale()), "snuq")
+            return self._grade(ASK_BLIND.format(wish.grader.what, self._scale()), "snuq")
         return self.keys.key(ASK, "adsnuq")
 
     def _revise(self, at: int, note: str | None) -> int:
         """The grader's grade is on the screen: who graded blind may give another now."""
         own = self._blind[at]
-        match self._grade(ASK_AGAIN.format(own, self._scale()), "nuq", enter=True):
+        ask = ASK_AGAIN.format(own, self.verdicts.wish.grader.what, self._scale())
+        match self._grade(ask, "nuq", enter=True):
             case "n":
                 return self._note(at)
             case "u":

@@ -12,6 +12,14 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import check_name
+from gradelake.sql.lake.judged import (
+    assessor_mark,
+    forget_files,
+    imported_mark,
+    other_marks,
+    put_judgments,
+    refuse_if_from_elsewhere,
+)
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
@@ -80,7 +88,7 @@ def import_judgments(
         lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{path}: no such file", "Name a CSV with a judgment column.")
-        _refuse_if_from_elsewhere(transaction, collection, assessor)
+        refuse_if_from_elsewhere(transaction, collection, assessor)
         sha256 = files.sha256_of(path)
         rows = read_judgments(path, str(path))
         files.require_same(path, str(path), sha256)
@@ -93,46 +101,14 @@ def import_judgments(
         _require_known_passages(lake, collection, rows, str(path))
         _warn_of_odd_values(lake, collection, rows, done)
         _write(transaction, collection, assessor, target, rows, done)
-        for other in _other_marks(transaction, collection, assessor, target):
-            transaction.record(other, "", 0)  # it may have been overruled: it can come in again
-        for entry in (target, imported_mark(collection, assessor), _assessor(collection, assessor)):
+        forget_files(transaction, collection, assessor, target)
+        own = (imported_mark(collection, assessor), assessor_mark(collection, assessor))
+        for entry in (target, *own):
             transaction.record(entry, sha256, done.judged)
         transaction.say(judgments=done.judged)
         transaction.finish_run(arguments)
     done.snapshot = lake.newest_snapshot()
     return done
-
-
-def _assessor(collection: str, assessor: str) -> str:
-    """Ledger entry of all that writes an assessor's judgments."""
-    return f"{collection}/judgments/{assessor}"
-
-
-def imported_mark(collection: str, assessor: str, file: str = "") -> str:
-    """Ledger entry saying that the assessor's judgments, or those of a file, came this way."""
-    return f"{collection}/judged/{assessor}/{file}"
-
-
-def _other_marks(
-    transaction: Transaction, collection: str, assessor: str, target: str
-) -> list[str]:
-    """Ledger entries of the assessor's other samples and files."""
-    all_files = imported_mark(collection, assessor)
-    return [
-        entry
-        for entry in transaction.ledger
-        if entry.startswith(all_files) and entry not in (all_files, target)
-    ]
-
-
-def _refuse_if_from_elsewhere(transaction: Transaction, collection: str, assessor: str) -> None:
-    """An assessor of gradelake.toml, or of imported grades, is not mixed with people's CSVs."""
-    there = transaction.recorded(_assessor(collection, assessor))
-    if there and there != transaction.recorded(imported_mark(collection, assessor)):
-        raise BadInput(
-            f"the lake has judgments of assessor {assessor!r} from another source",
-            "Choose another name with --assessor.",
-        )
 
 
 def _require_known_passages(lake: Lake, collection: str, rows: pl.DataFrame, shown: str) -> None:
@@ -169,7 +145,7 @@ def _files_without_a_sample(
         assessor,
     )
     marks = {imported_mark(collection, assessor, sample) for sample in samples}
-    return not marks.issuperset(_other_marks(transaction, collection, assessor, target))
+    return not marks.issuperset(other_marks(transaction, collection, assessor, target))
 
 
 def _write(
@@ -190,13 +166,10 @@ def _write(
             SAID, key | {"sample": done.sample, "emptied_count": not files_of_others}
         )
         done.changed = lake.value(THERE_BEFORE, collection, assessor)
-        transaction.run(
-            "delete from {lake}.raw.judgments using said "
-            "where judgments.collection = ? and judgments.assessor = ? "
-            "and said.query_id = judgments.query_id and said.passage_id = judgments.passage_id",
-            collection,
-            assessor,
+        said = lake.frame("select * from said").with_columns(
+            collection=pl.lit(collection), assessor=pl.lit(assessor)
         )
+        put_judgments(transaction, said)
         if done.sample:
             transaction.run(
                 "delete from {lake}.raw.review_samples as drawn using pairs "
@@ -210,6 +183,5 @@ def _write(
         lake.connection.unregister("pairs")
     judged = rows.filter(pl.col("relevance").is_not_null())
     done.judged, done.empty = judged.height, rows.height - judged.height
-    transaction.insert("judgments", judged.select(*key, "query_id", "passage_id", "relevance"))
     if done.sample:
         transaction.insert("review_samples", rows.select(*key, "query_id", "passage_id", *DESIGN))

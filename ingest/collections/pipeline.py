@@ -15,13 +15,13 @@ import polars as pl
 from gradelake.ingest.collections import datasets, groups, passages, texts, trec
 from gradelake.ingest.collections import inbox as inboxes
 from gradelake.ingest.collections.collection import Collection
-from gradelake.ingest.collections.judgments import imported_mark
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake.judged import imported_mark
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.rows import types_of
 

@@ -8,7 +8,7 @@ from importlib import resources
 import duckdb
 
 from gradelake.sql.ask.not_in_release import not_built_yet
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
@@ -96,7 +96,7 @@ class Entry:
                     did_you_mean(name, [*self.parameters, *also]),
                 )
             words = _NUMBERS.get(name)
-            if words is not None and value not in words:
+            if words is not None and value not in (*words, self.parameters[name][0]):
                 if not re.fullmatch(r"-?\d{1,9}", value):
                     raise BadInput(
                         f"--{name} {value!r}: a whole number is needed"
@@ -223,5 +223,5 @@ def entry(name: str) -> Entry:
     """One entry. Raises `BadInput` when there is none of that name."""
     book = entries()
     if name not in book:
-        raise BadInput(f"the query book has no @{name}", did_you_mean(name, book))
+        raise NotThere(f"the query book has no @{name}", did_you_mean(name, book))
     return book[name]

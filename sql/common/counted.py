@@ -3,6 +3,7 @@
 import re
 
 _OF_ONE = {
+    "people": "person",
     "are": "is",
     "were": "was",
     "have": "has",
@@ -20,6 +21,7 @@ def counted(n: int, what: str, verb: str = "") -> str:
     """
     if n == 1:
         what, *rest = re.split(r"(?= (?:of|to) )", what, maxsplit=1)
-        what = f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("s")
+        one = f"{what[:-3]}y" if what.endswith("ies") else what.removesuffix("s")
+        what = _OF_ONE.get(what, one)
         what, verb = what + "".join(rest), _OF_ONE[verb] if verb else ""
     return f"{n:,} {what}{' ' if verb else ''}{verb}"

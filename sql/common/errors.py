@@ -43,3 +43,7 @@ class BadInput(GradelakeError):
     """Wrong usage, a wrong setting or unusable input (exit code 2)."""
 
     exit_code = 2
+
+
+class NotThere(BadInput):
+    """Nothing is called so: no collection, release, queue, question."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from gradelake.sql.common import files
-from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, attach, connect, execute, require_lake, write_lock
@@ -168,7 +168,7 @@ class Lake:
         """Raise `BadInput` for a collection that is not there."""
         known = [row[0] for row in self.rows("select collection from lake.raw.collections")]
         if name not in known:
-            raise BadInput(f"the lake has no collection {name!r}", did_you_mean(name, known))
+            raise NotThere(f"the lake has no collection {name!r}", did_you_mean(name, known))
 
     def nothing_ingested(self) -> BadInput | None:
         """What to say of a lake that has no collection yet; None of any other."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 
-from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import (
     METADATA,
@@ -229,5 +229,5 @@ def named(found: list[Release], name: str) -> Release:
     raise _unknown(name, [release.name for release in found])
 
 
-def _unknown(name: str, kept: list[str]) -> BadInput:
-    return BadInput(f"there is no release {name!r}", did_you_mean(name, kept))
+def _unknown(name: str, kept: list[str]) -> NotThere:
+    return NotThere(f"there is no release {name!r}", did_you_mean(name, kept))

@@ -1,11 +1,13 @@
 """Two of a kind side by side, and what moved: the page's figures against scipy and SQL."""
 
+import json
 import re
 import shutil
 from collections import Counter
 from functools import partial
 from html import unescape
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from scipy import stats
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, made_once
-from tests.end_to_end.edited_demo import ADDED_LATER, REWORDED, REWORDED_AGAIN
+from tests.end_to_end.edited_demo import ADDED_LATER, BREAD, REWORDED, REWORDED_AGAIN
 from tests.moved_demo import HOSTILE_ITEM, REREAD, make_moved
 from tests.report_page import HOSTILE, Page
 
@@ -125,6 +127,41 @@ def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, 
         else:
             assert by_topic[topic] == pytest.approx(expected, abs=6e-4)
     assert by_topic.get(REREAD) is None, "nothing of it is relevant any more"
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+def test_p_of_two_label_sets_is_scipys_over_the_topics_of_both(page, lake, measure):
+    found = page.unpack("label-sets")
+    assert found["is_exact"][measure]
+    names = page.settled["label_sets"]
+    assert len(names) > 3
+    for first, second in combinations(names, 2):
+        boards = []
+        for name in (first, second):
+            scores: dict[str, dict[str, float]] = {}
+            for query in lake.column(
+                "select distinct query_id from lake.marts.relevance_labels where label_set = ?",
+                name,
+            ):
+                scores[query] = {}
+            for system, query, value in lake.rows(
+                "select system, query_id, value from lake.marts.topic_scores "
+                "where label_set = ? and measure = ? and level = ?",
+                name,
+                measure,
+                found["levels"][name],
+            ):
+                scores[query][system] = value
+            boards.append(scores)
+        topics = sorted(set(boards[0]) & set(boards[1]))
+        ours, theirs = (
+            np.array([np.rint(1e10 * sum(board[topic].values())) for topic in topics])
+            for board in boards
+        )
+        expected = stats.permutation_test(
+            (ours, theirs), lambda a, b: (a - b).sum(), permutation_type="samples"
+        )
+        assert found["p"][first][second][measure] == pytest.approx(expected.pvalue, abs=6e-5)
 
 
 # --- what moved -----------------------------------------------------------------------------------
@@ -238,6 +275,73 @@ def test_nights_and_days_are_told(page, lake):
 
 def test_the_command_that_previews_an_edit_is_named(page):
     assert "gradelake rubric preview demo" in text_of(section(page))
+
+
+@pytest.fixture(scope="module")
+def previewed(graded_demo, tmp_path_factory) -> Path:
+    """What the command line prints of edits of the graded demo, one of them hostile."""
+    folder = tmp_path_factory.mktemp("previewed")
+    asked = ("edit", BREAD, "--bank", "questions", "--print")
+    lines = gradelake(graded_demo, "rubric", *asked).stdout.splitlines()
+    lines = [line.replace("give the bread", "make the bread") for line in lines]
+    (folder / "sheet.txt").write_text("\n".join([*lines, f"+ 1 question {HOSTILE_ITEM}"]) + "\n")
+    said = gradelake(
+        graded_demo, "rubric", "preview", "--from", str(folder / "sheet.txt"), "--json"
+    ).stdout
+    (folder / "preview.json").write_text(said)
+    return folder / "preview.json"
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_preview_of_edits_says_what_the_command_line_says(
+    graded_demo, previewed, tmp_path, shares
+):
+    (version,) = json.loads(previewed.read_text())["versions"]
+    output = tmp_path / "what-if.html"
+    options = ["--without-rubric"] if shares else []
+    gradelake(graded_demo, "report", "demo", "--preview", previewed, "-o", output, *options)
+    page = Page(output)
+    html = section(page)
+    rows = rows_of(html, "What version 1 will move")
+    assert [row[:5] for row in rows] == [
+        [row["label_set"], *(str(row[f"n_labels_{way}"]) for way in ("up", "down", "new", "gone"))]
+        for row in version["label_sets"]
+    ]
+    assert any(row[2] != "0" for row in rows)
+    assert [row[5:9] for row in rows] == [
+        [
+            f"{row['n_boards_moved']} of {row['n_boards']}",
+            f"{row['kendall']:.3f}",
+            str(row["n_ranks_changed"]),
+            row["moved_most"] if row["moved_by"] else "\u2013",
+        ]
+        for row in version["label_sets"]
+    ]
+    assert [row[:5] for row in rows_of(html, "Grades that version 1 will want")] == [
+        [row["grader"], *(str(row[n]) for n in ("n_items", "n_passages", "n_wanted", "n_missing"))]
+        for row in version["grades"]
+    ]
+    assert HOSTILE not in page.html
+    assert ("Edits of version 1, previewed" in html) != shares
+    assert ("<del>give</del><ins>make</ins>" in html) != shares
+    assert (HOSTILE_ITEM in text_of(html)) != shares
+    assert f"--preview {previewed}" in page.text()
+
+
+@pytest.mark.parametrize("content", ["", "no json", "[]", '{"versions": [{"collection": "demo"}]}'])
+def test_what_is_no_preview_is_refused_and_nothing_is_written(graded_demo, tmp_path, content):
+    (tmp_path / "preview.json").write_text(content)
+    asked = ("--preview", tmp_path / "preview.json", "-o", tmp_path / "x.html")
+    said = gradelake(graded_demo, "report", "demo", *asked, code=2).stderr
+    assert "preview.json" in said
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_a_preview_of_another_collection_shows_nothing(graded_demo, tmp_path):
+    (tmp_path / "preview.json").write_text('{"versions": [{"collection": "other"}]}')
+    asked = ("--preview", tmp_path / "preview.json", "-o", tmp_path / "x.html")
+    gradelake(graded_demo, "report", "demo", *asked)
+    assert "The preview has no edit of this rubric." in Page(tmp_path / "x.html").text()
 
 
 def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(folder, tmp_path):

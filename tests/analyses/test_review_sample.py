@@ -204,7 +204,7 @@ def test_more_or_less_than_can_be_drawn_is_refused(lake, settings, wrong):
 
 
 def estimate(lake, assessor, measure="nDCG@10", **settings):
-    return estimate_board(lake, "demo", JUDGE, assessor, measure, **settings)
+    return estimate_board(lake, "demo", JUDGE, [assessor], measure, **settings)
 
 
 def scores(lake, label_set, measure, level) -> dict[str, float]:
@@ -269,7 +269,7 @@ def test_a_sample_of_pairs_estimates_the_human_board_within_its_intervals(lake):
 
 
 def test_a_judge_whose_labels_were_not_sampled_is_corrected_by_the_same_sample(lake):
-    other = estimate_board(lake, "demo", "judge:rubric_overlap", "bob", "P@10")
+    other = estimate_board(lake, "demo", "judge:rubric_overlap", ["bob"], "P@10")
     assert other.sample_only.value == pytest.approx(estimate(lake, "bob", "P@10").sample_only.value)
 
 

@@ -212,9 +212,50 @@ def test_topics_that_decide_move_systems_unevenly(browser, folder):
             )
         )
     table = "#view [aria-label='Topics that decide'] table"
-    topics, uneven = look.column(table, 1), [float(n) for n in look.column(table, 5)]
+    topics, uneven = look.column(table, 1), [float(n) for n in look.column(table, 6)]
     assert uneven == sorted(uneven, reverse=True)
     assert uneven == pytest.approx([expected[topic] for topic in topics], abs=6e-5)
+
+
+@pytest.mark.parametrize(("measure", "has_p"), [("nDCG@10", True), ("P@10", False)])
+def test_two_label_sets_differ_by_what_sql_and_scipy_say(browser, folder, measure, has_p):
+    look = look_at(browser, folder, f"#labels?a={HUMAN}&b={NEWEST}&measure={measure}")
+    with Lake.published(Project.find(folder)) as lake:
+        of = dict(
+            lake.rows(
+                "select query_id, (coalesce(sum(round(value, 4)) filter (label_set = $a), 0) "
+                "- coalesce(sum(round(value, 4)) filter (label_set = $b), 0)) / 11 "
+                "from lake.marts.topic_scores "
+                "where measure = $measure and level = 2 and label_set in ($a, $b) group by all",
+                a=HUMAN,
+                b=NEWEST,
+                measure=measure,
+            )
+        )
+    values = np.array(list(of.values()))
+    assert len(values) == 8
+    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    text = look.text("#view")
+    assert f"{says(values.mean())}; 95 % interval {says(low)} to {says(high)} (mean of" in text
+    signs = Counter(np.sign(values.round(4)))
+    assert f"{signs[1]}, {signs[0]}, {signs[-1]} (scores of 4 decimals)" in text
+    p = stats.permutation_test(
+        (np.rint(1e8 * values), np.zeros(8)), lambda a, b: (a - b).sum(), permutation_type="samples"
+    ).pvalue
+    if has_p:
+        assert f"{p:.4f}: paired randomisation test, all sign patterns" in text
+        verdict = (
+            "No difference" if p >= 0.05 else f"{NEWEST if values.mean() < 0 else HUMAN} score"
+        )
+        assert look.text("#higher-says").startswith(verdict)
+    else:
+        assert "in the report for nDCG@10, AP, RR" in text
+    look.page.wait_for_selector("#view-differences svg")
+    assert look.page.locator("#view-differences svg .mark-rect path").count() == 8
+    table = "#view [aria-label='Topics that decide'] table"
+    told = dict(zip(look.column(table, 1), look.column(table, 5), strict=True))
+    assert {topic: float(one) for topic, one in told.items()} == pytest.approx(of, abs=6e-5)
+    assert look.said == []
 
 
 def test_from_the_scatter_to_two_label_sets_by_mouse(browser, folder):

@@ -109,6 +109,70 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     ]
 
 
+def test_every_table_gives_csv(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    names = look.page.evaluate(
+        "tablesOf(document.querySelector('main')).map((table) => "
+        "(table.closest('.scroll') ?? table).getAttribute('aria-label'))"
+    )
+    assert len(names) == len(set(names)) > 20
+    buttons = look.page.get_by_role("button", name="CSV: ", include_hidden=True)
+    assert {f"CSV: {name}" for name in names} == {
+        button.get_attribute("aria-label") for button in buttons.all()
+    }
+
+
+def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
+    browser, demo_page, graded_demo, tmp_path
+):
+    with Lake.published(Project.find(graded_demo)) as lake:
+        query = lake.value(
+            "select query_id from lake.marts.grade_grid where grader = 'lexical' "
+            "group by all having count(distinct passage_id) = 42"
+        )
+        grades = lake.rows(
+            "select passage_id, item_text, grade from lake.marts.grade_grid "
+            "where grader = 'lexical' and query_id = ? and grade is not null",
+            query,
+        )
+        counts = lake.rows(
+            "select label, judgment, n from lake.marts.confusion where label_set = "
+            "'lexical/v0/best' and reference = 'assessor:human' and n > 0"
+        )
+    look = Look(browser, demo_page, 1280)
+    look.page.select_option("#grid-query", query)
+    look.page.get_by_text("passages 1 to 40 of 42").wait_for()
+    button = look.page.get_by_label("CSV: Passages by items").bounding_box()
+    table = look.page.get_by_label("Passages by items", exact=True).bounding_box()
+    assert button["y"] + button["height"] <= table["y"] < button["y"] + 60, "over the table"
+    assert table["x"] < 60 < table["width"]
+    head, *rows = read(saved(look, "CSV: Passages by items", tmp_path))
+    assert head[:3] == ["passage", "mean", "human"]
+    assert len(rows) == 42
+    ours = [
+        (row[0], item, int(grade))
+        for row in rows
+        for item, grade in zip(head[3:], row[3:], strict=True)
+        if grade
+    ]
+    assert sorted(ours) == sorted(grades)
+    (corner, *judgments), *rows = read(saved(look, "CSV: Counts of lexical/v0/best", tmp_path))
+    ours = [
+        (int(label), int(judgment), int(n))
+        for label, *cells in rows
+        for judgment, n in zip(judgments, cells, strict=True)
+        if n != "0"
+    ]
+    assert corner == "label"
+    assert sorted(ours) == sorted(counts)
+
+
+def test_csv_writes_words_that_are_gone_and_new_as_the_command_line_does(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    cell = "make('td', {}, 'a ', make('del', {}, 'red'), make('ins', {}, 'blue'), ' crust')"
+    assert look.page.evaluate(f"field({cell})") == "a [-red-]{+blue+} crust"
+
+
 @pytest.mark.parametrize(
     "picture",
     ["leaderboard", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scatter", "coverage"))],

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradelake.app import app
-from gradelake.grading.review.queues import assign, deal_queue
+from gradelake.grading.review.cards import Reviewed, Wish
+from gradelake.grading.review.queues import assign, deal_conflicts, deal_queue, queues_of
+from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -173,6 +175,45 @@ def test_people_differ_and_a_third_settles(folder):
     )
     assert said == f"ann: {low}; bob: {high}"
     assert (settled_by, settled_grade) == ("dora", high)
+    # nothing is left to settle, but who did may think again
+    assert "Grade " not in review(folder, "dora", options=("--settle",))
+    low_again = ("d", low) if low != first.grade else ("a",)
+    again = review(folder, "dora", *low_again, options=("--settle", "--again"))
+    assert again.count("Grade ") == 1
+    settled = "select settled_by, settled_grade from lake.marts.review_conflicts"
+    assert ask(folder, settled) == [("dora", low)]
+    # who said something of it, wherever, is one of those who differ
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        for who in ("ann", "bob"):
+            assert deal_conflicts(lake, "demo", "both", who, again=True)[1].cards == []
     # who settles is not one of those who agree with each other
     names = ask(folder, "select distinct assessor from lake.marts.assessor_agreement")
     assert ("dora",) not in names
+
+
+@pytest.mark.slow
+def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_settle(folder):
+    grader = ("--grader", "lexical", "--size", "1", "--seed", "5")
+    who = ("--assessor", "kim", "--assessor", "lou")
+    gradelake(folder, "queue", "add", "demo", "settled", *grader, *who)
+    project = Project.read(folder / "gradelake.toml")
+    with Lake.writer(project) as lake:
+        reviewable, deck = deal_queue(lake, "demo", "settled", "kim")
+        (card,) = deck.cards
+
+        def say(who: str, own: int, **more: object) -> None:
+            said = Reviewed("disagree", own, **more)
+            Verdicts(lake, Wish("demo", reviewable, who, 4)).put(card, said)
+
+        say("kim", card.grade + 10, blind_grade=card.grade + 10)
+        say("lou", card.grade + 11, blind_grade=card.grade + 11)
+        say("eve", card.grade + 12)  # in a review of her own
+        for name, n in (("pia", 1), ("eve", 0), ("kim", 0)):
+            assert len(deal_conflicts(lake, "demo", "settled", name)[1].cards) == n, name
+        say("pia", card.grade + 10, settles=True)
+    pia = ("--overlap", "1", "--assessor", "pia")
+    gradelake(folder, "queue", "add", "demo", "later", *grader, *pia)
+    with Lake.live(project) as lake:
+        (queue,) = (one for one in queues_of(lake, "demo") if one["queue"] == "later")
+        assert queue["assessors"] == [{"assessor": "pia", "n_assigned": 1, "n_answered": 0}]
+        assert deal_queue(lake, "demo", "later", "pia")[1].cards == [card]

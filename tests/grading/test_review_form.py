@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.grading.review.cards import Card, Wish, deal, find_grader
+from gradelake.grading.review.cards import Card, Reviewed, Wish, deal, find_grader
 from gradelake.grading.review.form.form_export import FORMAT, form_id
+from gradelake.grading.review.verdicts import Verdicts
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -141,6 +143,17 @@ def test_a_newer_answer_revises_an_older_one_never_and_what_was_said_first_stays
     assert ask(folder, REVIEWS, "ann") == [
         (grade, other, "agree", None, None, 2.5, "2026-01-31 09:20")
     ]
+
+
+def test_who_settled_a_card_still_does_after_an_answer_on_a_form(folder, form):
+    first, *_ = dealt(folder)
+    with Lake.writer(Project.find(folder)) as lake:
+        wish = Wish("demo", find_grader(lake, "lexical"), "ann", 4)
+        Verdicts(lake, wish).put(first, Reviewed("agree", settles=True))
+    later = saved(form, unlike(first.grade), answered_at=f"{utc_now():%Y-%m-%dT%H:%M:%S.%f}Z")
+    assert bring(folder, later)["revised"] == 1
+    said = "select verdict, settles, blind_grade from lake.raw.grade_reviews where assessor = 'ann'"
+    assert ask(folder, said) == [("disagree", True, None)]
 
 
 def test_a_clock_that_is_ahead_does_not_outlive_later_reviews(folder, form):

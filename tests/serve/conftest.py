@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import made_once
+from tests.serve import hostile
 from tests.serve.server import Server
 
 
@@ -20,6 +22,22 @@ def demo_lake(graded_demo, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def server(demo_lake) -> Iterator[Server]:
     running = Server(demo_lake)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+@pytest.fixture(scope="session")
+def odd_lake(tmp_path_factory) -> Path:
+    """The lake of tests/serve/hostile.py; tests only read it, but for who may enter."""
+    return made_once(tmp_path_factory, "odd", hostile.make)
+
+
+@pytest.fixture(scope="module")
+def odd(odd_lake) -> Iterator[Server]:
+    """A server of it."""
+    running = Server(odd_lake)
     try:
         yield running
     finally:

@@ -38,7 +38,7 @@ class Server:
             said += line
             if line.startswith("Ctrl-C"):
                 break
-        found = re.search(r"(http://127\.0\.0\.1:\d+)(?:/enter#(\S+))?", said)
+        found = re.search(r"(http://\S+:\d+)(?:/enter#(\S+))?", said)
         assert found, said
         self.url, self.own_secret = found[1], found[2]
         self.wait()

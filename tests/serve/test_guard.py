@@ -1,11 +1,24 @@
 """What the server refuses: other hosts and sites, people without the right, forged cookies and
-forms, requests that are too large, and secrets that are guessed."""
+forms, requests that are too large, secrets that are guessed, and texts that would be HTML."""
 
+import json
 import socket
+from urllib.parse import quote
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
+from gradelake.serve.guard import Guard
+from gradelake.serve.pages import on_other_error
+from gradelake.serve.people import People
+from gradelake.serve.running import in_address
+from gradelake.serve.sessions import Sessions
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.transaction import author
+from tests.conftest import gradelake
+from tests.serve.hostile import ITEM, PASSAGES, QUERIES, XSS, Seen
 from tests.serve.server import Server
 
 
@@ -131,6 +144,9 @@ def test_secrets_cannot_be_guessed_for_long(demo_lake):
             guesser.post("/enter", data={"secret": f"guess {n}"}).status_code for n in range(12)
         ]
         assert codes == [403] * 10 + [429] * 2
+        # behind a proxy everybody comes from there: who has a link is not locked out
+        assert server.browser("late", "reader").get("/").status_code == 200
+        assert guesser.post("/enter", data={"secret": "guess 13"}).status_code == 429
     finally:
         server.end()
 
@@ -195,6 +211,117 @@ def test_every_answer_has_the_policy(reader):
         assert headers["referrer-policy"] == "same-origin"
 
 
+@pytest.mark.parametrize("path", ["/", "/enter", "/nothing", "/c/demo/board", "/static/serve/x"])
+@pytest.mark.parametrize("spoilt", ["chmod", "content", "folder"])
+def test_a_file_of_people_that_cannot_be_used_lets_nobody_in_and_says_so(server, path, spoilt):
+    file = server.people.file
+    client = server.browser("rita2", "operator")
+    kept = file.read_bytes()
+    try:
+        if spoilt == "chmod":
+            file.chmod(0o644)
+        elif spoilt == "content":
+            file.write_text('{"people": [1]}')
+        else:
+            file.unlink()
+            file.mkdir(mode=0o700)
+        answers = [client.get(path), client.post("/enter", data={"secret": "x"})]
+    finally:
+        if file.is_dir():
+            file.rmdir()
+        file.write_bytes(kept)
+        file.chmod(0o600)
+
+    for answer in answers:
+        assert answer.status_code == 503
+        assert answer.text == "Nobody can be let in: the server's terminal says why."
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert client.get("/").status_code == 200
+
+
+@pytest.fixture
+def own_people(tmp_path) -> People:
+    (tmp_path / "gradelake.toml").write_text("")
+    return People(Project.read(tmp_path / "gradelake.toml"))
+
+
+def test_what_nobody_foresaw_has_words_and_the_policy_and_tells_nothing(own_people, capsys):
+    async def broken(scope, receive, send):
+        raise ZeroDivisionError("<secret>")
+
+    guard = Guard(broken, Sessions(own_people, 1), frozenset(["testserver"]), on_other_error)
+    answer = TestClient(guard).get("/")
+
+    assert answer.status_code == 500
+    assert answer.json()["error"] == "Something went wrong here."
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "<secret>" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_in_words(own_people):
+    async def full(scope, receive, send):
+        raise OSError(28, "No space left on device")
+
+    guard = Guard(full, Sessions(own_people, 1), frozenset(["testserver"]), on_other_error)
+    answer = TestClient(guard).get("/")
+
+    assert answer.status_code == 503
+    assert "no space is left on the disk" in answer.json()["error"]
+
+
+def test_who_has_the_name_of_who_started_the_server_enters_beside_them(own_people):
+    sessions = Sessions(own_people, 1)
+    own, theirs = own_people.guest("ann", "operator"), own_people.add("ann", "reader")
+    for secret, role in ((own, "operator"), (theirs, "reader")):
+        person = own_people.of_secret(secret)
+        assert person
+        assert person.role == role
+        assert sessions.person(sessions.begin(person)) == person
+    own_people.remove("ann")
+    assert own_people.of_secret(theirs) is None
+    assert own_people.of_secret(own)
+
+
+def test_the_owner_and_somebody_of_their_name_are_both_let_in(server):
+    own = server.browser()
+    assert own.post("/enter", data={"secret": server.own_secret}).status_code == 303
+    theirs = server.browser(author(), "reader")
+    for client, role in ((own, "operator"), (theirs, "reader")):
+        assert f"{author()}, {role}" in client.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("Lake.Example.org", "lake.example.org"),
+        ("::1", "[::1]"),
+        ("[::1]", "[::1]"),
+        ("0:0:0:0:0:0:0:1", "[::1]"),
+        ("2001:DB8::00FF", "[2001:db8::ff]"),
+        ("::", "[::]"),
+    ],
+)
+def test_addresses_are_as_browsers_write_them(host, shown):
+    assert in_address(host) == shown
+
+
+def test_it_listens_on_ipv6_and_goes_by_that_name(demo_lake):
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            pass
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    server = Server(demo_lake, "--host", "::1")
+    try:
+        assert server.url.startswith("http://[::1]:")
+        assert server.browser("six", "reader").get("/").status_code == 200
+        assert httpx.get(f"{server.url}/", headers={"host": "[::2]"}).status_code == 400
+    finally:
+        server.end()
+
+
 def test_secrets_are_in_no_page_file_or_line_of_the_terminal(demo_lake):
     server = Server(demo_lake)
     secret = server.people.add("sec", "reader")
@@ -221,3 +348,156 @@ def test_a_proxy_may_name_who_asks_only_where_that_is_asked_for(server, demo_lak
         assert client.post("/enter", data={"secret": "x"}).status_code == 404
     finally:
         behind.end()
+
+
+@pytest.fixture(scope="module")
+def operator(odd):
+    return odd.browser("olga", "operator")
+
+
+def rows_of(table: str):
+    """A page that shows a raw table's columns, whatever is in them."""
+
+    def ask(client: httpx.Client) -> httpx.Response:
+        sent = {"sql": f"from lake.raw.{table}", "token": client.headers["x-token"]}
+        return client.post("/sql", data=sent)
+
+    return ask
+
+
+def page(path: str):
+    """A page."""
+    return lambda client: client.get(path)
+
+
+RUBRIC = f"/c/odd/rubric/{quote(QUERIES[0], safe='')}"
+
+
+@pytest.mark.parametrize(
+    ("shows", "stored"),
+    [
+        pytest.param(page("/c/odd/rubric/"), f"why is 0 blue {XSS}", id="query text"),
+        pytest.param(rows_of("queries"), f"why is 0 blue {XSS}", id="query text in SQL"),
+        pytest.param(page(RUBRIC), f"why is 0 blue {XSS}", id="query text on its page"),
+        pytest.param(page("/c/odd/rubric/"), QUERIES[2], id="query id"),
+        pytest.param(
+            page(f"/c/odd/rubric/{quote(QUERIES[2], safe='')}"), QUERIES[2], id="its page"
+        ),
+        pytest.param(
+            page(f"/c/odd/grading/{quote(QUERIES[2], safe='')}"), QUERIES[2], id="grading"
+        ),
+        pytest.param(page("/c/odd/ask/verify_grades"), QUERIES[2], id="query id in an answer"),
+        pytest.param(rows_of("passages"), f"sky is blue, 0. {XSS}", id="passage text"),
+        pytest.param(page("/c/odd/ask/verify_grades"), PASSAGES[2], id="passage id"),
+        pytest.param(page(RUBRIC), f"Is it blue? {XSS}", id="item text"),
+        pytest.param(page("/c/odd/ask/rubric"), f"Is it blue? {XSS}", id="item text in an answer"),
+        pytest.param(page("/c/odd/ask/rubric_history"), f"Who? {XSS}", id="text of an edit"),
+        pytest.param(rows_of("rubric_items"), ITEM, id="item id"),
+        pytest.param(page(RUBRIC), f"hue {XSS}", id="facet"),
+        pytest.param(rows_of("grade_reviews"), f"note {XSS}", id="note of a review"),
+        pytest.param(page("/c/odd/ask/rubric_history"), f"because {XSS}", id="reason of an edit"),
+    ],
+)
+def test_what_is_stored_is_text_on_every_page(operator, shows, stored):
+    answer = shows(operator)
+
+    assert answer.status_code == 200
+    seen = Seen(answer.text)
+    assert seen.is_clean
+    assert any(stored in text for text in seen.texts)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/c/{XSS}/board",
+        f"/c/{XSS}/review/",
+        f"/c/odd/review/{XSS}/",
+        f"/c/odd/rubric/{XSS}",
+        f"/c/odd/grading/{XSS}",
+        f"/c/odd/ask/{XSS}",
+        f"/c/odd/ask/leaderboard?measure={XSS}",
+        f"/c/odd/ask/leaderboard?{XSS}=1",
+        f"/c/odd/board?release={XSS}",
+        f"/c/odd/rubric/?grader={XSS}",
+        f"/jobs/{XSS}",
+        f"/{XSS}",
+    ],
+)
+def test_what_an_address_holds_is_text(operator, path):
+    at, _, asked = path.partition("?")
+    answer = operator.get(f"{quote(at)}?{quote(asked, safe='=')}")
+
+    assert answer.status_code in (200, 400, 404)
+    assert Seen(answer.text).is_clean
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/sql", {"sql": XSS}),
+        ("/sql", {"sql": f"select '{XSS.replace(chr(39), chr(34))}'"}),
+        ("/sql", {"sql": f'select 1 as "{XSS.replace(chr(34), chr(39))}"'}),
+        ("/sql", {"sql": "select 1", "release": XSS}),
+        (RUBRIC, {"version": XSS}),
+        (RUBRIC, {"version": "1", "0.bank": XSS, "reason": XSS}),
+        (RUBRIC, {"version": "1", "0.bank": "questions", "0.new.0.id": "", "0.new.0.text": XSS}),
+        (f"/c/odd/grading/{quote(QUERIES[0], safe='')}", {"grader": XSS}),
+        (f"/c/{quote(XSS, safe='')}/build", {"query": XSS}),
+        ("/enter", {"secret": XSS}),
+    ],
+)
+def test_what_a_form_sends_is_text(operator, path, sent):
+    answer = operator.post(path, data={"token": operator.headers["x-token"], **sent})
+
+    assert answer.status_code in (200, 400, 403, 404, 409)
+    assert Seen(answer.text).is_clean
+
+
+def test_cards_are_data_that_no_browser_takes_for_a_page(odd):
+    ann = odd.browser("ann")
+    answer = ann.get("/c/odd/review/first/cards")
+
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    card, *_ = answer.json()["cards"]
+    assert XSS in card["passage"]
+    assert Seen(ann.get("/c/odd/review/first/").text).is_clean
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("queue", "add", "odd", XSS, "--grader", "lexical", "--assessor", "ann"),
+        ("queue", "add", "odd", "x", "--grader", "lexical", "--overlap", "1", "--assessor", XSS),
+        ("assessor", "add", XSS),
+        ("import", "labels", "odd", "me.qrels", "--judge", XSS),
+        ("import", "bank", "odd", "bank.csv", "--name", XSS),
+        ("review", "odd", "--grader", "lexical", "--assessor", XSS),
+    ],
+)
+def test_names_that_would_be_html_are_no_names(odd_lake, command):
+    refused = gradelake(odd_lake, *command, code=2).stderr
+
+    assert "cannot be used as a name" in " ".join(refused.split())
+
+
+@pytest.mark.parametrize("where", ["collections", "graders"])
+def test_nor_are_they_in_the_projects_file(tmp_path, where):
+    (tmp_path / "gradelake.toml").write_text(f"[{where}.{json.dumps(XSS)}]\nqueries = 'q'\n")
+
+    with pytest.raises(BadInput, match="name"):
+        Project.read(tmp_path / "gradelake.toml")
+
+
+def test_the_name_of_somebody_that_was_written_by_hand_is_text(odd):
+    secret = odd.people.add("eve", "operator")
+    content = json.loads(odd.people.file.read_text())
+    content["people"][XSS] = content["people"].pop("eve")
+    odd.people.file.write_text(json.dumps(content))
+    eve = odd.browser()
+    eve.post("/enter", data={"secret": secret})
+    for path in ("/", "/enter", "/c/odd/review/", "/c/odd/review/first/"):
+        seen = Seen(eve.get(path).text)
+        assert seen.is_clean
+        assert any(XSS in text for text in seen.texts)

@@ -164,7 +164,9 @@ def test_people_differ_and_somebody_else_settles(graded_demo, tmp_path):
                 client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
             reviews(folder, name)
         dora = server.browser("dora")
-        assert "1 card" in dora.get("/c/demo/review/").text
+        assert "Settle</a> what people differ on: 1 card." in dora.get("/c/demo/review/").text
+        for name in ("ann", "bob"):  # who differs does not settle
+            assert "Settle" not in server.browser(name).get("/c/demo/review/").text
         deck = dora.get(f"{at}/conflicts/cards").json()
         (card,) = deck["cards"]
         assert not deck["blind"]
@@ -200,3 +202,26 @@ def test_who_has_still_to_answer_a_card_blind_cannot_see_it_as_a_conflict(graded
             for name in ("cy", "dora")
         }
         assert found == {"cy": 3, "dora": 0}
+
+
+def test_what_was_said_blind_first_stands_when_two_queues_ask_for_a_card(graded_demo, tmp_path):
+    with own_server(graded_demo, tmp_path) as server:
+        for name in ("one", "two"):
+            queue = ("queue", "add", "demo", name, "--grader", "lexical", "--size", "2")
+            gradelake(server.folder, *queue, "--overlap", "1", "--assessor", "ann")
+        ann = server.browser("ann")
+        decks = [ann.get(f"/c/demo/review/{name}/cards").json()["cards"] for name in ("one", "two")]
+        (first, second), other = decks
+        assert [card["id"] for card in other] == [first["id"], second["id"]]
+        for wait in (False, True):  # both in one commit; each in its own
+            card = second if wait else first
+            answers = []
+            for name in ("one", "two"):
+                grade = answers[0]["grade"] if answers else 5
+                sent = {"id": card["id"], "grade": grade}
+                answers.append(ann.post(f"/c/demo/review/{name}/answers", json=sent).json())
+                if wait:
+                    reviews(server.folder, "ann")
+        found = {row[:3]: row[3:6] for row in reviews(server.folder, "ann")}
+        assert {(verdict, blind) for verdict, _, blind in found.values()} == {("agree", 5)}
+        assert len(found) == 2

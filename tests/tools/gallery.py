@@ -1,4 +1,5 @@
-"""The pictures of the report and of a review's form that their pages show, made from the demo.
+"""The pictures of the report, and of reviews in a form and in the browser, that their pages show,
+made from the demo.
 
 python -m tests.tools.gallery   renews them in analyses/report/gallery/ and grading/review/gallery/
 
@@ -14,15 +15,20 @@ from pathlib import Path
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.browser import Look, chromium
 from tests.conftest import gradelake, make_graded_demo
 from tests.end_to_end.edited_demo import BIRDS
 from tests.places import REPOSITORY
+from tests.serve.server import own_server, reviews
 
 GALLERY = REPOSITORY / "analyses" / "report" / "gallery"
 CARD = REPOSITORY / "grading" / "review" / "gallery" / "card.png"
+REVIEWS = CARD.parent
+SERVED = ("before", "after", "progress")
+QUEUE = ("queue", "add", "demo", "first", "--grader", "lexical", "--size", "12")
+PEOPLE = ("ann", "bob", "cy")
 FORM = ("export", "review", "demo", "--grader", "lexical", "--assessor", "mia", "--sample", "40")
 SIZE = {"width": 1000, "height": 720}
 COLOURS = 128
@@ -57,7 +63,9 @@ def picture(browser: Browser, report: Path, shown: Shown) -> tuple[bytes, str]:
     if shown.focus:
         look.page.locator(shown.focus).first.focus()
     parts = files("gradelake.analyses.report") / "page"
-    return _taken(look, shown.at_top, [(parts / name).read_text(encoding="utf-8") for name in LOOK])
+    return _taken(
+        look.page, shown.at_top, [(parts / name).read_text(encoding="utf-8") for name in LOOK]
+    )
 
 
 def card(browser: Browser, form: Path) -> tuple[bytes, str]:
@@ -66,24 +74,56 @@ def card(browser: Browser, form: Path) -> tuple[bytes, str]:
     look.page.set_viewport_size({**SIZE, "height": 640})
     look.page.keyboard.press("3")
     parts = files("gradelake.grading.review.form")
-    return _taken(look, "body", [(parts / "card.css").read_text(encoding="utf-8")])
+    return _taken(look.page, "body", [(parts / "card.css").read_text(encoding="utf-8")])
 
 
-def _taken(look: Look, at_top: str, parts: list[str]) -> tuple[bytes, str]:
-    top = look.page.locator(at_top)
+def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, str]]:
+    """The same of a queue in the browser, of a copy of the demo in `place`: a card before and after
+    its answer, and how far people are."""
+    taken = {}
+    card_css = files("gradelake.grading.review.form") / "card.css"
+    parts = [card_css.read_text(encoding="utf-8")]
+    with own_server(demo, place) as server:
+        gradelake(server.folder, *QUEUE, *(part for who in PEOPLE for part in ("--assessor", who)))
+
+        def entered(name: str, role: str) -> Page:
+            page = browser.new_context(viewport={**SIZE, "height": 640}).new_page()
+            page.goto(f"{server.url}/enter#{server.people.add(name, role)}")
+            page.wait_for_url(f"{server.url}/")
+            page.goto(f"{server.url}/c/demo/review/{'first/' if role == 'assessor' else ''}")
+            page.wait_for_selector("h2")
+            return page
+
+        for name in PEOPLE[1:]:
+            server.people.add(name, "assessor")
+        page = entered(PEOPLE[0], "assessor")
+        taken["before"] = _taken(page, "body", parts, keep=True)
+        page.keyboard.press("3")
+        page.get_by_role("button", name="Stay with it").wait_for()
+        taken["after"] = _taken(page, "body", parts)
+        reviews(server.folder, PEOPLE[0])  # until it is in the lake
+        taken["progress"] = _taken(entered("edna", "editor"), "body", [])
+    return taken
+
+
+def _taken(page: Page, at_top: str, parts: list[str], keep: bool = False) -> tuple[bytes, str]:
+    top = page.locator(at_top)
     written = "\n".join([top.evaluate(WORDS), *parts])
     top.evaluate("element => scrollTo(0, element.getBoundingClientRect().top + scrollY)")
-    image = look.page.screenshot()
-    look.page.close()
+    image = page.screenshot()
+    if not keep:
+        page.close()
     return image, hashlib.sha256(written.encode()).hexdigest()
 
 
-def renew(report: Path, form: Path) -> None:
-    """Make each picture of a report of the demo, and the one of a form."""
+def renew(report: Path, form: Path, demo: Path, place: Path) -> None:
+    """Make each picture of a report of the demo, the one of a form, and those of the browser."""
     with chromium() as browser:
         for name, shown in PICTURES.items():
             _keep(GALLERY / f"{name}.png", *picture(browser, report, shown))
         _keep(CARD, *card(browser, form))
+        for name, found in served(browser, demo, place).items():
+            _keep(REVIEWS / f"{name}.png", *found)
 
 
 def _keep(file: Path, image: bytes, shows: str) -> None:
@@ -101,7 +141,7 @@ def main() -> None:
         make_graded_demo(demo)
         gradelake(demo, "report", "demo", "-o", report)
         gradelake(demo, *FORM, "-o", form)
-        renew(report, form)
+        renew(report, form, demo, Path(place) / "served")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,10 @@
 const sections = new Map(); // id -> show(state): draws a section as chosen
 const views = new Map(); // kind -> show(ids, state): the elements of one thing's view, a heading first
 const PAGE_TITLE = document.title;
+const OVER_TABLES = /^(filter|without|sort)(-\d+)?$/; // what is chosen over a table: no row is made anew
+const stands = {}; // id of a section -> the state that it shows
 let chosenHere = false; // the reader pressed a control: the page must not move under the hand
+let asked = null; // what the address named when it was last followed
 
 function here() {
   const [path, query = ""] = location.hash.slice(1).split("?", 2);
@@ -26,16 +29,27 @@ function addressOf(kind, ids = [], state = {}) {
   return `#${[kind, ...ids].map(encodeURIComponent).join("/")}${query && `?${query}`}`;
 }
 
+// What an address names, whatever is chosen over the tables there
+function addressed() {
+  const { kind, ids, state } = here();
+  return addressOf(kind, ids, Object.fromEntries(
+    Object.entries(state).filter(([name]) => !OVER_TABLES.test(name))));
+}
+
 function link(words, kind, ids, state) {
   return make("a", { href: addressOf(kind, ids, state) }, words);
 }
 
-// What a control does: the address changes, and the section or view follows it.
-function choose(kind, ids, state) {
-  const to = addressOf(kind, ids, state);
+// What a control does: the address changes, and the section or view follows it. What was chosen over
+// a section's tables stays. `instead` of the choice before: "back" leads past both.
+function choose(kind, ids, state, instead = false) {
+  const stays = Object.entries(stands[kind] ?? {})
+    .filter(([name]) => OVER_TABLES.test(name) && !(name in state));
+  const to = addressOf(kind, ids, { ...state, ...Object.fromEntries(stays) });
   if (to === location.hash) return;
   chosenHere = true;
-  location.hash = to;
+  if (instead) location.replace(to);
+  else location.hash = to;
 }
 
 // What a section's controls say, by the names that its address gives them
@@ -45,33 +59,61 @@ function chosen(controls) {
 
 async function follow() {
   const { kind, ids, state } = here();
-  const view = views.get(kind);
-  const still = chosenHere;
+  const view = views.get(kind), address = addressed();
+  const still = chosenHere, isDrawn = asked === address;
   chosenHere = false;
+  asked = address;
+  if (view && isDrawn) return showTables(byId("view"), state);
   if (view) {
-    const hash = location.hash;
     const shown = await orSays(() => view(ids, state));
-    if (location.hash !== hash) return; // another choice came first
+    if (addressed() !== address) return; // another choice came first
     document.title = `${shown[0].textContent}: ${PAGE_TITLE}`;
     const focused = still && document.activeElement?.id;
     byId("view").replaceChildren(...shown);
     document.documentElement.dataset.view = kind;
-    byId("view").querySelectorAll("table.sortable").forEach(sortable);
+    startTables(byId("view"));
+    showTables(byId("view"), here().state);
     byId("view").append(...(await orSays(() => drawPlaces(byId("view"))) ?? []));
     if (still) return byId(focused)?.focus();
     scrollTo(0, 0);
     shown[0].tabIndex = -1;
     return shown[0].focus();
   }
+  const id = kind || "board"; // an address of nothing shows what the page opened on
+  const others = history.state; // what other sections showed, where "back" led here
+  remember(id, state);
+  if (isDrawn) {
+    showTables(byId(id), state);
+    return others && drawOthers(id, others);
+  }
   delete document.documentElement.dataset.view;
   document.title = PAGE_TITLE;
   byId("view").replaceChildren();
   dispatchEvent(new Event("resize")); // pictures that were hidden had no width
-  const id = kind || "board"; // an address of nothing shows what the page opened on
   if (undrawn.has("board") && id !== "board") await drawSection("board"); // others ask for its choices
-  if (sections.has(id)) await drawSection(id, state);
+  if (isSection(id)) await drawSection(id, state);
+  if (others) await drawOthers(id, others);
   if (!still && kind) byId(kind)?.scrollIntoView();
   await drawRest();
+}
+
+function isSection(id) {
+  return Boolean(byId(id)?.matches("main > section"));
+}
+
+// An address names the choices in one section; those in the others go along in the browser's history.
+function remember(id, state) {
+  stands[id] = state;
+  history.replaceState({ ...stands, ...history.state, [id]: state }, "");
+}
+
+async function drawOthers(id, wanted) {
+  for (const other of Object.keys(stands).filter((one) => one !== id)) {
+    const state = wanted[other] ?? {};
+    if (addressOf(other, [], state) !== addressOf(other, [], stands[other])) {
+      await drawSection(other, state);
+    }
+  }
 }
 
 async function orSays(show) {

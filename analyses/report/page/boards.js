@@ -74,9 +74,9 @@ async function chooseBoard({ labels, measure, level }) {
   if (!byId("choose-labels")) return;
   const { label_sets: names, reference } = board.settled;
   labels = names.includes(labels) ? labels : names.includes(reference) ? reference : names[0];
-  const address = location.hash;
+  const address = addressed();
   const data = await boardOf(labels);
-  if (location.hash !== address) return; // another choice came first
+  if (addressed() !== address) return; // another choice came first
   fill(byId("choose-labels"), names, labels);
   fill(byId("choose-measure"), data.measures, measure ?? "nDCG@10");
   fill(byId("choose-level"), Object.keys(data.boards), defaultLevel(labels));
@@ -159,6 +159,6 @@ function leaderboardTable(data, level, measure, rows) {
       : `Passages labelled ${level} or more are relevant.`),
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
     make("tbody", {}, ...lines));
-  sortable(table);
   table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
+  sortable(table);
 }

@@ -18,14 +18,16 @@ function facts(rows) {
     make("div", {}, make("dt", {}, name), make("dd", {}, ...says))));
 }
 
-// What the topics' differences come to. The interval is Student's, of paired differences.
+// What the topics' differences come to. The interval is Student's, of paired differences; those of
+// less than 0.0001 are ties.
 function paired(differences) {
   const n = differences.length;
   const total = (values) => values.reduce((sum, value) => sum + value, 0);
   const mean = total(differences) / n;
   const spread = Math.sqrt(total(differences.map((value) => (value - mean) ** 2)) / (n - 1));
   const half = n > 1 ? board.settled.t[n - 2] * spread / Math.sqrt(n) : Infinity;
-  const count = (sign) => differences.filter((value) => Math.sign(value) === sign).length;
+  const count = (sign) =>
+    differences.filter((value) => Math.sign(Math.round(1e4 * value)) === sign).length;
   return { n, mean, low: mean - half, high: mean + half, wins: count(1), ties: count(0), losses: count(-1) };
 }
 
@@ -44,8 +46,8 @@ async function tested({ a, b, labels, measure, level }) {
   };
 }
 
-function toldApart({ a, b }, { n, mean, low, high }, test) {
-  const ahead = `${mean > 0 ? a : b} is ahead by more than chance`;
+// `ahead`: what can be said where the difference is no chance
+function toldApart(ahead, { n, low, high }, test) {
   if (n < 2) return "No difference can be told from one topic.";
   if (!test) {
     return low <= 0 && high >= 0 ? "No difference can be told: the interval includes 0."
@@ -56,6 +58,34 @@ function toldApart({ a, b }, { n, mean, low, high }, test) {
   return test.n_pairs === 1 ? `${ahead} (p = ${figure(test.p, 4)}).`
     : test.tukey < ALPHA ? `${ahead}, also ${among}.`
     : `${ahead}, taken alone; ${among}, no difference can be told.`;
+}
+
+function pairedFacts({ a, b }, { n, mean, low, high, wins, ties, losses }, ofWhat) {
+  const interval = n < 2 ? "" : `; 95 % interval ${signed(low)} to ${signed(high)}`;
+  return [
+    [`${a} minus ${b}`, `${signed(mean)}${interval} (mean of ${ofWhat}, paired over ${n} topics)`],
+    ["wins, ties, losses", `${wins}, ${ties}, ${losses} (scores of 4 decimals)`],
+  ];
+}
+
+function pFact({ p, is_exact: isExact }) {
+  const patterns = isExact ? "all" : `${board.settled.replicates.toLocaleString("en")} random`;
+  return ["p", `${figure(p, 4)}: paired randomisation test, ${patterns} sign patterns`];
+}
+
+// A bar for each topic, of rows {query_id, text, a, b, difference}; `better`: what "to the right" means
+function topicByTopic({ a, b }, id, ofWhat, rows, better) {
+  const inOrder = [...rows].sort((one, other) => other.difference - one.difference)
+    .map((row) => ({ ...row, is_ahead: row.difference > 0 }));
+  const shown = inOrder.length <= MOST_BARS ? inOrder
+    : [...inOrder.slice(0, MOST_BARS / 2), ...inOrder.slice(-MOST_BARS / 2)];
+  return [
+    make("h3", {}, "Topic by topic"),
+    place(id, "differences", shown, `${ofWhat} of ${a} less that of ${b}, topic by topic: ` +
+      shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
+    make("p", { class: "caption" }, `To the right ${a} ${better}, to the left ${b}.` +
+      (shown.length < rows.length ? ` The ${MOST_BARS} outermost of ${rows.length} topics.` : "")),
+  ];
 }
 
 // How many of the leader's best topics it owes its lead to
@@ -80,20 +110,18 @@ async function compareSystems(ids, asked) {
   const rows = board.settled.queries.map(({ query_id, text }, i) => {
     const [x, y] = [a, b].map((system) => of.get(system)?.scores[i] ?? null);
     const difference = Math.round(1e4 * (x - y)) / 1e4;
-    return { query_id, text, a: x, b: y, difference, is_ahead: difference > 0 };
+    return { query_id, text, a: x, b: y, difference };
   }).filter((row) => row.a !== null && row.b !== null);
   if (!rows.length) {
     return [make("h2", {}, `${a} and ${b}`),
       make("p", { class: "note" }, `No topic counts for ${measure} of the labels ${labels}.`)];
   }
-  rows.sort((one, other) => other.difference - one.difference);
   const differences = rows.map((row) => row.difference);
   const found = paired(differences), test = await tested(state);
   const byName = [...systems].sort((x, y) => x.localeCompare(y));
   const others = (system) => byName.filter((other) => other !== system);
-  const shown = rows.length <= MOST_BARS ? rows
-    : [...rows.slice(0, MOST_BARS / 2), ...rows.slice(-MOST_BARS / 2)];
-  const verdict = toldApart(state, found, test);
+  const ahead = `${found.mean > 0 ? a : b} is ahead by more than chance`;
+  const verdict = toldApart(ahead, found, test);
   const nOwed = owed(differences, found.mean);
   const topics = nOwed > 1 ? `${nOwed} topics` : "topic";
   return [
@@ -101,25 +129,16 @@ async function compareSystems(ids, asked) {
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
     make("p", { id: "compare-says" }, verdict, incomplete(labels)),
     facts([
-      [`${a} minus ${b}`, signed(found.mean) + (found.n < 2 ? ""
-        : `; 95 % interval ${signed(found.low)} to ${signed(found.high)}`) +
-        ` (mean of ${measure}, paired over ${found.n} topics)`],
-      ["wins, ties, losses", `${found.wins}, ${found.ties}, ${found.losses} (scores of 4 decimals)`],
+      ...pairedFacts(state, found, measure),
       ...(test ? [
-        ["p", `${figure(test.p, 4)}: paired randomisation test, ` + (test.is_exact
-          ? "all sign patterns" : `${board.settled.replicates.toLocaleString("en")} random sign patterns`)],
+        pFact(test),
         [`p, of ${test.n_pairs} pairs`, `Tukey's HSD ${figure(test.tukey, 4)}; ` +
           (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
             : `Holm ${figure(test.holm, 4)}`)],
       ] : [["p", command("stats", "significance", board.settled.collection, "--measure",
         measure, "--label-set", labels, "--level", level)]]),
     ]),
-    make("h3", {}, "Topic by topic"),
-    place("view-chart", "differences", shown,
-      `${measure} of ${a} less that of ${b}, topic by topic: ` +
-      shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
-    make("p", { class: "caption" }, `To the right ${a} is better, to the left ${b}.` +
-      (shown.length < rows.length ? ` The ${MOST_BARS} outermost of ${rows.length} topics.` : "")),
+    ...topicByTopic(state, "view-chart", measure, rows, "is better"),
     make("h3", {}, "Topics that decide"),
     make("p", {}, !nOwed ? "Their means are equal."
       : verdict.startsWith("No ") ? `The difference of the means comes from ${nOwed} of ${found.n} topics.`

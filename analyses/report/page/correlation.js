@@ -10,9 +10,9 @@ function startCorrelation(settled) {
 async function showCorrelation({ measure }) {
   const select = byId("correlation-measure");
   if (!select) return;
-  const address = location.hash;
+  const address = addressed();
   const all = await unpack("correlated");
-  if (location.hash !== address) return; // another choice came first
+  if (addressed() !== address) return; // another choice came first
   const known = correlation.measures.filter((name) => all.some((row) => row.measure === name));
   fill(select, known, measure ?? known[0]);
   const rows = all.filter((row) => row.measure === select.value && row.kendall !== null);
@@ -38,9 +38,9 @@ async function chooseCoverage({ labels, from, system }) {
   const { covered, tau } = coverage.settled;
   if (!covered.length || !byId("coverage-labels")) return;
   labels = covered.includes(labels) ? labels : covered[0];
-  const address = location.hash;
+  const address = addressed();
   const data = await boardOf(labels);
-  if (location.hash !== address) return; // another choice came first
+  if (addressed() !== address) return; // another choice came first
   fill(byId("coverage-labels"), covered, labels);
   fill(byId("coverage-tau"), Object.keys(data.boards), from in data.boards ? from : tau);
   await showCoverage(data, labels, byId("coverage-tau").value, system);

@@ -1,6 +1,6 @@
 // The grade grid: one query at a time, forty passages a page; arrow keys move from cell to cell.
 const PASSAGES = 40;
-const grid = { data: null, texts: null, about: null, page: 0, settled: null };
+const grid = { data: null, texts: null, about: null, page: 1, settled: null };
 
 const GRID = [["grader", "grid-grader"], ["query", "grid-query"]];
 
@@ -15,7 +15,7 @@ function startGrid(settled) {
   byId("grid-table").addEventListener("keydown", walk);
 }
 
-async function chooseGrid({ grader, query }) {
+async function chooseGrid({ grader, query, page }) {
   if (!byId("grid-grader")) return;
   const { grids } = grid.settled;
   const graders = Object.keys(grids);
@@ -25,17 +25,17 @@ async function chooseGrid({ grader, query }) {
     const text = grids[grader].find((one) => one.query_id === id).query;
     return `${id}: ${text.length > 70 ? `${text.slice(0, 69)}\u2026` : text}`;
   });
-  await showQuery();
+  await showQuery(page);
 }
 
-async function showQuery() {
+async function showQuery(page) {
   const about = grid.settled.grids[byId("grid-grader").value].find(
     (one) => one.query_id === byId("grid-query").value);
   grid.about = about;
   const [data, found] = await Promise.all([unpack(about.id), textsOf(about.query_id)]);
   if (grid.about !== about) return; // another choice came first
   [grid.data, grid.texts] = [data, found];
-  grid.page = 0;
+  grid.page = Math.min(Math.max(1, Math.floor(page) || 1), pagesOf(grid.data));
   byId("grid-says").textContent = `${about.query}: ${about.n_passages} passages, ` +
     `${about.n_items} items` +
     (about.shown < about.n_passages ? `; the best ${about.shown} are here.` : ".");
@@ -46,31 +46,46 @@ async function showQuery() {
 }
 
 function turn(by) {
-  grid.page += by;
-  showPage();
+  choose("grid", [], { ...chosen(GRID), page: grid.page + by });
 }
 
-function showPage() {
-  const { passages, items } = grid.data;
-  const pages = Math.max(1, Math.ceil(passages.length / PASSAGES));
-  const from = grid.page * PASSAGES;
-  const shown = passages.slice(from, from + PASSAGES);
+function pagesOf({ passages }) {
+  return Math.max(1, Math.ceil(passages.length / PASSAGES));
+}
+
+// The head and body of a table of these passages; `named`: what stands over an item's grades
+function gridParts(passages, named) {
+  const { items } = grid.data;
   const whose = grid.settled.assessor;
-  const heads = ["passage", "mean", ...(whose ? [whose] : []), ...items.map((_, i) => i + 1)];
-  const rows = shown.map((passage, row) => make("tr", {},
+  const heads = ["passage", "mean", ...(whose ? [whose] : []), ...items.map(named)];
+  const rows = passages.map((passage, row) => make("tr", {},
     make("th", { scope: "row", title: passage.passage_id }, passage.passage_id),
-    make("td", { class: "n" }, figure(passage.mean_grade, 2)),
+    make("td", { class: "n", "data-value": passage.mean_grade }, figure(passage.mean_grade, 2)),
     ...(whose ? [make("td", { class: "n" }, passage.judgment ?? "\u2013")] : []),
     ...passage.grades.map((grade, column) => cell(passage, grade, row, column))));
-  byId("grid-table").replaceChildren(
+  return [
     make("thead", {}, make("tr", {}, ...heads.map((head, i) => make("th", {
       scope: "col", title: items[i - heads.length + items.length]?.item_text,
     }, head)))),
-    make("tbody", {}, ...rows));
+    make("tbody", {}, ...rows)];
+}
+
+// Every page of the grid, for CSV, where an item has no list below to tell what it is
+function wholeGrid() {
+  return make("table", {}, ...gridParts(grid.data.passages, (item) => item.item_text ?? item.item_id));
+}
+
+function showPage() {
+  const { passages } = grid.data;
+  const from = (grid.page - 1) * PASSAGES;
+  const shown = passages.slice(from, from + PASSAGES);
+  const table = byId("grid-table");
+  table.replaceChildren(...gridParts(shown, (_, column) => column + 1));
+  withTools(table, wholeGrid);
   byId("grid-page").textContent = `passages ${passages.length ? from + 1 : 0} to ` +
     `${from + shown.length} of ${passages.length}`;
-  byId("grid-back").disabled = grid.page === 0;
-  byId("grid-on").disabled = grid.page >= pages - 1;
+  byId("grid-back").disabled = grid.page === 1;
+  byId("grid-on").disabled = grid.page === pagesOf(grid.data);
 }
 
 function cell(passage, grade, row, column) {

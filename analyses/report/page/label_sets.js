@@ -1,13 +1,15 @@
 // Two label sets, each leaderboard at its usual level: who moved, and by which topics.
 
-// Kendall's tau-b of two boards, and its value on each topic, where the report has them
+// Kendall's tau-b of two boards, and its value on each topic; and how likely the systems' mean scores
+// differ so by chance. Each where the report has it.
 async function agreed(a, b, measure) {
-  const { levels, boards, topics } = await unpack("label-sets");
+  const { levels, boards, topics, p, is_exact } = await unpack("label-sets");
   const of = (all) => all[a]?.[b]?.[measure] ?? all[b]?.[a]?.[measure];
   const { reference } = board.settled;
   const other = a === reference ? b : b === reference ? a : null;
   const with_reference = (await unpack("agreement"))[other]?.[levels[other]]?.[measure];
-  return { tau: of(boards) ?? with_reference?.kendall, topics: of(topics) ?? [] };
+  return { tau: of(boards) ?? with_reference?.kendall, topics: of(topics) ?? [],
+    test: of(p) === undefined ? null : { n_pairs: 1, p: of(p), is_exact: is_exact[measure] } };
 }
 
 // How unevenly a topic's change moves the systems: the mean distance of a system's change from the
@@ -45,14 +47,14 @@ async function compareLabelSets(ids, asked) {
       place_b: i + 1, far: Math.abs(row.moved) > far,
       label_a: `${row.system} ${row.rank_a}`, label_b: `${row.rank_b} ${row.system}`,
     }));
-  const { tau, topics } = await agreed(a, b, measure);
+  const { tau, topics, test } = await agreed(a, b, measure);
   const [of_a, of_b] = await Promise.all([a, b].map((one) => topicScores(one, levels[one], measure)));
   const deciding = queries.map(({ query_id, text }, i) => {
     const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
       .filter(([x, y]) => x !== null && y !== null);
     const mean = (at) => both.reduce((sum, pair) => sum + pair[at], 0) / both.length;
     return both.length ? [{ query_id, text, tau: topics[i], a: mean(0), b: mean(1),
-      uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
+      difference: mean(0) - mean(1), uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
   }).flat().sort((x, y) => y.uneven - x.uneven);
   const movers = [...rows].filter((row) => row.moved)
     .sort((x, y) => Math.abs(y.moved) - Math.abs(x.moved));
@@ -60,6 +62,8 @@ async function compareLabelSets(ids, asked) {
     (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, 3)}. `) +
     (movers.length ? `${movers.length} change rank; farthest: ` + movers.slice(0, 3).map((row) =>
       `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "None changes rank.");
+  const found = paired(deciding.map((row) => row.difference));
+  const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [
     make("h2", {}, `${a} and ${b}`),
@@ -82,15 +86,25 @@ async function compareLabelSets(ids, asked) {
           "data-value": row.moved },
         row.moved > 0 ? `\u25b2${row.moved}` : row.moved < 0 ? `\u25bc${-row.moved}` : "="),
         scoreCell(row.score_a), scoreCell(row.score_b)])),
+    make("h3", {}, "Who scores them higher"),
+    ...(deciding.length ? [
+      make("p", { id: "higher-says" }, toldApart(higher, found, test), " What lifts all systems alike " +
+        "moves no rank."),
+      facts([...pairedFacts(state, found, `the systems' ${measure}`),
+        test ? pFact(test) : ["p", `in the report for ${board.settled.measures.join(", ")}`]]),
+      ...topicByTopic(state, "view-differences", `Mean ${measure} of the systems`, deciding,
+        "scores higher"),
+    ] : [make("p", { class: "note" }, "No topic counts for both.")]),
     make("h3", {}, "Topics that decide"),
     make("p", { class: "caption" }, "Uneven is how far a topic's other labels move a system's score " +
       "from where they move all of them on average: what lifts all alike moves no rank." +
       (knows_topics ? " Kendall's tau-b is of the two orders of the systems on that topic." : "")),
-    viewTable("Topics that decide", ["topic", "text", "mean (left)", "mean (right)", "uneven",
+    viewTable("Topics that decide", ["topic", "text", "mean (left)", "mean (right)", "difference", "uneven",
       ...(knows_topics ? ["Kendall's tau-b"] : [])],
       deciding.slice(0, MOST_TOPICS).map((row) => [
         link(row.query_id, "query", [row.query_id], { labels: b, measure, level: levels[b] }),
-        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.uneven),
+        row.text, scoreCell(row.a), scoreCell(row.b),
+        scoreCell(row.difference, "+"), scoreCell(row.uneven),
         ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
   ];
 }

@@ -5,14 +5,16 @@ const undrawn = new Set(); // sections that are still to be drawn
 // A section that fails says so, and the others are there.
 async function drawSection(id, state = {}) {
   undrawn.delete(id);
+  stands[id] = state;
   byId(id).querySelector(":scope > .failed")?.remove();
   try {
-    await sections.get(id)(state);
+    await sections.get(id)?.(state);
   } catch (error) {
     console.error(error);
     byId(id).append(make("p", { class: "note failed" },
       `This section could not be drawn here (${error.message}). Is this an old browser?`));
   }
+  showTables(byId(id), stands[id]);
 }
 
 async function drawRest() {
@@ -37,17 +39,20 @@ async function drawRest() {
     undrawn.add(id);
   }
   const { dataset } = document.documentElement;
+  startTables(document.querySelector("main"));
   if (views.has(kind)) {
     await follow();
   } else {
+    asked = addressed();
     await drawSection("board", kind === "board" ? state : {});
-    if (undrawn.has(kind)) await drawSection(kind, state);
-    if (sections.has(kind)) byId(kind).scrollIntoView();
+    if (kind !== "board" && isSection(kind)) await drawSection(kind, state);
+    if (isSection(kind)) byId(kind).scrollIntoView();
+    history.replaceState({ ...stands }, "");
     dataset.ready = "first";
     const top = scrollY;
     await drawRest();
     // a browser that does not hold its place while sections above it grow
-    if (sections.has(kind) && scrollY === top) byId(kind).scrollIntoView();
+    if (isSection(kind) && scrollY === top) byId(kind).scrollIntoView();
   }
   dataset.ready = "yes";
 })();

@@ -1,49 +1,107 @@
 // Over a table: a filter for its rows where they are many, a choice of its columns where these are,
-// and what it shows as CSV.
+// and what it shows as CSV. What is chosen stands in the address: `filter=bm25`, `without=AP|RR`,
+// `sort=descending RR` of a section's first table, `filter-2=` and so on of its second.
 const MANY = { rows: 10, columns: 6 };
 const FORMULA = /^'*[=+\-@\t\r]/; // what a spreadsheet would run: gradelake/sql/common/spreadsheet.py
+const SEPARATOR = "|"; // no column's name has one
 const tooled = new WeakMap(); // table -> its tools, which stay when its rows are new
 
-function withTools(table) {
-  if (!tooled.has(table)) tooled.set(table, newTools(table));
-  const tools = tooled.get(table);
-  const heads = [...table.tHead.rows[0].cells];
-  tools.filter.hidden = table.tBodies[0].rows.length <= MANY.rows;
-  tools.columns.hidden = heads.length <= MANY.columns;
-  tools.choices.replaceChildren(...heads.map((head) => head.textContent).map((name) => {
-    const box = make("input", { type: "checkbox" });
-    box.checked = !tools.left_out.has(name);
-    box.addEventListener("change", () => {
-      tools.left_out[box.checked ? "delete" : "add"](name);
-      showChosen(table);
-    });
-    return make("label", {}, box, ` ${name}`);
-  }));
-  showChosen(table);
+function startTables(root) {
+  for (const table of tablesOf(root)) {
+    if (table.matches(".sortable")) sortable(table);
+    else withTools(table);
+  }
 }
 
-function newTools(table) {
+function tablesOf(root) {
+  return [...root.querySelectorAll("table")].filter((table) => table.tHead);
+}
+
+function headsOf(table) {
+  return [...table.tHead.rows[0].cells].map((head) => head.textContent);
+}
+
+// Call this whenever a table's rows are new. `whole`: what CSV has where the table shows a part.
+function withTools(table, whole) {
+  if (!tooled.has(table)) tooled.set(table, newTools(table, whole));
+  const tools = tooled.get(table);
+  const heads = headsOf(table);
+  tools.rows = [...table.tBodies[0].rows];
+  tools.order = orderOf(table);
+  tools.sort = "";
+  tools.filter.hidden = Boolean(whole) || tools.rows.length <= MANY.rows;
+  tools.columns.hidden = Boolean(whole) || heads.length <= MANY.columns;
+  tools.boxes = heads.map(() => make("input", { type: "checkbox" }));
+  tools.choices.replaceChildren(...tools.boxes.map((box, column) => {
+    box.addEventListener("change", () => {
+      const others = tools.left_out.filter((name) => name !== heads[column]);
+      const left = box.checked ? others : [...others, heads[column]];
+      chooseOver(table, "without", left.join(SEPARATOR));
+    });
+    return make("label", {}, box, ` ${heads[column]}`);
+  }));
+  showChosen(table, tools.chosen);
+}
+
+function newTools(table, whole = () => table) {
   const place = table.closest(".scroll") ?? table;
   const name = place.getAttribute("aria-label") ?? "table";
   const words = make("input", { type: "search", "aria-label": `Filter rows: ${name}` });
   const csv = make("button", { type: "button", "aria-label": `CSV: ${name}` }, "CSV");
   const tools = {
-    words, left_out: new Set(), says: make("output", { class: "rows" }), choices: make("div"),
+    words, chosen: {}, says: make("output", { class: "rows" }), choices: make("div"),
     filter: make("label", {}, "Filter ", words),
   };
   tools.columns = make("details", {}, make("summary", {}, "Columns"), tools.choices);
-  words.addEventListener("input", () => showChosen(table));
-  csv.addEventListener("click", () => save(name, "csv", "text/csv", written(table)));
+  let writes = false; // one entry of the browser's history, however many letters
+  words.addEventListener("input", () => {
+    chooseOver(table, "filter", words.value, writes);
+    writes = true;
+  });
+  words.addEventListener("change", () => { writes = false; });
+  csv.addEventListener("click", () => save(name, "csv", "text/csv", written(whole())));
   place.before(make("div", { class: "tools" }, tools.filter, tools.says, csv, tools.columns));
   return tools;
 }
 
-// The rows that have every word, and the columns that nobody took away.
-function showChosen(table) {
-  const { words, says, left_out: leftOut } = tooled.get(table);
-  const wanted = words.value.toLowerCase().split(/\s+/);
-  const rows = [...table.tBodies[0].rows];
-  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+function keyOf(name, at) {
+  return at ? `${name}-${at + 1}` : name;
+}
+
+// At once: what follows the address, a moment later, finds it so.
+function chooseOver(table, name, value, instead) {
+  showChosen(table, { ...tooled.get(table).chosen, [name]: value });
+  const section = table.closest("section");
+  const { kind, ids, state } = section.id === "view" ? here()
+    : { kind: section.id, ids: [], state: stands[section.id] };
+  const key = keyOf(name, tablesOf(section).indexOf(table));
+  choose(kind, ids, { ...state, [key]: value || null }, instead);
+}
+
+// A section's tables as its address has them
+function showTables(section, state) {
+  tablesOf(section).forEach((table, at) => showChosen(table, Object.fromEntries(
+    ["filter", "without", "sort"].map((name) => [name, state[keyOf(name, at)]]))));
+}
+
+// The rows that have every word, the columns that nobody took away, in the order chosen.
+function showChosen(table, chosen) {
+  const { filter = "", without = "", sort = "" } = chosen;
+  const tools = tooled.get(table);
+  const { words, says, rows, boxes } = tools;
+  const heads = headsOf(table);
+  const leftOut = new Set(without.split(SEPARATOR));
+  Object.assign(tools, { chosen, left_out: without ? [...leftOut] : [] });
+  boxes.forEach((box, column) => { box.checked = !leftOut.has(heads[column]); });
+  if (words.value !== filter) words.value = filter;
+  if (filter || without || sort) openAround(table);
+  if (tools.sort !== sort) {
+    restore(table, tools);
+    const [, direction, head] = sort.match(/^(ascending|descending) (.*)$/) ?? [];
+    if (heads.includes(head)) sortBy(table, heads.indexOf(head), direction);
+    tools.sort = sort;
+  }
+  const wanted = filter.toLowerCase().split(/\s+/);
   for (const row of rows) {
     const text = [...row.cells].map((cell) => cell.textContent).join("\n").toLowerCase();
     row.hidden = !wanted.every((word) => text.includes(word));
@@ -55,6 +113,11 @@ function showChosen(table) {
   says.textContent = shown < rows.length ? `${shown} of ${rows.length} rows` : "";
 }
 
+// A table in a list that is closed is seen where something was chosen over it.
+function openAround(element) {
+  for (let at = element.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+}
+
 // What is shown, in its order, by RFC 4180: figures as exact as the page has them.
 function written(table) {
   return [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => !row.hidden)
@@ -63,7 +126,7 @@ function written(table) {
 }
 
 function field(cell) {
-  const shown = cell.textContent.trim();
+  const shown = [...cell.childNodes].map(plain).join("").trim();
   const figures = shown.match(/[\d.,]*\d/g) ?? []; // an interval has two: none of them is the cell
   const isFigure = cell.classList.contains("n") && figures.length < 2;
   let text = isFigure ? cell.dataset.value ?? shown : shown;
@@ -71,6 +134,11 @@ function field(cell) {
   if (text === "\u2013") text = "";
   if (FORMULA.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+// As `gradelake rubric diff` writes words that are gone and new
+function plain({ tagName, textContent }) {
+  return tagName === "DEL" ? `[-${textContent}-]` : tagName === "INS" ? `{+${textContent}+}` : textContent;
 }
 
 // Give the reader a file: it is made here, and no network is asked.

@@ -9,7 +9,8 @@ function sortable(table) {
     button.addEventListener("click", () => {
       const first = isNumeric(table, column) ? "descending" : "ascending";
       const other = first === "ascending" ? "descending" : "ascending";
-      sortBy(table, column, head.getAttribute("aria-sort") === first ? other : first);
+      const to = head.getAttribute("aria-sort") === first ? other : first;
+      chooseOver(table, "sort", `${to} ${head.textContent}`);
     });
   });
   withTools(table);
@@ -40,6 +41,15 @@ function sortBy(table, column, direction) {
   table.tHead.rows[0].cells[column].setAttribute("aria-sort", direction);
 }
 
-document.querySelectorAll("table.sortable").forEach((table) => {
-  if (table.tHead) sortable(table);
-});
+// Which column a table is sorted by, before anybody chose: null or a direction for each
+function orderOf(table) {
+  return [...table.tHead.rows[0].cells].map((head) => head.getAttribute("aria-sort"));
+}
+
+function restore(table, { rows, order }) {
+  table.tBodies[0].append(...rows);
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    if (order[column]) head.setAttribute("aria-sort", order[column]);
+    else head.removeAttribute("aria-sort");
+  });
+}

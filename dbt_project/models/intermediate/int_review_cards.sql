@@ -1,6 +1,7 @@
 {{ config(materialized='view') }}
 
--- A card has the grade in force. Where its text has changed it has none, and is left out.
+-- A card has the grade in force. Where its text has changed it has none, and is left out. One
+-- of a queue of judgments has the label of today.
 with
 
 review_cards as (
@@ -17,6 +18,18 @@ grade_reviews as (
 
 graders as (
     select * from {{ ref('int_own_graders') }}
+),
+
+queues as (
+    select * from {{ ref('stg_review_queues') }}
+),
+
+labels as (
+    select * from {{ ref('int_labels') }}
+),
+
+judgments as (
+    select * from {{ ref('stg_judgments') }}
 ),
 
 -- as the newest version that has it words it: cards of an item that was dropped stay
@@ -47,7 +60,7 @@ select
     grades_in_force.gold_sha256,
     grades_in_force.grade,
     grades_in_force.answer,
-    grade_reviews.assessor is not null as is_answered
+    coalesce(not grade_reviews.settles, false) as is_answered
 from review_cards
 inner join graders using (grader_id)
 inner join items using (collection, query_id, item_id)
@@ -75,3 +88,36 @@ left join grade_reviews
 where
     grades_in_force.grade is not null
     and items.newest.item_text is not null
+
+union all
+
+select
+    review_cards.collection,
+    review_cards.queue,
+    review_cards.position,
+    review_cards.grader_id,
+    review_cards.query_id,
+    review_cards.passage_id,
+    review_cards.item_id,
+    review_cards.passage_sha256,
+    review_cards.query_sha256,
+    review_cards.assessor,
+    null as item_text,
+    null as gold_sha256,
+    cast(labels.label as integer) as grade,
+    null as answer,
+    judgments.assessor is not null as is_answered
+from queues
+inner join review_cards using (collection, queue)
+inner join labels
+    on
+        queues.collection = labels.collection
+        and queues.label_set = labels.label_set
+        and review_cards.query_id = labels.query_id
+        and review_cards.passage_id = labels.passage_id
+left join judgments
+    on
+        review_cards.collection = judgments.collection
+        and review_cards.query_id = judgments.query_id
+        and review_cards.passage_id = judgments.passage_id
+        and review_cards.assessor = judgments.assessor

@@ -6,5 +6,6 @@ select
     tau,
     overlap,
     seed,
-    made_at
+    made_at,
+    label_set
 from {{ source('raw', 'review_queues') }}

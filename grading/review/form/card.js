@@ -4,7 +4,8 @@
 // reviewCards(root, store) draws into an element; the promise is kept when the first card is there.
 // A store has, all but the texts asynchronous:
 //   load()  -> {collection, grader, assessor, title, scale: [every grade, ascending], blind, cards}
-//              and, if it likes, `saved` and `after`: what is said of closing the tab, and at the end
+//              and, if it likes, `what` is given ("grade"), the grades' `names`, a `hint` to them,
+//              `saved` and `after`: what is said of closing the tab, and at the end
 //   answer(id, {grade, verdict, note, seconds})
 //           -> what may be seen then ({grade, answer, others}), or null; throws what it cannot keep
 //   takeBack(id)       the card is as if it had not been answered
@@ -19,6 +20,7 @@ async function reviewCards(root, store) {
   const { cards, scale, blind } = review;
   const [least, most] = [scale[0], scale.at(-1)];
   const digits = least >= 0 && most <= 9;
+  const what = review.what ?? "grade";
   const saved = review.saved ?? "Every answer is saved at once: you may close this tab, and go on later.";
   const path = cards.filter((each) => each.said).sort((a, b) => (a.said.at ?? 0) - (b.said.at ?? 0));
   const notes = new Map(cards.map((each) => [each, each.draft ?? each.said?.note ?? ""]));
@@ -131,29 +133,30 @@ async function reviewCards(root, store) {
   function button(label, key, run, attributes = {}) {
     if (key) keys[key] = run;
     const made = make("button", { type: "button", ...attributes }, label);
-    if (key && key !== label) made.append(" ", make("kbd", { "aria-hidden": "true" }, key));
+    if (key && !label.startsWith(key)) made.append(" ", make("kbd", { "aria-hidden": "true" }, key));
     if (key) made.setAttribute("aria-keyshortcuts", key);
     made.addEventListener("click", run);
     return made;
   }
 
   function grades(card, but) {
-    const group = make("div", { role: "group", class: "grades", "aria-label": "Your grade" });
+    const group = make("div", { role: "group", class: "grades", "aria-label": `Your ${what}` });
     const give = (grade) => answer(grade, blind ? null : "disagree");
     if (scale.length > MANY) {
-      const input = make("input", { type: "number", min: least, max: most, step: 1, "aria-label": "Your grade" });
+      const input = make("input", { type: "number", min: least, max: most, step: 1, "aria-label": `Your ${what}` });
       const read = () => {
         const grade = input.valueAsNumber;
         if (scale.includes(grade) && grade !== but) give(grade);
         else tell(`A whole number, ${least} to ${most}, is asked for.`);
       };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.repeat) read(); });
-      group.append(input, button("Give this grade", null, read));
+      group.append(input, button(`Give this ${what}`, null, read));
       return group;
     }
     for (const grade of scale.filter((each) => each !== but)) {
       const pressed = { "aria-pressed": String(card.said?.grade === grade) };
-      group.append(button(String(grade), digits ? String(grade) : null, () => give(grade), pressed));
+      const label = [grade, review.names?.[grade - least]].join(" ").trim();
+      group.append(button(label, digits ? String(grade) : null, () => give(grade), pressed));
     }
     return group;
   }
@@ -163,16 +166,16 @@ async function reviewCards(root, store) {
     const range = `${least} to ${most}`;
     if (!blind) {
       if (!disagrees) {
-        return ["Is this grade right?", make("div", { class: "grades" },
+        return [`Is this ${card.item ? what : "label"} right?`, make("div", { class: "grades" },
           button("Agree", "a", () => answer(card.grade, "agree")),
           button("Disagree", "d", () => { disagrees = true; draw(); }))];
       }
-      return [`Your grade, ${range} but not ${card.grade}:`, grades(card, card.grade),
+      return [`Your ${what}, ${range} but not ${card.grade}:`, grades(card, card.grade),
         button("None of my own", "Enter", () => answer(null, "disagree")),
         button("Back", "b", () => { disagrees = false; draw(); })];
     }
-    if (!card.said) return [`Your grade, ${range}:`, grades(card)];
-    return [`Your grade is ${card.said.grade}. Stay with it, or give another, ${range}:`, grades(card),
+    if (!card.said) return [`Your ${what}, ${range}:`, grades(card)];
+    return [`Your ${what} is ${card.said.grade}. Stay with it, or give another, ${range}:`, grades(card),
       button("Stay with it", "Enter", keep)];
   }
 
@@ -218,8 +221,10 @@ async function reviewCards(root, store) {
     fact("Query", card.query);
     fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
     fact("Passage", card.passage, "text");
+    fact("Scale", review.hint);
     if (isSeen(card)) {
-      fact("Grade", `${card.grade}  (of ${least} to ${most}, by ${review.grader})`);
+      if (card.item) fact("Grade", `${card.grade}  (of ${least} to ${most}, by ${review.grader})`);
+      else fact("Label", `${card.grade}  (by ${review.grader})`);
       fact("Answer", card.answer, "text");
       fact("Others", (card.others ?? []).map((other) => `${other.assessor}: ${other.grade}`).join(", "));
     }

@@ -38,7 +38,7 @@ def make_form(lake: Lake, wish: Wish, deck: Deck) -> tuple[str, int]:
         "assessor": wish.assessor,
         "title": f"Review of {wish.collection}, by {wish.assessor}",
         "kind": wish.grader.kind,
-        "scale": list(wish.grader.scale),
+        **wish.grader.for_cards,
     }
     passages = {passage_id: text for passage_id, (text, _) in texts.items()}
     return _page(about, dealt, passages), len(dealt)

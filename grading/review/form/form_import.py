@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.grading.review.cards import Reviewable, find_grader
-from gradelake.grading.review.form.answers import Answer, read_answers
+from gradelake.grading.review.form.answers import Answer, Answers, read_answers
+from gradelake.grading.review.queue_wish import labels_of
 from gradelake.grading.review.verdicts import put_rows
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import SHOWN, Problem, Problems
+from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
@@ -20,14 +22,7 @@ from gradelake.sql.lake.transaction import Transaction
 _BESIDE_ANSWERS = """
     with
 
-    grades as (
-        select *
-        from lake.intermediate.int_grades_in_force
-        where collection = $collection and grader_id = $grader_id and grade is not null
-        qualify 1 = row_number() over (
-            partition by query_id, passage_id, item_id order by graded_at desc
-        )
-    )
+    grades as ({grades})
 
     select
         answers.place,
@@ -47,6 +42,7 @@ _BESIDE_ANSWERS = """
             as said_before,
         reviews.note as note_before,
         reviews.blind_grade as blind_before,
+        reviews.settles,
         reviews.reviewed_at as reviewed_before
     from answers
     left join lake.raw.queries as queries
@@ -69,6 +65,27 @@ _BESIDE_ANSWERS = """
             and grades.passage_sha256 is not distinct from reviews.passage_sha256
             and grades.query_sha256 is not distinct from reviews.query_sha256
     order by answers.place
+"""
+_OF_LAKE = ("passage_sha256", "query_sha256", "grade", "settles")
+_GRADES = """
+    select *
+    from lake.intermediate.int_grades_in_force
+    where collection = $collection and grader_id = $grader_id and grade is not null
+    qualify 1 = row_number() over (
+        partition by query_id, passage_id, item_id order by graded_at desc
+    )
+"""
+# of a form that asks for judgments
+_LABELS = """
+    select
+        query_id,
+        passage_id,
+        '' as item_id,
+        null as passage_sha256,
+        null as query_sha256,
+        label as grade
+    from lake.marts.relevance_labels
+    where collection = $collection and label_set = $label_set
 """
 
 
@@ -126,6 +143,25 @@ def import_reviews(
             f"gradelake import reviews {whole.collection} {shown}",
         )
     ready()
+    grader = _grader_of(lake, whole, shown)
+    _check_grades(answers, grader, shown)
+    done = Imported(collection, shown, grader.name, whole.assessor, len(answers))
+    with lake.transaction("import", f"reviews {collection} {whole.assessor}") as transaction:
+        if grader.kind == "pair":
+            mark_as_own(transaction, collection, whole.assessor)
+        _write(transaction, whole, grader, answers, done)
+        if not done.written:
+            return done
+        transaction.say(reviews=done.written)
+        transaction.finish_run(arguments)
+    done.snapshot = lake.newest_snapshot()
+    return done
+
+
+def _grader_of(lake: Lake, whole: Answers, shown: str) -> Reviewable:
+    """Whose grades, or labels, a form's answers are about."""
+    if not whole.grader_id:
+        return labels_of(lake, whole.collection, whole.grader)
     names = lake.column(
         "select grader from lake.intermediate.int_own_graders where grader_id = ?", whole.grader_id
     )
@@ -135,18 +171,7 @@ def import_reviews(
             f"{whole.grader!r} with the id {whole.grader_id!r}",
             "Import it into the lake that the form came from.",
         )
-    grader = find_grader(lake, names[0])
-    _check_grades(answers, grader, shown)
-    done = Imported(collection, shown, grader.name, whole.assessor, len(answers))
-    with lake.transaction("import", f"reviews {collection} {whole.assessor}") as transaction:
-        key = {"collection": collection, "grader_id": grader.grader_id, "assessor": whole.assessor}
-        _write(transaction, key, answers, done)
-        if not done.written:
-            return done
-        transaction.say(reviews=done.written)
-        transaction.finish_run(arguments)
-    done.snapshot = lake.newest_snapshot()
-    return done
+    return find_grader(lake, names[0])
 
 
 def _check_grades(answers: list[Answer], grader: Reviewable, shown: str) -> None:
@@ -159,7 +184,11 @@ def _check_grades(answers: list[Answer], grader: Reviewable, shown: str) -> None
 
 
 def _write(
-    transaction: Transaction, key: dict[str, str], answers: list[Answer], done: Imported
+    transaction: Transaction,
+    whole: Answers,
+    grader: Reviewable,
+    answers: list[Answer],
+    done: Imported,
 ) -> None:
     import polars as pl
 
@@ -168,9 +197,18 @@ def _write(
     rows = [{"place": n, **answer.row()} for n, answer in enumerate(answers)]
     if not rows:
         return
+    key = {
+        "collection": whole.collection,
+        "grader_id": grader.grader_id,
+        "assessor": whole.assessor,
+    }
     connection.register("answers", pl.DataFrame(rows, infer_schema_length=None))
     try:
-        beside = transaction.lake.objects(_BESIDE_ANSWERS, **key)
+        if grader.kind == "pair":
+            query, more = _BESIDE_ANSWERS.format(grades=_LABELS), {"label_set": grader.name}
+        else:
+            query, more = _BESIDE_ANSWERS.format(grades=_GRADES), {}
+        beside = transaction.lake.objects(query, **key, **more)
     finally:
         connection.unregister("answers")
     fresh = []
@@ -205,7 +243,7 @@ def _review(
     agrees = own == grade
     return {
         **{column: row[column] for column in ("query_id", "passage_id", "item_id")},
-        **{column: found[column] for column in ("passage_sha256", "query_sha256", "grade")},
+        **{column: found[column] for column in _OF_LAKE},
         "verdict": "agree" if agrees else "disagree",
         "own_grade": None if agrees else own,
         "note": row["note"],

@@ -40,7 +40,7 @@ cards as (
         review_cards.grade,
         bool_and(review_cards.is_answered) as is_done
     from review_cards
-    inner join graders using (grader_id)
+    left join graders using (grader_id)
     group by all
 ),
 
@@ -72,7 +72,7 @@ select
     queues.collection,
     queues.queue,
     assignments.assessor,
-    graders.grader,
+    coalesce(graders.grader, queues.label_set) as grader,
     queues.source,
     queues.tau,
     queues.overlap,
@@ -84,9 +84,10 @@ select
     queues.made_at
 from queues
 inner join assignments using (collection, queue)
-inner join graders using (grader_id)
+left join graders using (grader_id)
 left join of_queues using (collection, queue)
 left join of_assessors using (collection, queue, assessor)
+where coalesce(graders.grader, queues.label_set) is not null
 order by
     queues.collection asc,
     queues.made_at asc,

@@ -1,0 +1,166 @@
+"""Queues of judgments: pairs of a label set, drawn so that `stats estimate` can carry what people
+say of them over to all of its pairs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from gradelake.grading.review.cards import Card
+from gradelake.grading.review.queue_wish import QueueWish
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.sampling import PAIRS, allocate, neyman
+
+_TAKEN = "judged"  # the stratum of what the queue's people judged before
+# in a random order; with what people say of each, and who of the queue's people do
+_FRAME = f"""
+    with
+
+    pairs as ({PAIRS}),
+
+    said as (
+        select
+            query_id,
+            passage_id,
+            quantile_disc(relevance, 0.5) as relevance,
+            list(assessor order by assessor) filter (where assessor in (select unnest($people)))
+                as people
+        from lake.raw.judgments
+        where collection = $collection
+        group by all
+    )
+
+    select
+        pairs.query_id,
+        pairs.passage_id,
+        pairs.label,
+        queries.text,
+        said.relevance,
+        coalesce(said.people, []) as people
+    from pairs
+    inner join lake.raw.queries as queries using (collection, query_id)
+    left join said using (query_id, passage_id)
+    left join lake.raw.passages as passages using (collection, passage_id)
+    where passages.passage_id is not null or said.people is not null
+    order by md5(concat_ws('/', 'draw', $seed, pairs.query_id, pairs.passage_id))
+"""
+_CARDS = """
+    select
+        cards.query_id,
+        cards.passage_id,
+        cards.item_id,
+        cards.passage_sha256,
+        cards.query_sha256,
+        queries.text as query,
+        null as item,
+        cards.grade,
+        null as answer,
+        case judgments.relevance = cards.grade when true then 'agree' when false then 'disagree' end
+            as verdict,
+        case when judgments.relevance != cards.grade then judgments.relevance end as own_grade,
+        reviews.note,
+        reviews.blind_grade,
+        reviews.seconds
+    from lake.intermediate.int_review_cards as cards
+    inner join lake.raw.queries as queries using (collection, query_id)
+    left join lake.raw.judgments as judgments using (collection, query_id, passage_id, assessor)
+    left join lake.raw.grade_reviews as reviews
+        using (collection, grader_id, query_id, passage_id, item_id, assessor)
+    where
+        cards.collection = $collection
+        and cards.queue = $queue
+        and cards.assessor = $assessor
+    order by cards.position
+"""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The cards of a queue in random order, and how each pair was drawn: (query_id, passage_id) ->
+    (stratum, its size). `taken`: pair -> who of the queue's people judged it before."""
+
+    cards: list[Card]
+    strata: dict[tuple[str, str], tuple[str, int]]
+    taken: dict[tuple[str, str], list[str]]
+
+
+def draw(lake: Lake, wish: QueueWish) -> Drawn:
+    """Draw at most `wish.size` pairs of a label set, at random within strata of equal labels.
+
+    From `estimate` in Neyman's allocation (`sampling.neyman`): n_h in proportion to N_h * S_h,
+    with N_h the pairs of a stratum that nobody of the queue's people judged, and S_h from all that
+    people judged of it, whoever they are (of several, the one in the middle counts). From
+    `sample` in proportion to N_h. Pairs without a text in the lake are left out. What the queue's
+    people judged before is a stratum of its own, all of it taken: so the estimate is unbiased
+    however it was chosen. Raises `BadInput` where there is nothing to draw, or too little asked.
+    """
+    rows = lake.rows(
+        _FRAME,
+        collection=wish.collection,
+        label_set=wish.grader.name,
+        depth=wish.depth,
+        people=list(wish.assessors),
+        seed=str(wish.seed),
+    )
+    left = [row for row in rows if not row[5]]
+    if not left:
+        raise BadInput(
+            f"{', '.join(wish.assessors)} judged all pairs of {wish.grader.name} that have a text",
+            "Name other people, another --label-set, or a greater --depth.",
+        )
+    codes = {label: f"s{n}" for n, label in enumerate(sorted({row[2] for row in rows}), start=1)}
+    sizes = dict(Counter(codes[row[2]] for row in left))
+    judged = {
+        code: (len(said), sum(relevance >= wish.tau for relevance in said))
+        for label, code in codes.items()
+        if (said := [row[4] for row in rows if row[2] == label and row[4] is not None])
+    }
+    weights = neyman(sizes, judged) if wish.source == "estimate" else sizes
+    wanted = allocate(sizes, min(wish.size, len(left)), weights)
+    cards, strata = [], {}
+    for query_id, passage_id, label, query, *_ in left:
+        code = codes[label]
+        if wanted[code]:
+            wanted[code] -= 1
+            cards.append(Card(query_id, passage_id, "", None, None, query, None, label, None, None))
+            strata[query_id, passage_id] = code, sizes[code]
+    return Drawn(cards, strata, {(row[0], row[1]): row[5] for row in rows if row[5]})
+
+
+def sample_rows(
+    wish: QueueWish, drawn: Drawn, asked: Sequence[tuple[Card, list[str]]]
+) -> list[dict]:
+    """Rows of raw.review_samples: a sample for each person, of one name; of whom each card asks."""
+    n_of = Counter((who, drawn.strata[_pair(card)][0]) for card, people in asked for who in people)
+    pairs = sorted(drawn.strata)
+    about = {
+        "collection": wish.collection,
+        "sample": f"{wish.queue}-{sha256(repr(pairs).encode()).hexdigest()[:8]}",
+        "label_set": wish.grader.name,
+        "unit": "pair",
+        "depth": wish.depth,
+    }
+    rows = [
+        (who, _pair(card), code, size, n_of[who, code] / size)
+        for card, people in asked
+        for code, size in [drawn.strata[_pair(card)]]
+        for who in people
+    ]
+    taken = drawn.taken
+    rows += [(who, pair, _TAKEN, len(taken), 1.0) for pair in taken for who in taken[pair]]
+    return [
+        about
+        | {"assessor": who, "query_id": pair[0], "passage_id": pair[1], "stratum": stratum}
+        | {"stratum_size": size, "probability": probability}
+        for who, pair, stratum, size, probability in rows
+    ]
+
+
+def pair_cards(lake: Lake, collection: str, queue: str, assessor: str) -> list[tuple]:
+    """Rows as a queue's other cards have them: `grade` is the label of the queue's label set."""
+    return lake.rows(_CARDS, collection=collection, queue=queue, assessor=assessor)
+
+
+def _pair(card: Card) -> tuple[str, str]:
+    return card.query_id, card.passage_id

@@ -1,0 +1,105 @@
+"""A small lake whose ids are odd in addresses, and whose texts would like to be HTML."""
+
+import csv
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+from gradelake.grading.review.cards import Reviewed, Wish, deal, find_grader
+from gradelake.grading.review.verdicts import Verdicts
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake, start_lake
+from tests.edits import write_edits
+
+# what gets out of an attribute, a text area or a script makes an element or attribute `xss`
+XSS = "\"'></textarea></script></title><xss xss=1><img src=x onerror=xss xss='1'>{{ 7 * 7 }}"
+BARE = XSS.replace(" ", "/")  # of a query's id, which has no blanks
+QUERIES = ["a/q%20#?&1", "naïve:日本+x", f"q{BARE}"]
+PASSAGES = ["p/1%2F#?", "π2&=+", f"p{BARE}"]
+UNASKED = "two words"  # a passage that no run can name
+WORDS = dict(zip([*PASSAGES, UNASKED], ("sky", "sea", "ink", "sleep"), strict=True))
+SYSTEM = "run@1+x=y"
+ITEM = f"item/1%2F#? {XSS}"
+
+
+def make(folder: Path) -> None:
+    """Fill a folder with the collection `odd`: ingested, graded, its rubric edited, reviewed by
+    ann, a queue `first` of hers, built."""
+    folder.mkdir(parents=True)
+    (folder / "gradelake.toml").write_text(
+        '[collections.odd]\nqueries = "topics.jsonl"\npassages = "passages.jsonl"\n'
+        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\n'
+        '[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
+        'parser = "strict"\n'
+    )
+    lines = {
+        "topics.jsonl": [
+            json.dumps({"query_id": each, "text": f"why is {n} blue {XSS}"})
+            for n, each in enumerate(QUERIES)
+        ],
+        "passages.jsonl": [
+            json.dumps({"passage_id": each, "text": f"{word} is blue, {n}. {XSS}"})
+            for n, (each, word) in enumerate(WORDS.items())
+        ],
+        "me.qrels": [f"{q} 0 {each} {n}" for n, q in enumerate(QUERIES) for each in PASSAGES],
+        **{
+            f"{system}.run": [
+                f"{query} Q0 {PASSAGES[0]} 1 {n} x" for n, query in enumerate(QUERIES)
+            ]
+            for system in (SYSTEM, "plain")
+        },
+    }
+    for name, found in lines.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
+    with (folder / "bank.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [
+                ("query_id", "kind", "text", "facet_id", "item_id"),
+                *((each, "question", f"Is it blue? {XSS}", f"hue {XSS}", ITEM) for each in QUERIES),
+            ]
+        )
+    edit = {"rubric_version": 1, "collection": "odd", "bank": "questions", "action": "add"}
+    added = {"query_id": QUERIES[0], "kind": "question", "text": f"Who? {XSS}"}
+    write_edits(folder, {**edit, **added, "editor": "ann", "reason": f"because {XSS}"})
+    start_lake(folder, folder.parent)
+    gradelake(folder, "ingest", "odd")
+    gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")
+    gradelake(folder, "grade", "odd", "--grader", "lexical")
+    people = ("--assessor", "ann", "--assessor", "bob")
+    gradelake(folder, "queue", "add", "odd", "first", "--grader", "lexical", "--tau", "3", *people)
+    with Lake.writer(Project.find(folder)) as lake:
+        wish = Wish("odd", find_grader(lake, "lexical"), "ann", 3)
+        for card in deal(lake, wish).cards:
+            note = Reviewed("disagree", None, f"note {XSS}", blind_grade=0)
+            Verdicts(lake, wish).put(card, note)
+    gradelake(folder, "build")
+
+
+class Seen(HTMLParser):
+    """A page as a browser reads it: its elements, attributes and texts."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name in ("href", "src", "action")]
+        self.texts += [value or "" for name, value in attrs if name in ("value", "placeholder")]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no text became an element, an attribute or a script."""
+        assert not {"xss", "img"} & self.tags, self.tags
+        assert not {"xss", "onerror"} & self.attributes, self.attributes
+        assert not [to for to in self.links if to.strip().lower().startswith("javascript:")]
+        return True

@@ -1,0 +1,225 @@
+"""Questions of the book and statements over HTTP: pages, CSV and JSON of any release, for whom."""
+
+import csv
+import io
+import json
+import time
+from types import SimpleNamespace
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from gradelake.serve import ask
+from gradelake.sql.ask import book, question
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.serve.hostile import PASSAGES, QUERIES, SYSTEM, XSS, Seen
+
+SCORES = "/c/odd/ask/leaderboard"
+LONG = "select count(*) from range(1000000) a, range(1000000) b where a.range * b.range % 7 = 8"
+
+
+@pytest.fixture(scope="module")
+def reader(odd):
+    return odd.browser("rita", "reader")
+
+
+@pytest.fixture(scope="module")
+def editor(odd):
+    return odd.browser("ed", "editor")
+
+
+def said(editor, sql: str, **more: str):
+    """What the page answers to a statement."""
+    return editor.post("/sql", data={"sql": sql, "token": editor.headers["x-token"], **more})
+
+
+def alert(html: str) -> str:
+    """What a page says is wrong."""
+    return " ".join("".join(Seen(html.partition('role="alert"')[2]).texts).split())
+
+
+def test_every_question_of_the_book_has_a_page_a_csv_and_a_json_with_the_same_rows(reader):
+    listed = reader.get("/c/odd/ask/").text
+    for name, entry in book.entries().items():
+        if "collection" not in entry.parameters:
+            continue
+        assert f'href="/c/odd/ask/{name}"' in listed
+        page = reader.get(f"/c/odd/ask/{name}")
+        assert page.status_code == 200, name
+        assert Seen(page.text).is_clean
+        as_csv, as_json = (
+            reader.get(f"/c/odd/ask/{name}.{format_}") for format_ in ("csv", "json")
+        )
+        head, *rows = csv.reader(io.StringIO(as_csv.text, newline=""))
+        assert as_csv.headers["content-type"] == "text/csv; charset=utf-8"
+        assert as_json.headers["content-type"] == "application/json"
+        records = as_json.json()
+        assert len(records) == len(rows), name
+        assert all(list(record) == head for record in records)
+
+
+def test_an_answer_is_that_of_the_lake(reader, odd_lake):
+    entry = book.entry("leaderboard")
+    with Lake.published(Project.find(odd_lake)) as lake:
+        lake.connection.execute("use lake.marts")
+        values = entry.values({"collection": "odd", "measure": "AP"})
+        expected = lake.objects(entry.sql, **values)
+
+    found = reader.get(f"{SCORES}.json", params={"measure": "AP"}).json()
+    assert {row["system"] for row in found} == {"plain", SYSTEM}
+    assert found == json.loads(json.dumps(expected))
+
+
+@pytest.mark.parametrize("query_id", QUERIES)
+def test_ids_are_values_whatever_they_hold(reader, query_id):
+    given = {"query_id": query_id, "tau": "any"}
+    found = reader.get("/c/odd/ask/verify_grades.json", params=given).json()
+
+    assert {row["query_id"] for row in found} == {query_id}
+    assert {row["passage_id"] for row in found} == set(PASSAGES)
+    page = reader.get("/c/odd/ask/verify_grades", params=given)
+    assert query_id in Seen(page.text).texts
+    # the links to files ask the same
+    (link,) = [to for to in Seen(page.text).links if ".json" in to]
+    assert reader.get(link).json() == found
+
+
+def test_a_release_is_named_in_the_address(reader):
+    assert reader.get(f"{SCORES}.csv?release=r1").text == reader.get(f"{SCORES}.csv").text
+    nothing = reader.get(f"{SCORES}?release=r0")
+    assert nothing.status_code == 404  # start_lake takes it away
+    assert "there is no release" in nothing.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/c/nowhere/ask/", 404, "the lake has no collection"),
+        ("/c/nowhere/ask/leaderboard", 404, "the lake has no collection"),
+        ("/c/odd/ask/nothing", 404, "the query book has no @nothing"),
+        ("/c/odd/ask/leaderboard.exe", 404, "a .csv or .json file"),
+        ("/c/odd/ask/leaderboard?colour=red", 400, "has no parameter &#39;colour&#39;"),
+        ("/c/odd/ask/leaderboard?measure=AQ", 400, "there is none"),
+        ("/c/odd/ask/leaderboard.csv?level=x", 400, "a whole number is needed"),
+        (f"/c/odd/ask/leaderboard?measure={XSS}", 400, "there is none"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_words(reader, path, status, words):
+    answer = reader.get(path)
+
+    assert answer.status_code == status
+    assert words in answer.text
+    assert Seen(answer.text).is_clean
+
+
+def test_statements_are_for_editors(odd, reader):
+    assessor = odd.browser("ann", "assessor")
+    for client in (reader, assessor, odd.browser()):
+        assert client.get("/sql").status_code in (401, 403)
+        assert client.post("/sql", data={"sql": "select 1"}).status_code in (401, 403)
+    assert "/sql" not in reader.get("/").text
+
+
+def test_an_editor_reads_a_release_in_sql(editor):
+    page = said(editor, "select query_id, text from raw.queries order by text")
+    assert page.status_code == 200
+    assert [text for text in Seen(page.text).texts if text in QUERIES] == QUERIES
+    assert Seen(page.text).is_clean
+    files = [
+        said(editor, "from leaderboard", format=each, release="r1") for each in ("csv", "json")
+    ]
+    assert len(files[1].json()) == len(files[0].text.splitlines()) - 1
+    assert said(editor, "select 1", release="r9").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from raw.grades",
+        "drop table raw.grades",
+        "update raw.queries set text = ''",
+        "insert into raw.queries select * from raw.queries",
+        "create table x as select 1",
+        "attach '/etc/passwd' as x",
+        "copy raw.queries to '/tmp/x.csv'",
+        "select * from read_text('/etc/passwd')",
+        "from '/etc/passwd'",
+        "select getenv('HOME')",
+        "select * from duckdb_secrets()",
+        "install httpfs",
+        "load httpfs",
+        "pragma database_list",
+        "set memory_limit = '100GB'",
+        "set enable_external_access = true",
+        "select 1; select 2",
+        "call pragma_version()",
+        "export database '/tmp/x'",
+        "",
+        "nonsense",
+        "select 'x'::int",
+        "select * from nothing",
+        "\ud83d".encode("utf-8", "surrogatepass").decode("latin-1"),
+    ],
+)
+def test_statements_that_do_more_or_cannot_be_done_are_refused_in_words(editor, sql):
+    answer = said(editor, sql)
+
+    assert answer.status_code == 400
+    assert alert(answer.text)
+    assert "Traceback" not in answer.text
+
+
+def test_an_error_in_the_middle_of_the_rows_is_said_in_words(editor):
+    late = "select (case when i = 200000 then 'x' else '1' end)::int from range(300000) as t(i)"
+    for format_ in ("csv", "json"):
+        answer = said(editor, late, format=format_)
+        assert answer.status_code == 400
+        assert "Could not convert string 'x'" in alert(answer.text)
+
+
+def test_pages_and_files_have_limits_that_they_tell(editor):
+    page = said(editor, "select i from range(1001) as t(i)").text
+    assert "The first 1,000 rows; a file has more." in page
+    page = said(editor, "select repeat('x', 1000000) as long").text
+    assert "(1,000,000 letters; a file has all)" in page
+    assert len(page) < 10_000
+    whole = said(editor, "select i from range(150000) as t(i)", format="csv")
+    assert len(whole.text.splitlines()) == 150_001
+    large = said(editor, "select repeat('x', 1000) from range(100000)", format="json")
+    assert large.status_code == 400
+    assert "a file of this is larger than 64 MB" in alert(large.text)
+
+
+@pytest.fixture
+def confined(odd_lake, monkeypatch):
+    """The connection that a statement gets, in this process, for half a second."""
+    monkeypatch.setattr(ask, "_SECONDS", 0.5)
+    state = SimpleNamespace(project=Project.find(odd_lake))
+    return lambda: ask._confined(SimpleNamespace(app=SimpleNamespace(state=state)), None)
+
+
+@pytest.mark.parametrize("sql", [LONG, f"create temp table x as {LONG}", f"explain analyze {LONG}"])
+def test_whatever_takes_too_long_is_told_so(confined, sql):
+    started = time.monotonic()
+    with pytest.raises(BadInput, match="longer than 0 seconds"), confined() as lake:
+        list(ask._pieces(question.rows(lake, sql), "csv"))
+    assert time.monotonic() - started < 10
+
+
+def test_a_query_that_begins_after_the_time_is_told_so_too(confined):
+    def late():
+        with confined() as lake:
+            time.sleep(0.6)
+            list(ask._pieces(question.rows(lake, LONG), "csv"))
+
+    with pytest.raises(BadInput, match="took longer"):
+        late()
+
+
+def test_a_third_statement_at_once_is_told_to_wait(confined):
+    with confined(), confined(), pytest.raises(HTTPException, match="Two statements"), confined():
+        pass
+    with confined() as lake:
+        assert lake.value("select 1") == 1

@@ -1,0 +1,22 @@
+"""Several people at once beside a night: nothing fails, nothing is lost."""
+
+import shutil
+
+import pytest
+
+from tests.benchmarks.assessors import crowd
+
+
+@pytest.mark.slow
+def test_eight_people_review_beside_a_night(graded_demo, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(graded_demo, folder)
+
+    found = crowd(folder, people=8, seconds=20)
+
+    assert found.errors == []
+    assert found.nights > 0
+    assert len(found.said) > 8
+    assert found.in_lake == found.said
+    assert found.twice == 0
+    assert found.files == 0

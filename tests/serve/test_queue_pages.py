@@ -1,0 +1,124 @@
+"""Queues over HTTP: who may add and remove them, what is refused, and judging in the browser."""
+
+import re
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.serve.server import reviews, token
+
+pytestmark = pytest.mark.slow
+AT = "/c/demo/review"
+LABELS = "labels/judge:lexical_direct"
+
+
+def ask(folder, query: str, *values) -> list[tuple]:
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        return lake.rows(query, *values)
+
+
+def form(client, **fields: str) -> dict[str, str]:
+    """What the page's form sends, with ann and bob as its people."""
+    people = {"assessor:ann": "on", "assessor:bob": "on"}
+    filled = {"size": "6", "overlap": "2", "seed": "1", "of": "grader/lexical", "source": ""}
+    return {"token": token(client)} | filled | people | fields
+
+
+@pytest.fixture(scope="module")
+def editor(server):
+    server.people.add("ann", "assessor")
+    server.people.add("bob", "assessor")
+    return server.browser("edna", "editor")
+
+
+def test_an_editor_adds_a_queue_sees_progress_and_removes_it(server, editor, demo_lake):
+    assert editor.post(f"{AT}/", data=form(editor, name="doubts", tau="3")).status_code == 303
+
+    page = editor.get(f"{AT}/").text
+    assert "6 cards of lexical, chosen from: sample;" in page
+    assert "2 people for each" in page
+    assert re.findall(
+        r'<th scope="row">(\w+)</th><td class="n">(\d+)</td><td class="n">(\d+)', page
+    )[-2:] == [("ann", "0", "6"), ("bob", "0", "6")]
+    ann = server.browser("ann")
+    card = ann.get(f"{AT}/doubts/cards").json()["cards"][0]
+    ann.post(f"{AT}/doubts/answers", json={"id": card["id"], "grade": 0})
+    assert len(reviews(demo_lake, "ann")) == 1
+    assert '<th scope="row">ann</th><td class="n">1</td>' in editor.get(f"{AT}/").text
+
+    sent = {"token": token(editor)}
+    assert editor.post(f"{AT}/doubts/remove", data=sent).status_code == 303
+    assert "doubts" not in editor.get(f"{AT}/").text
+    assert len(reviews(demo_lake, "ann")) == 1
+    assert editor.post(f"{AT}/doubts/remove", data=sent).status_code in (400, 404)
+
+
+def test_passages_are_judged_blind_and_the_judgment_is_in_the_lake(server, editor, demo_lake):
+    names = {"label_names": "no, little, much, all"}
+    sent = form(editor, name="judged", of=LABELS, **names)
+    assert editor.post(f"{AT}/", data=sent).status_code == 303
+
+    bob = server.browser("bob")
+    deck = bob.get(f"{AT}/judged/cards").json()
+    assert (deck["what"], deck["scale"]) == ("judgment", [0, 1, 2, 3])
+    assert deck["names"] == ["no", "little", "much", "all"]
+    card = deck["cards"][0]
+    assert (card["item"], card["said"]) == (None, None)
+    assert not {"grade", "answer", "others"} & set(card)
+    assert bob.post(f"{AT}/judged/answers", json={"id": card["id"], "grade": 4}).status_code == 400
+    seen = bob.post(
+        f"{AT}/judged/answers", json={"id": card["id"], "grade": 3, "note": "why"}
+    ).json()
+    assert seen["grade"] in range(4)  # the label of the judge
+    bob.post(f"{AT}/judged/answers", json={"id": card["id"], "grade": 1, "note": "why"})
+
+    assert reviews(demo_lake, "bob")[-1][5:7] == (3, "why")  # what was said blind stays
+    judged = ask(
+        demo_lake,
+        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'bob'",
+    )
+    assert judged == [(card["query_id"], card["passage_id"], 1)]
+    again = bob.get(f"{AT}/judged/cards").json()["cards"][0]
+    assert (again["said"]["grade"], again["said"]["blind_grade"]) == (1, 3)
+    assert '<th scope="row">bob</th><td class="n">1</td>' in editor.get(f"{AT}/").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": "no/name"}, "the queue&#39;s name"),
+        ({"name": "<b>x</b>"}, "the queue&#39;s name"),
+        ({"of": ""}, "either a grader"),
+        ({"of": "grader/nobody"}, "no grades of a grader"),
+        ({"of": LABELS, "source": "spurious"}, "cannot be chosen from"),
+        ({"size": "many"}, "size &#39;many&#39; is not a whole number from 1 to 2,000"),
+        ({"size": "2001"}, "is not a whole number"),
+        ({"size": ""}, "size is empty"),
+        ({"overlap": "3"}, "3 people are to answer each card, and 2 are named"),
+        ({"assessor:<i>": "on"}, "--assessor"),
+    ],
+)
+def test_a_form_that_cannot_be_comes_back_as_it_was(editor, fields, said):
+    sent = form(editor, **({"name": "wrong"} | fields))
+    answer = editor.post(f"{AT}/", data=sent)
+
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert "<b>" not in answer.text
+    assert "<i>" not in answer.text
+    assert 'name="assessor:ann" checked' in answer.text
+    assert "wrong:" not in editor.get(f"{AT}/").text
+
+
+def test_others_neither_add_nor_remove_and_no_other_site_does(server, editor, demo_lake):
+    editor.post(f"{AT}/", data=form(editor, name="stays"))
+    ann = server.browser("ann")
+    assert "Add a queue" not in ann.get(f"{AT}/").text
+    for path in (f"{AT}/", f"{AT}/stays/remove"):
+        assert ann.post(path, data=form(ann, name="anns")).status_code == 403
+        without = form(editor, name="nobodys") | {"token": "0" * 64}
+        assert editor.post(path, data=without).status_code == 403
+    assert ("stays",) in ask(demo_lake, "select queue from lake.raw.review_queues")
+    names = {name for (name,) in ask(demo_lake, "select queue from lake.raw.review_queues")}
+    assert not names & {"anns", "nobodys", "wrong"}
