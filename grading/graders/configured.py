@@ -15,7 +15,7 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
     rubrics of labels which texts, one that sums scores up whose.
 
     Answers and scores come from other graders there, or from those in the lake, such as imported
-    ones; rubrics from the lake. Raises `BadInput` for settings that cannot be used, for answers that
+    ones; rubrics from the lake. Raises `BadInput` for settings that cannot be used, answers that
     nobody extracts, scores that nobody gives, and rubrics that the lake does not have.
     """
     scores = project.graders.get(name, {}).get("scores_from")
@@ -54,28 +54,31 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
     return read_grader(project, name, known[source])
 
 
-def _scorers(
-    project: Project, lake: Lake, name: str, stated: dict[str, object]
-) -> dict[str, str]:
-    """The ids of the graders of whole passages that `scores_from` names, in its order."""
+def _scorers(project: Project, lake: Lake, name: str, stated: dict[str, object]) -> dict[str, str]:
+    """The ids of the graders of whole passages that `scores_from` names, in its order. One that is
+    shown scores itself is refused, so that none waits for itself."""
     known = dict(
         lake.rows(
             "select name, arg_max(grader_id, created_at) from lake.raw.graders "
             "where target = 'direct' group by name"
         )
     )
-    ours = {each for each, target in _targets(project).items() if target == "direct"} - {name}
+    ours = {
+        each
+        for each, target in _targets(project).items()
+        if target == "direct" and not project.graders[each].get("scores_from")
+    }
     found = {}
     for shown, source in stated.items():
         if source in ours:
             found[shown] = configured(project, lake, str(source)).grader_id
-        elif source in known and source != name:
+        elif source in known and source not in project.graders:
             found[shown] = known[source]
         else:
             raise BadInput(
                 f"{project.file}: [graders.{name}] scores_from: {shown}: no grader {source!r} "
-                "grades whole passages",
-                did_you_mean(str(source), {*known, *ours}),
+                "grades whole passages by itself",
+                did_you_mean(str(source), {*known, *ours} - {name}),
             )
     return found
 

@@ -61,8 +61,7 @@ def read_grader(
 
     `answers_from_id` is the id of the grader whose answers are verified, `rubric` what
     `label_rubrics` names, `scores_from` the ids of the graders that it names, all once looked up
-    (`configured`). Raises `BadInput` naming
-    what is wrong; nothing is loaded yet.
+    in the lake (`configured`). Raises `BadInput` naming what is wrong; nothing is loaded yet.
     """
     if name not in project.graders:
         raise BadInput(f"{project.file}: no [graders.{name}]", did_you_mean(name, project.graders))

@@ -35,8 +35,8 @@ def gather(project: Project, folder: Path | None = None, instead: Iterable[Path]
     """Put the seeds that hold for a project into one folder, and return it.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (or `EDITS_INSTEAD`) that of both. One may be without the last column, where that is `OPTIONAL`.
-    `folder`: another one than the lake's.
+    of `instead` (or `EDITS_INSTEAD`) that of both. It may be without a last column that is
+    `OPTIONAL`. `folder`: another one than the lake's.
 
     Raises `BadInput` for a file that no seed is called, and `Rejected` for rows that do not fit the
     header.

@@ -118,12 +118,15 @@ def test_whose_scores_they_are_is_part_of_the_grader(judged):
     [
         ({"scores_from": {"Coverage": "nobody"}}, "Coverage: no grader 'nobody' grades whole"),
         ({"scores_from": {"Coverage": "summed_up"}}, "no grader 'summed_up' grades whole"),
+        ({"scores_from": {"Coverage": "again"}}, "no grader 'again' grades whole"),
         ({"scores_from": {"Coverage": "lexical"}}, "no grader 'lexical' grades whole"),
         ({"scores_from": {}}, "'criteria_prompt' shows scores, whose?"),
         ({"prompt": "thomas"}, "'thomas' has no place for scores"),
     ],
 )
 def test_scores_of_nobody_are_refused(judged, stated, words):
+    """Nor of a grader that waits for the scores of this one."""
+    judged.graders["again"] = judged.graders["summed_up"] | {"scores_from": {"Sum": "summed_up"}}
     judged.graders["summed_up"] |= stated
     with pytest.raises(BadInput) as caught:
         configured(judged.project, judged.lake, "summed_up")

@@ -1,6 +1,7 @@
 -- What several graders together say, without asking any of them again. More than half of an
--- ensemble's members must have a grade, and all of them for a sum. Ties go to the lower grade: the lowest of the most frequent
--- ones, the lower of the two in the middle, a mean halfway between two grades to the one below.
+-- ensemble's members must have a grade, for a sum all of them. Ties go to the lower grade: the
+-- lowest of the most frequent ones, the lower of the two in the middle, a mean halfway between two
+-- grades to the one below.
 with
 
 ensembles as (
