@@ -25,12 +25,12 @@ ensemble_graders as (
         min(answers_from) as answers_from,
         case
             when any_value(mapping) is not null then least(0, list_min(map_values(any_value(mapping))))
-            when rule = 'sum' then sum(scale_min)
+            when rule = 'sum' then cast(sum(scale_min) as integer)
             else any_value(scale_min)
         end as scale_min,
         case
             when any_value(mapping) is not null then list_max(map_values(any_value(mapping)))
-            when rule = 'sum' then sum(scale_max)
+            when rule = 'sum' then cast(sum(scale_max) as integer)
             else any_value(scale_max)
         end as scale_max,
         max(created_at) as created_at
