@@ -215,3 +215,23 @@ def test_kappa_and_correlation_stand_side_by_side_with_flan_t5s(folder, publishe
                 assert (spearman, kendall) == pytest.approx(
                     (theirs["spearman"], theirs["kendall"]), abs=1e-9
                 )
+
+
+def test_an_ensemble_of_a_judge_per_criterion_sums_what_all_of_them_graded(
+    folder, published, tmp_path
+):
+    """The file of the 70B model lacks a grade in two pairs: those have no sum."""
+    folder = Path(shutil.copytree(folder, tmp_path / "judges"))
+    path = str(DL19 / "grades" / GRADERS["llama70b"])
+    gradelake(folder, "import", "grades", "dl19", path, "--name", "llama70b")
+    criteria = ("Exactness", "Topicality", "Coverage", "Contextual Fit")
+    rows = [f"four,sum,llama70b.{criterion},{CRITERIA_SUM}" for criterion in criteria]
+    (folder / "seeds" / "ensembles.csv").write_text(
+        "\n".join(["ensemble,rule,grader,mapping", *rows, ""])
+    )
+    gradelake(folder, "build")
+    whole = {pair: sum(g) for pair, g in published["llama70b"].items() if len(g) == len(criteria)}
+    assert len(whole) == len(published["llama70b"]) - 2
+    assert labels_of(folder, "judge:four") == {
+        pair: sum(n >= least for least in (5, 7, 10)) for pair, n in whole.items()
+    }

@@ -141,6 +141,27 @@ TEXTS["criteria_prompt"] = (
     "output must be only a score that indicates how relevant they are.\nQuery: {query}\n"
     "Passage: {passage}\n\n{scores}\nScore:"
 )
+CRITERIA_SCALE = (
+    "Please assess how well the provided passage meets specific criteria in relation to the query. "
+    "Use the following scoring scale (0-3) for evaluation:\n\n"
+    "0: Not relevant at all / No information provided.\n"
+    "1: Marginally relevant / Partially addresses the criterion.\n"
+    "2: Fairly relevant / Adequately addresses the criterion.\n"
+    "3: Highly relevant / Fully satisfies the criterion."
+)
+TREC_SCALE = (
+    "You are a search quality rater evaluating the relevance of passages. Given a query and "
+    "passage, you must provide a score on an integer scale of 0 to 3 with the following meanings:"
+    "\n\n3 = Perfectly relevant: The passage is dedicated to the query and contains the exact "
+    "answer.\n2 = Highly relevant: The passage has some answer for the query, but the answer may "
+    "be a bit unclear, or hidden amongst extraneous information.\n1 = Related: The passage seems "
+    "related to the query but does not answer it.\n0 = Irrelevant: The passage has nothing to do "
+    "with the query.\n\nAssume that you are writing an answer to the query. If the passage seems "
+    "to be related to the query but does not include any answer to the query, mark it 1. If you "
+    "would use any of the information contained in the passage in such an answer, mark it 2. If "
+    "the passage is primarily about the query, or contains vital information about the topic, "
+    "mark it 3. Otherwise, mark it 0."
+)
 # SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
 EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
 # name -> (target, kind of item, scale, output, parser)
@@ -238,6 +259,11 @@ def own(tmp_path):
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_published_prompt_is_worded_as_printed(shipped, name):
     assert shipped[name].template == TEXTS[name]
+
+
+@pytest.mark.parametrize("name", [each for each in TEXTS if each.startswith("criteria_")])
+def test_a_prompt_of_criteria_has_its_published_system_message(shipped, name):
+    assert shipped[name].system == (TREC_SCALE if name == "criteria_prompt" else CRITERIA_SCALE)
 
 
 def test_every_shipped_prompt_is_compared_with_its_paper():
