@@ -224,7 +224,7 @@ def test_an_ensemble_of_a_judge_per_criterion_sums_what_all_of_them_graded(
     folder = Path(shutil.copytree(folder, tmp_path / "judges"))
     path = str(DL19 / "grades" / GRADERS["llama70b"])
     gradelake(folder, "import", "grades", "dl19", path, "--name", "llama70b")
-    criteria = ("Exactness", "Topicality", "Coverage", "Contextual Fit")
+    criteria = ("Exactness", "Topicality", "Coverage", "Contextual-Fit")
     rows = [f"four,sum,llama70b.{criterion},{CRITERIA_SUM}" for criterion in criteria]
     (folder / "seeds" / "ensembles.csv").write_text(
         "\n".join(["ensemble,rule,grader,mapping", *rows, ""])
