@@ -200,22 +200,22 @@ wanted as (
         )
 ),
 
--- what the graders of scores_from say of the texts as they are, a line each; where all did
+scorers as (
+    select
+        unnest(getvariable('scores_from')) as scorer,
+        generate_subscripts(getvariable('scores_from'), 1) as place
+),
+
+-- what they say of the texts as they are, a line each; where all did
 grades_shown as (
     select
         plan_passages.query_id,
         plan_passages.passage_id,
-        scorers.name,
+        scorers.scorer['name'] as name,
         scorers.place,
         arg_max(grades.grade, grades.graded_at) as grade
     from lake.raw.grades
-    inner join
-        (
-            select
-                unnest(getvariable('scores_from'), recursive := true),
-                generate_subscripts(getvariable('scores_from'), 1) as place
-        ) as scorers
-        on grades.grader_id = scorers.grader_id
+    inner join scorers on grades.grader_id = scorers.scorer['grader_id']
     inner join plan_passages
         on
             grades.query_id = plan_passages.query_id

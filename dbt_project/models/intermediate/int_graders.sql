@@ -24,7 +24,8 @@ ensemble_graders as (
         2 * count(*) filter (where needs_gold_answers) >= count(*) as needs_gold_answers,
         min(answers_from) as answers_from,
         case
-            when any_value(mapping) is not null then least(0, list_min(map_values(any_value(mapping))))
+            when any_value(mapping) is not null
+                then least(0, list_min(map_values(any_value(mapping))))
             when rule = 'sum' then cast(sum(scale_min) as integer)
             else any_value(scale_min)
         end as scale_min,
