@@ -59,6 +59,10 @@ class Plan:
             "kind": ("varchar", prompt.items or "passage"),
             "needs_key": ("boolean", needs_key),
             "answers_from": ("varchar", grader.answers_from),
+            "scores_from": (
+                "struct(name varchar, grader_id varchar)[]",
+                [{"name": name, "grader_id": id_} for name, id_ in grader.scores_from.items()],
+            ),
             "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
             "context_first": ("boolean", prompt.context_first),
             "asks_query": ("boolean", "query" in prompt.slots),
@@ -176,6 +180,8 @@ class Plan:
         )
         asked = ("query", "passage", "item", "answer", "gold_answers", "reply")
         asks = rows.filter("is_leader").select(asked)
+        if self.request.grader.scores_from:
+            asks = asks.rename({"answer": "scores"})
         return Chunk(content.hexdigest()[:32], pairs, asks)
 
 
