@@ -60,6 +60,10 @@ class Plan:
             "kind": ("varchar", prompt.wanted_kind),
             "needs_key": ("boolean", needs_key),
             "answers_from": ("varchar", grader.answers_from),
+            "scores_from": (
+                "struct(name varchar, grader_id varchar)[]",
+                [{"name": name, "grader_id": id_} for name, id_ in grader.scores_from.items()],
+            ),
             "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
             # items that are asked about at once belong to one passage
             "context_first": ("boolean", prompt.context_first or prompt.window is not None),
@@ -186,6 +190,8 @@ class Plan:
         )
         asked = ("query", "passage", "item", "answer", "gold_answers", "reply")
         asks = rows.filter("is_leader").select(asked)
+        if self.request.grader.scores_from:
+            asks = asks.rename({"answer": "scores"})
         return Chunk(content.hexdigest()[:32], pairs, asks)
 
 
