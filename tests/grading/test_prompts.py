@@ -353,8 +353,7 @@ def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_sh
 
 def test_every_shipped_prompt_names_its_paper(shipped):
     for prompt in shipped.values():
-        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602", "arXiv:2504.15068")
-        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602", "arXiv:2507.09488")
+        papers = ("2024", "2406.06519", "2509.25602", "2504.15068", "2507.09488", "2504.15205")
         assert any(paper in prompt.source for paper in papers), prompt.name
         assert ("wording is ours" in prompt.source) == (prompt.name in OURS)
         assert prompt.description
