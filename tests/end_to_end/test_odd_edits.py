@@ -177,7 +177,7 @@ def test_an_edit_that_was_saved_but_not_built_is_planned(graded_demo, tmp_path):
         folder, edit_row(1, "add", query_id=BIRDS, kind="question", text="Why do birds fly?")
     )
     done = gradelake(folder, "plan", "demo", "--grader", "lexical", "--json")
-    assert "bringing the rubric up to date" in done.stderr
+    assert "bringing the lake up to date" in done.stderr
     n_passages = ask(
         folder,
         "select count(*) from lake.intermediate.int_pool "

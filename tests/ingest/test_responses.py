@@ -394,7 +394,7 @@ def test_sentences_are_kept_by_their_number_where_the_file_gives_them(tiny):
 def test_answers_of_an_earlier_lake_are_those_it_knows_whole_until_the_file_is_read_again(
     tiny, monkeypatch
 ):
-    """Raw schema 16 had passages only: a long one may have been written twice."""
+    """Raw schema 17 had passages only: a long one may have been written twice."""
     twice = "\n\n".join([words(201)] * 2)
     assert [len(split(text)) for text in (words(200), twice)] == [1, 2]
     rows = [
@@ -403,11 +403,13 @@ def test_answers_of_an_earlier_lake_are_those_it_knows_whole_until_the_file_is_r
     ]
     respond(tiny, *rows, a_report(("Bees dance.", ["p1"])))
     tiny.ingest()
-    after = [tiny.rows(f"from lake.raw.{table} order by all") for table in ("answers", "sentences")]
+    tables = ("answers", "sentences", "citations")
+    after = [tiny.rows(f"from lake.raw.{table} order by all") for table in tables]
     newest = max(number for number, _, _ in migrate.migrations())
     with tiny.lake.transaction("as it was") as transaction:
-        for table in ("answers", "sentences"):
+        for table in ("answers", "sentences", "support_judgments"):
             transaction.run(f"drop table {{lake}}.raw.{table}")
+        transaction.run("alter table {lake}.raw.citations drop column citation")
         transaction.run("delete from {lake}.raw.schema_migrations where number >= 18")
         transaction.run("delete from {lake}.raw.passages where origin = 'answer'")
     migrate.migrate(tiny.lake)
@@ -418,9 +420,7 @@ def test_answers_of_an_earlier_lake_are_those_it_knows_whole_until_the_file_is_r
     ]
     assert set(tiny.rows("from lake.raw.answers")) <= set(after[0])
     tiny.ingest()
-    assert after == [
-        tiny.rows(f"from lake.raw.{table} order by all") for table in ("answers", "sentences")
-    ]
+    assert after == [tiny.rows(f"from lake.raw.{table} order by all") for table in tables]
 
 
 def test_responses_that_name_unknown_queries_or_unusable_systems_are_rejected_by_line(tiny):
