@@ -10,6 +10,7 @@
    labelled  hits; it says how complete labels are, not how good a ranking is
    rubric    none: models/marts/coverage compute it from the grades of rubric items
    nuggets   none: models/marts/answers compute it from the nuggets that whole answers hold
+   support   none: models/marts/answers compute it from what passages say that sentences cite
 
    Each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
 {% macro each_measure_family() -%}
@@ -33,6 +34,9 @@
         ('StrictAll', '', 'nuggets', none),
         ('Vital', '', 'nuggets', none),
         ('All', '', 'nuggets', none),
+        ('SupportP', '', 'support', none),
+        ('SupportR', '', 'support', none),
+        ('SupportF1', '', 'support', none),
         ('Judged', '@k', 'labelled', judged()),
     ] -%}
         {{- caller(name, suffix, kind, formula, loop.index) -}}

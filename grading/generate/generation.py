@@ -94,13 +94,14 @@ def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     """(name, values) of the topics that can be asked about, for passages their ids; the others
     fail, and all of them stop the run."""
     able: list[tuple[str, dict[str, Any]]] = []
-    relevant, prompt = bank.passages, bank.request.grader.prompt
-    passages = relevant.ids(bank.lake, prompt.max_passages or 0) if relevant else {}
+    relevant, passage_ids = bank.passages, bank.passage_ids
     for topic in bank.to_ask:
-        if relevant and topic.query_id not in passages:
+        if relevant and topic.query_id not in passage_ids:
             outcome.failed[topic.name] = f"it has no passage {relevant}"
         elif relevant:
-            able.append((topic.name, {"query": topic.text, "passages": passages[topic.query_id]}))
+            able.append(
+                (topic.name, {"query": topic.text, "passages": passage_ids[topic.query_id]})
+            )
         elif bank.request.by_facet and not topic.subtopic:
             outcome.failed[topic.name] = NO_SUBTOPIC
         else:

@@ -79,8 +79,11 @@ class Bank:
         check_name(request.bank, "--bank")
         check_queries(lake, request.collection, request.query_ids)
         self.passages = None
+        self.passage_ids: dict[str, list[str]] = {}  # by query
         if request.out_of_passages:
             self.passages = relevant(lake, request.collection, request.label_set, request.level)
+            most = request.grader.prompt.max_passages
+            self.passage_ids = self.passages.ids(lake, most or 0)
         self._refuse_foreign()
         rows = lake.rows(
             """
@@ -107,6 +110,8 @@ class Bank:
         wanted = [Topic(*row) for row in rows]
         done = self._with_items()
         left = [topic for topic in wanted if topic[:2] not in done]
+        # no limit is used up by what there is nothing to read for
+        left.sort(key=lambda topic: bool(self.passages) and topic.query_id not in self.passage_ids)
         self.noun = "facets" if any(topic.facet_id for topic in wanted) else "queries"
         self.n_topics = len(wanted)
         self.n_left = len(left)

@@ -9,7 +9,7 @@ from typing import Any
 from gradelake.grading.engines import Engine
 from gradelake.grading.generate.asking import Generated, ask, decoding_of
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.prompts.label_list import as_list
+from gradelake.grading.prompts.label_list import as_list, numbered
 from gradelake.grading.prompts.reply import Reading
 from gradelake.grading.prompts.written_reply import Items
 from gradelake.grading.run.attempts import TRIES, score_with_retries
@@ -79,11 +79,6 @@ class _Draft:
             passage_ids=tuple(self.brought_by[text] for text in self.texts),
         )
         return replace(self.one, items=items)
-
-
-def numbered(texts: Sequence[str]) -> str:
-    """Passages as the prompt shows them."""
-    return "\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
 
 
 def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Generated]:

@@ -1,7 +1,7 @@
 -- What a grader has still to do, as temporary tables. Settings come in as variables:
 --   collection, grader_id, rubric_version
---   kind         of what is asked about: 'question', 'nugget', 'passage' for direct judges, or
---                'answer' for nuggets of whole answers
+--   kind         of what is asked about: 'question', 'nugget', 'passage' for direct judges,
+--                'answer' for nuggets of whole answers, 'sentence' for what a sentence cites
 --   needs_key    whether items without gold answers are left out
 --   answers_from  grader_id whose answers are verified; null for other targets
 --   query_ids    the queries asked for; null: all
@@ -13,7 +13,7 @@
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
--- what is in the pool: to find it out, all runs are ranked. Answers are in none
+-- what is in the pool: to find it out, all runs are ranked. Answers and what they cite are in none
 create or replace temp table plan_pool as
 select
     query_id,
@@ -23,7 +23,7 @@ select
 from lake.marts.wanted_grades
 where
     collection = getvariable('collection')
-    and kind = if(getvariable('kind') = 'answer', 'answer', 'passage')
+    and kind = if(getvariable('kind') in ('answer', 'sentence'), getvariable('kind'), 'passage')
     and (kind = 'passage' or rubric_version = getvariable('rubric_version'))
 group by all;
 
@@ -125,6 +125,20 @@ where
     and getvariable('answers_from') is null
 group by all;
 
+-- sentences are asked about what they cite, not about every passage that any of them cites
+create or replace temp table plan_cited as
+select
+    query_id,
+    passage_id,
+    item_id,
+    row_number() over (partition by query_id order by passage_id, item_id) as pair_rank
+from lake.marts.wanted_grades
+where
+    getvariable('kind') = 'sentence'
+    and collection = getvariable('collection')
+    and kind = 'sentence'
+    and is_gradable;
+
 -- how the wanted pairs of a query lie in the order of work. Prompts that share most stay together:
 -- those of a passage when it comes first, else those of an item. A chunk is a few whole groups, or
 -- a part of a large one.
@@ -148,19 +162,30 @@ item_counts as (
     group by all
 ),
 
+cited_counts as (
+    select
+        query_id,
+        count(*) as n_pairs
+    from plan_cited
+    group by all
+),
+
 groups as (
     select
         passage_counts.query_no,
         case
+            when cited_counts.n_pairs is not null then 1
             when getvariable('context_first') then passage_counts.n_passages
             else item_counts.n_items
         end as n_groups,
         case
+            when cited_counts.n_pairs is not null then cited_counts.n_pairs
             when getvariable('context_first') then item_counts.n_items
             else passage_counts.n_passages
         end as group_size
     from passage_counts
     inner join item_counts using (query_id)
+    left join cited_counts using (query_id)
 ),
 
 sizes as (
@@ -213,16 +238,19 @@ pairs as (
         wanted.answer,
         plan_passages.text_repeats or plan_items.wording_repeats as may_repeat,
         case
+            when plan_cited.pair_rank is not null then 1
             when getvariable('context_first') then plan_passages.passage_rank
             else plan_items.item_rank
         end as group_rank,
         case
+            when plan_cited.pair_rank is not null then plan_cited.pair_rank
             when getvariable('context_first') then plan_items.item_rank
             else plan_passages.passage_rank
         end as member_rank
     from wanted
     left join plan_passages using (query_id, passage_id)
     left join plan_items using (query_id, item_id)
+    left join plan_cited using (query_id, passage_id, item_id)
 )
 
 select

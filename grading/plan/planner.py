@@ -211,13 +211,17 @@ def _checked_version(lake: Lake, request: Request) -> int:
             f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
             "A judge must not see judgments of the collection it grades: take others.",
         )
-    if prompt.wanted_kind == "answer" and not lake.value(
-        "select count(*) from lake.raw.answers where collection = ?", request.collection
+    for kind, table, what in (
+        ("answer", "answers", "generated answers"),
+        ("sentence", "citations", "generated answers with citations"),
     ):
-        raise NothingToGrade(
-            f"{request.collection} has no generated answers",
-            "Name their files in gradelake.toml (responses = [...]), and ingest it.",
-        )
+        if prompt.wanted_kind == kind and not lake.value(
+            f"select count(*) from lake.raw.{table} where collection = ?", request.collection
+        ):
+            raise NothingToGrade(
+                f"{request.collection} has no {what}",
+                "Name their files in gradelake.toml (responses = [...]), and ingest it.",
+            )
     return _version_with_items(lake, request, prompt.items) if prompt.items else 0
 
 
@@ -225,7 +229,8 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
     versions = dict(
         lake.rows(
             "select rubric_version, count(text) filter (where kind = ?) "
-            "from lake.marts.wanted_items where collection = ? and kind != 'passage' group by 1",
+            "from lake.marts.wanted_items "
+            "where collection = ? and kind not in ('passage', 'sentence') group by 1",
             kind,
             request.collection,
         )

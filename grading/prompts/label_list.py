@@ -21,6 +21,11 @@ def as_list(texts: Iterable[str]) -> str:
     return repr(list(texts))
 
 
+def numbered(texts: Iterable[str]) -> str:
+    """Passages as a prompt shows them, as nuggetizer writes them."""
+    return "\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
+
+
 def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
     """A reading for each of `n` items.
 

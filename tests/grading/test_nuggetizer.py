@@ -219,6 +219,13 @@ def test_a_query_without_relevant_passages_is_reported(nuggets):
     assert "lower --level" in caught.value.hint
 
 
+def test_a_limit_is_not_used_up_by_queries_without_passages(nuggets):
+    made = [("p1", "fact 1", "q1", 0), ("p2", "fact 2", "q2", 1)]
+    ingest(nuggets, made)
+    outcome = generate(nuggets, limit=1)
+    assert (outcome.planned, outcome.failed, bank(nuggets, "q2")) == (1, {}, {"fact 2": 1.0})
+
+
 def test_a_bank_is_made_out_of_one_kind_of_passages(nuggets):
     generate(nuggets, level=2)
     with pytest.raises(BadInput, match="out of passages judged 2 or more, not judged 1 or more"):

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.grading.generate.nuggets import numbered
-from gradelake.grading.prompts.label_list import as_list
+from gradelake.grading.prompts.label_list import as_list, numbered
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.prompt_file import SLOTS, find_prompt, load_prompts
@@ -162,6 +161,22 @@ TEXTS |= {
     "Make sure to provide a label for each nugget.\n\nSearch Query: {query}\n"
     "Nugget List: {items}\n\nOnly return the list of labels (List[str]). Do not explain.\nLabels:",
 }
+TEXTS["support"] = (
+    "In this task, you will evaluate whether each statement is supported by its corresponding "
+    "citations.\nNote that the system responses may appear very fluent and well-formed, but "
+    "contain slight inaccuracies that are not easy to discern at first glance.\nPay close "
+    "attention to the text. Read it carefully as you would when proofreading.\n\nYou will be "
+    "provided with a statement and its corresponding citation. It may be helpful to ask yourself "
+    'whether it is accurate to say "according to the citation" with a\nstatement following this phrase. Be sure '
+    "to check all of the information in the statement. You will be given three options:\n\n"
+    '- "Full Support": All of the information in the statement is supported in the citation.\n'
+    '- "Partial Support": Only some of the information is supported in the citation, but other '
+    "parts of the information are missing from the citation.\n"
+    '- "No Support": This citation does not support any part of the statement.\n\n'
+    "Please provide your response based on the information in the citation. If you are unsure, "
+    'use your best judgment.\nRespond as either "Full Support", "Partial Support", or "No Support" '
+    "with no additional information.\n\nStatement: {item}\n\nCitation: {passage}\n\nResponse:"
+)
 # SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
 EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
 # name -> (target, kind of item, scale, output, parser)
@@ -199,6 +214,13 @@ FACTS = {
     ),
     "nuggetizer_create": ("generate", "nugget", "None", "text", None),
     "nuggetizer_score": ("importance", "nugget", "okay = 0, vital = 1", "text", "labels"),
+    "support": (
+        "support",
+        None,
+        "No Support = 0, Partial Support = 1, Full Support = 2",
+        "scale",
+        "lenient",
+    ),
     "umbrela": ("direct", None, "0-3", "text", "final_score"),
     "umbrela_few": ("direct", None, "0-3", "text", "final_score"),
     "true_explain": ("explain", None, "None", "text", None),

@@ -23,6 +23,10 @@ assigned as (
     having sum(n_assigned) > 0
 ),
 
+support_scores as (
+    select * from {{ ref('support_scores') }}
+),
+
 query_counts as (
     select
         collection,
@@ -44,3 +48,18 @@ select
     cast(assigned.n_graded as bigint) as n_graded
 from assigned
 inner join query_counts using (collection, grader, rubric_version)
+union all
+select
+    collection,
+    grader || '/' || citations || '_citation' as label_set,
+    'support' as kind,
+    grader,
+    null as rubric_version,
+    count(distinct query_id) as n_queries,
+    cast(sum(n_citations - n_missing) as bigint) as n_wanted,
+    cast(sum(n_judged) as bigint) as n_graded
+from support_scores
+group by
+    collection,
+    grader,
+    citations

@@ -6,6 +6,10 @@ nugget_scores as (
     select * from {{ ref('nugget_scores') }}
 ),
 
+support_scores as (
+    select * from {{ ref('support_scores') }}
+),
+
 measures as (
     select * from {{ ref('int_measures') }}
 )
@@ -25,3 +29,18 @@ select
 from nugget_scores
 inner join measures on measures.kind = 'nuggets'
 where nugget_scores.n_assigned > 0
+union all
+select
+    support_scores.collection,
+    support_scores.grader || '/' || support_scores.citations || '_citation' as label_set,
+    support_scores.system,
+    support_scores.query_id,
+    measures.measure,
+    case measures.measure
+        when 'SupportP' then support_scores.support_precision
+        when 'SupportR' then support_scores.support_recall
+        when 'SupportF1' then support_scores.support_f1
+    end as value
+from support_scores
+inner join measures on measures.kind = 'support'
+where support_scores.support_precision is not null

@@ -16,6 +16,7 @@ numbered_graders as (
         case
             when target = 'direct' then 'passage'
             when target = 'assign' then 'answer'
+            when target = 'support' then 'sentence'
             when target in ('question', 'nugget') then target
             -- older graders of answers did not record it
             when target in ('extract', 'verify')
@@ -45,6 +46,7 @@ select
             or (target = 'extract' and parser = 'published' and contains(prompt, 'WithAnswerKey'))
             then asks_about
         when target = 'assign' then 'nugget'
+        when target = 'support' then 'sentence'
     end as kind,
     target = 'verify' or parser = 'answer_key' as needs_gold_answers,
     answers_from,

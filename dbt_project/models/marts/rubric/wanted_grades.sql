@@ -28,6 +28,25 @@ whole_answers as (
     from answers
 ),
 
+citations as (
+    select * from {{ ref('int_citations') }}
+),
+
+citation_rules as (
+    select * from {{ ref('evaluation_citations') }}
+),
+
+cited_passages as (
+    select distinct
+        citations.collection,
+        citations.query_id,
+        citations.cited_passage_id as passage_id,
+        citations.text_sha256,
+        citations.item_id
+    from citations
+    inner join citation_rules on citation_rules.citations = 'every' or citations.citation = 1
+),
+
 extractors as (
     select * from {{ ref('stg_graders') }}
     where target = 'extract'
@@ -52,7 +71,7 @@ pairs as not materialized (
         pool.text_sha256 is not null and items.text is not null as is_gradable
     from pool
     inner join items using (collection, query_id)
-    where items.kind != 'answer'
+    where items.kind not in ('answer', 'sentence')
     union all
     select
         collection,
@@ -69,6 +88,19 @@ pairs as not materialized (
     inner join items using (collection, query_id)
     left join passages using (collection, passage_id)
     where items.kind = 'answer'
+    union all
+    select
+        collection,
+        0 as rubric_version,
+        'sentence' as kind,
+        query_id,
+        passage_id,
+        text_sha256,
+        item_id,
+        false as has_gold_answers,
+        null as gold_sha256,
+        text_sha256 is not null as is_gradable
+    from cited_passages
 ),
 
 -- one answer of each grader that extracts them; empty where it found none
@@ -116,4 +148,4 @@ select
     pairs.gold_sha256
 from pairs
 inner join extracted_answers using (collection, query_id, passage_id, item_id)
-where pairs.kind != 'answer'
+where pairs.kind not in ('answer', 'sentence')

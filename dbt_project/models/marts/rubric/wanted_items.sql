@@ -8,6 +8,10 @@ queries as (
 
 items as (
     select * from {{ ref('int_distinct_items') }}
+),
+
+sentences as (
+    select * from {{ ref('stg_sentences') }}
 )
 
 select
@@ -45,3 +49,15 @@ select
     gold_sha256
 from items
 where kind = 'nugget'
+union all
+-- and those who read citations, for support of the sentence that cites
+select distinct
+    collection,
+    0 as rubric_version,
+    'sentence' as kind,
+    query_id,
+    item_id,
+    sentence_text as text,
+    null as gold_answers,
+    null as gold_sha256
+from sentences

@@ -10,6 +10,46 @@ grader_items as (
     select * from {{ ref('int_grader_items') }}
 ),
 
+sentences as (
+    select distinct
+        collection,
+        query_id,
+        item_id,
+        sentence_text
+    from {{ ref('stg_sentences') }}
+),
+
+sentence_graders as (
+    select * from {{ ref('int_graders') }}
+    where kind = 'sentence'
+),
+
+-- what was asked about: items of the rubric, and sentences that cite
+asked as (
+    select
+        collection,
+        grader_id,
+        rubric_version,
+        query_id,
+        item_id,
+        item_text,
+        gold_answers,
+        gold_sha256
+    from grader_items
+    union all
+    select
+        sentences.collection,
+        sentence_graders.grader_id,
+        0 as rubric_version,
+        sentences.query_id,
+        sentences.item_id,
+        sentences.sentence_text as item_text,
+        null as gold_answers,
+        null as gold_sha256
+    from sentences
+    cross join sentence_graders
+),
+
 extracted_answers as (
     select * from {{ ref('int_extracted_answers') }}
 ),
@@ -46,16 +86,16 @@ grade_reviews as (
 select
     item_grades.collection,
     item_grades.grader,
-    grader_items.rubric_version,
+    asked.rubric_version,
     item_grades.query_id,
     item_grades.item_id,
-    grader_items.item_text,
+    asked.item_text,
     item_grades.passage_id,
     passages.passage_text as text,
     cast(item_grades.grade as integer) as grade,
     -- what was compared with gold answers is the grader's own, or nothing
     case
-        when grader_items.gold_answers is null
+        when asked.gold_answers is null
             then coalesce(nullif(item_grades.answer, ''), extracted_answers.answer)
         else nullif(item_grades.answer, '')
     end as answer,
@@ -65,18 +105,18 @@ select
     coalesce(grade_reviews.n_agreed, 0) as n_agreed,
     grade_reviews.reviewed_grade,
     grade_reviews.review_notes,
-    grader_items.gold_answers
+    asked.gold_answers
 from item_grades
-inner join grader_items using (collection, grader_id, query_id, item_id)
+inner join asked using (collection, grader_id, query_id, item_id)
 left join extracted_answers using (collection, query_id, passage_id, item_id)
 left join judgments using (collection, query_id, passage_id)
 left join passages using (collection, passage_id)
 left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id, grade)
-where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
+where item_grades.gold_sha256 is not distinct from asked.gold_sha256
 order by
     item_grades.collection asc,
     item_grades.grader asc,
-    grader_items.rubric_version asc,
+    asked.rubric_version asc,
     item_grades.query_id asc,
     item_grades.item_id asc,
     item_grades.grade desc,

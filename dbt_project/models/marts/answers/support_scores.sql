@@ -1,0 +1,108 @@
+-- TREC 2024 RAG Track, Support Evaluation (arXiv:2504.15205): weighted precision over citations,
+-- weighted recall over sentences.
+with
+
+labels as (
+    select * from {{ ref('support_labels') }}
+),
+
+rules as (
+    select * from {{ ref('evaluation_citations') }}
+),
+
+-- what counts by each rule; sentences without a citation count for recall
+counted as (
+    select
+        labels.collection,
+        labels.grader,
+        rules.citations,
+        labels.system,
+        labels.query_id,
+        labels.sentence,
+        labels.cited_passage_id is not null as is_citation,
+        not coalesce(labels.is_in_lake, true) as is_missing,
+        labels.support is not null as is_judged,
+        case
+            when labels.is_in_lake then labels.weight
+            when not labels.is_in_lake and rules.missing = 'no_support' then 0
+        end as weight
+    from labels
+    inner join rules
+        on rules.citations = 'every' or labels.citation is null or labels.citation = 1
+),
+
+by_sentence as (
+    select
+        collection,
+        grader,
+        citations,
+        system,
+        query_id,
+        sentence,
+        count(*) filter (where is_citation) as n_citations,
+        count(*) filter (where is_missing) as n_missing,
+        count(*) filter (where is_judged) as n_judged,
+        count(weight) as n_counted,
+        count(*) filter (where weight = 1) as n_full,
+        coalesce(sum(weight), 0) as weight,
+        -- one citation that supports it is enough
+        coalesce(max(weight), 0) as best
+    from counted
+    group by all
+),
+
+totals as (
+    select
+        collection,
+        grader,
+        citations,
+        system,
+        query_id,
+        count(*) as n_sentences,
+        count(*) filter (where n_citations > 0) as n_cited_sentences,
+        count(*) filter (where best = 1) as n_full_sentences,
+        cast(sum(n_citations) as bigint) as n_citations,
+        cast(sum(n_missing) as bigint) as n_missing,
+        cast(sum(n_judged) as bigint) as n_judged,
+        cast(sum(n_counted) as bigint) as n_counted,
+        cast(sum(n_full) as bigint) as n_full,
+        sum(weight order by sentence) as weight,
+        sum(best order by sentence) as best
+    from by_sentence
+    group by all
+),
+
+-- an answer whose citations were not looked at has no scores; one without citations has
+scores as (
+    select
+        *,
+        n_judged > 0 or n_citations = n_missing as is_scored,
+        weight / nullif(n_counted, 0) as precision,
+        best / n_sentences as recall,
+        n_full / nullif(n_counted, 0) as hard_precision,
+        n_full_sentences / n_sentences as hard_recall
+    from totals
+)
+
+select
+    collection,
+    grader,
+    citations,
+    system,
+    query_id,
+    n_sentences,
+    n_cited_sentences,
+    n_citations,
+    n_missing,
+    n_judged,
+    round(if(is_scored, coalesce(precision, 0), null), 10) as support_precision,
+    round(if(is_scored, recall, null), 10) as support_recall,
+    round(
+        if(is_scored, coalesce(2 * precision * recall / nullif(precision + recall, 0), 0), null), 10
+    ) as support_f1,
+    round(if(is_scored, coalesce(hard_precision, 0), null), 10) as hard_precision,
+    round(if(is_scored, hard_recall, null), 10) as hard_recall,
+    round(precision, 10) as support_precision_or_null,
+    round(n_cited_sentences / n_sentences, 10) as cited_share,
+    round(n_missing / nullif(n_citations, 0), 10) as missing_share
+from scores

@@ -1,0 +1,246 @@
+"""Support of what answers cite: a page-long example by hand, 20 systems counted in plain Python."""
+
+import json
+import random
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.command_line import run
+from tests.conftest import gradelake
+
+SYSTEMS, QUERIES, PASSAGES = 20, 10, 30
+WORDS = ("No Support", "Partial Support", "Full Support")
+WEIGHTS = dict(zip(WORDS, (0, 0.5, 1), strict=True))
+# An engine that looks up what a file says of a sentence and a passage
+READS = """
+import json, pathlib
+from gradelake.grading.engines import Engine as Base, Response
+
+class Engine(Base):
+    needs_model = False
+
+    def __init__(self, grader):
+        super().__init__(grader)
+        file = pathlib.Path(__file__).parent.parent / "support.json"
+        self.known = {(s, p): word for s, p, word in json.loads(file.read_text())}
+
+    def score(self, prompts):
+        return [
+            Response(self.known[prompt.values["item"], prompt.values["passage"]])
+            for prompt in prompts
+        ]
+"""
+TOML = """
+[collections.rag]
+queries = "topics.tsv"
+passages = "passages.jsonl"
+responses = ["responses.jsonl"]
+[grading]
+engines = "engines"
+[graders.supports]
+engine = "reads"
+prompt = "support"
+actors = 1
+"""
+
+# system -> sentences of (text, cited passages), as a person wrote them
+BY_HAND = {
+    "careful": [
+        ("Bees see ultraviolet light.", ["bees"]),  # fully supported
+        ("They dance to show the way.", ["dance", "bees"]),  # fully; the second not at all
+        ("The dance was decoded by Karl von Frisch in 1944.", ["dance"]),  # in part: no year
+    ],
+    "careless": [
+        ("Bees see ultraviolet light.", ["dance"]),  # the wrong passage
+        ("Honey never spoils.", ["nowhere"]),  # a passage that there is not
+        ("They dance to show the way.", []),  # uncited
+        ("Bees see red.", ["bees", "dance"]),  # contradicted by both
+    ],
+    "silent": [("Bees are insects.", [])],
+}
+OF_HAND = {
+    ("Bees see ultraviolet light.", "bees"): "Full Support",
+    ("Bees see ultraviolet light.", "dance"): "No Support",
+    ("They dance to show the way.", "dance"): "Full Support",
+    ("They dance to show the way.", "bees"): "No Support",
+    ("The dance was decoded by Karl von Frisch in 1944.", "dance"): "Partial Support",
+    ("Bees see red.", "bees"): "No Support",
+    ("Bees see red.", "dance"): "No Support",
+}
+
+
+def make(
+    folder: Path,
+    answers: dict[tuple[str, str], list[tuple[str, list[str]]]],
+    passages: list[str],
+    known: dict[tuple[str, str], str],
+    rules: str,
+) -> None:
+    """A project whose systems answered so, ingested; a passage's text is `on ` and its id."""
+    queries = sorted({query_id for _, query_id in answers})
+    (folder / "topics.tsv").write_text("".join(f"{q}\twhat about {q}\n" for q in queries))
+    (folder / "passages.jsonl").write_text(
+        "".join(f"{json.dumps({'passage_id': p, 'text': f'on {p}'})}\n" for p in passages)
+    )
+    reports = [
+        {
+            "metadata": {"run_id": system, "topic_id": query_id},
+            "responses": [{"text": text, "citations": cited} for text, cited in sentences],
+        }
+        for (system, query_id), sentences in answers.items()
+    ]
+    (folder / "responses.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in reports))
+    (folder / "support.json").write_text(
+        json.dumps([[sentence, f"on {p}", word] for (sentence, p), word in known.items()])
+    )
+    (folder / "engines").mkdir()
+    (folder / "engines" / "reads.py").write_text(READS)
+    (folder / "gradelake.toml").write_text(TOML)
+    (folder / "seeds").mkdir()
+    (folder / "seeds" / "evaluation_citations.csv").write_text(f"citations,missing\n{rules}")
+    gradelake(folder, "ingest", "rag")
+
+
+@pytest.fixture(scope="module")
+def by_hand(tmp_path_factory, new_lake) -> Path:
+    folder = tmp_path_factory.mktemp("by_hand")
+    new_lake(folder)
+    answers = {(system, "bees"): sentences for system, sentences in BY_HAND.items()}
+    make(folder, answers, ["bees", "dance"], OF_HAND, "first,no_support\nevery,no_support\n")
+    return folder
+
+
+def scores(folder: Path, columns: str) -> dict[tuple[str, str], tuple]:
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(f"select citations, system, {columns} from lake.marts.support_scores")
+    return {(citations, system): tuple(values) for citations, system, *values in rows}
+
+
+def test_only_what_a_sentence_cites_is_planned(by_hand):
+    shown = json.loads(gradelake(by_hand, "plan", "rag", "--grader", "supports", "--json").stdout)
+    (plan,) = shown if isinstance(shown, list) else [shown]
+    assert plan["missing"] == len(OF_HAND)
+
+
+def test_a_page_long_example_scores_as_by_hand(by_hand):
+    gradelake(by_hand, "grade", "rag", "--grader", "supports", "--limit", "3")
+    gradelake(by_hand, "grade", "rag", "--grader", "supports")  # goes on where that was
+    gradelake(by_hand, "build")
+    precision_and_recall = scores(by_hand, "support_precision, support_recall, hard_recall")
+    assert precision_and_recall == {
+        # 1, 1 and 0.5
+        ("first", "careful"): (round(2.5 / 3, 10), round(2.5 / 3, 10), round(2 / 3, 10)),
+        # the second sentence's other citation brings precision down, not recall
+        ("every", "careful"): (2.5 / 4, round(2.5 / 3, 10), round(2 / 3, 10)),
+        ("first", "careless"): (0, 0, 0),
+        ("every", "careless"): (0, 0, 0),
+        ("first", "silent"): (0, 0, 0),
+        ("every", "silent"): (0, 0, 0),
+    }
+    assert scores(by_hand, "cited_share, missing_share")["every", "careless"] == (0.75, 0.25)
+    assert scores(by_hand, "cited_share, missing_share")["first", "silent"] == (0, None)
+
+
+def test_graded_again_there_is_nothing_to_do(by_hand):
+    assert "nothing" in gradelake(by_hand, "grade", "rag", "--grader", "supports").stdout
+
+
+def test_each_label_stands_beside_its_sentence(by_hand):
+    with Lake.published(Project.find(by_hand)) as lake:
+        rows = lake.rows(
+            "select sentence, citation, cited_passage_id, is_in_lake, support "
+            "from lake.marts.support_labels where system = 'careless' order by all"
+        )
+    assert rows == [
+        (1, 1, "dance", True, "none"),
+        (2, 1, "nowhere", False, None),
+        (3, None, None, None, None),
+        (4, 1, "bees", True, "none"),
+        (4, 2, "dance", True, "none"),
+    ]
+
+
+def test_people_review_what_was_said_of_support(by_hand):
+    said = ("review", "rag", "--grader", "supports", "--assessor", "ann", "--sample", "2")
+    done = run(by_hand, *said, given="a\na\n", together=True)
+    assert done.returncode == 0, done.stdout
+    with Lake.live(Project.find(by_hand)) as lake:
+        assert lake.rows("select verdict from lake.raw.grade_reviews") == [("agree",)] * 2
+
+
+def test_without_citations_there_is_nothing_to_grade(tmp_path, new_lake):
+    new_lake(tmp_path)
+    answers = {("s", "q"): [("Alone.", [])]}
+    make(tmp_path, answers, ["p"], {}, "first,no_support\n")
+    refused = gradelake(tmp_path, "grade", "rag", "--grader", "supports", code=2)
+    assert "rag has no generated answers with citations" in refused.stderr
+
+
+def random_track(seed: int):
+    """Answers of one to eight sentences, each citing up to three of 30 passages, or some that are
+    not there; sentences and passages that systems share are labelled once."""
+    rng = random.Random(seed)
+    passages = [f"p{n:02}" for n in range(PASSAGES)]
+    answers, known = {}, {}
+    for query in range(QUERIES):
+        for system in range(SYSTEMS):
+            sentences = []
+            for _ in range(rng.randint(1, 8)):
+                cited = rng.choices([*passages, "gone1", "gone2"], k=rng.randint(0, 3))
+                sentences.append((f"fact {rng.randint(1, 60)} of {query}", cited))
+                for p in cited:
+                    if p in passages:
+                        known.setdefault((sentences[-1][0], p), rng.choice(WORDS))
+            answers[f"s{system:02}", f"q{query:02}"] = sentences
+    return answers, passages, known
+
+
+def counted(sentences, known, passages, *, first: bool, left_out: bool):
+    """Precision and recall of one answer, from the definition."""
+    of_citations, of_sentences = [], []
+    for text, cited in sentences:
+        cited = list(dict.fromkeys(cited))[: 1 if first else None]
+        weights = [
+            WEIGHTS[known[text, p]] if p in passages else None if left_out else 0 for p in cited
+        ]
+        weights = [weight for weight in weights if weight is not None]
+        of_citations += weights
+        of_sentences.append(max(weights, default=0))
+    return mean(of_citations) if of_citations else 0, mean(of_sentences)
+
+
+@pytest.mark.slow
+def test_a_random_track_scores_as_counted_in_python(tmp_path, new_lake):
+    new_lake(tmp_path)
+    answers, passages, known = random_track(7)
+    make(tmp_path, answers, passages, known, "first,no_support\nevery,left_out\n")
+    gradelake(tmp_path, "grade", "rag", "--grader", "supports")
+    gradelake(tmp_path, "build")
+    with Lake.published(Project.find(tmp_path)) as lake:
+        rows = lake.rows(
+            "select citations, system, query_id, support_precision, support_recall, support_f1 "
+            "from lake.marts.support_scores"
+        )
+        board = {
+            (label_set, system, measure): score
+            for label_set, system, measure, score in lake.rows(
+                "select distinct label_set, system, measure, score from lake.marts.leaderboard"
+            )
+        }
+    assert len(rows) == 2 * SYSTEMS * QUERIES
+    sums = defaultdict(float)
+    for citations, system, query_id, *found in rows:
+        first = citations == "first"
+        precision, recall = counted(
+            answers[system, query_id], known, passages, first=first, left_out=not first
+        )
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0
+        assert found == pytest.approx([precision, recall, f1], abs=1e-9)
+        for measure, value in zip(("SupportP", "SupportR", "SupportF1"), found, strict=True):
+            sums[f"supports/{citations}_citation", system, measure] += value / QUERIES
+    assert board == pytest.approx(dict(sums), abs=1e-9)
