@@ -241,8 +241,8 @@ class Bank:
                 strict=False,  # of endless ones
             )
         ]
-        schema = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
-        schema["weight"] = pl.Float64
+        texts = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
+        schema = {**texts, "weight": pl.Float64}
         return pl.DataFrame(rows, orient="row", schema=schema).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),

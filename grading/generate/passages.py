@@ -98,15 +98,11 @@ def relevant(lake: Lake, collection: str, label_set: str | None, level: int | No
     """What was asked for; without a level that of the collection, or of the label set the highest
     one below it. Raises `BadInput` for a label set that there is not."""
     lake.require_collection(collection)
-    if level is None:
-        level = lake.value(
-            "select min_relevant from lake.raw.collections where collection = ?", collection
-        )
-        highest = label_set and _highest(lake, collection, label_set)
-        level = max(1, min(level, highest)) if highest is not None else level
-    elif label_set:
-        _highest(lake, collection, label_set)
-    return Relevant(collection, label_set, level)
+    usual: int = lake.value(
+        "select min_relevant from lake.raw.collections where collection = ?", collection
+    )
+    highest = _highest(lake, collection, label_set) if label_set else usual
+    return Relevant(collection, label_set, max(1, min(usual, highest)) if level is None else level)
 
 
 def _highest(lake: Lake, collection: str, label_set: str) -> int:

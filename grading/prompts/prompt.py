@@ -144,7 +144,7 @@ class Prompt:
             literal + (filled.get(slot, f"{{{slot}}}") if slot else "")
             for literal, slot in split_template(self.template)
         )
-        also = self.importance and self.importance.text
+        also = self.importance.text if self.importance else None
         return "\n\n".join(filter(None, (self.system, template, also)))
 
     @cached_property

@@ -104,10 +104,12 @@ def brought_by(judged, query_id: str = "q1") -> dict[str, list[str]]:
         text: json.loads(ids)
         for text, ids in judged.rows(
             f"""
-            select text, item.value->'$.info.passage_ids'
-            from lake.raw.brought_along, json_each(content->'$.items') as item
-            inner join lake.raw.rubric_items on item_id = item.key
-            where target = 'tiny/bank/nuggets' and rubric_items.query_id = '{query_id}'
+            select items.text, found.value->'$.info.passage_ids' as passage_ids
+            from lake.raw.brought_along as beside, json_each(beside.content->'$.items') as found
+            inner join lake.raw.rubric_items as items
+                on items.item_id = found.key
+                    and beside.target = items.collection || '/bank/' || items.bank
+            where beside.target = 'tiny/bank/nuggets' and items.query_id = '{query_id}'
             """
         )
     }
