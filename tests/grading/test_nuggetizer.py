@@ -12,6 +12,7 @@ import pytest
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
 from gradelake.sql.common.errors import BadInput
+from tests.grading.misbehaving import Server, answer
 
 pytestmark = pytest.mark.slow
 
@@ -316,6 +317,26 @@ def test_what_was_killed_or_stopped_goes_on_query_by_query(nuggets):
         "from lake.raw.rubric_items where bank = 'nuggets'"
     ) == [(112, 112, 112)]
     assert generate(nuggets).planned == 0
+
+
+def test_an_endpoint_reads_both_prompts_and_is_held_to_no_schema(nuggets):
+    server = Server()
+    server.on("Update the list", answer('["fact 1", "fact 2"]'))
+    server.on("label each", answer("['okay', 'vital']"))
+    nuggets.graders["nuggets"] = {"engine": "openai", "model": "m", "base_url": server.url}
+    nuggets.grader("nuggets", prompt="nuggetizer_create")
+    try:
+        outcome = generate(nuggets, query_ids=("q2",))
+    finally:
+        server.stop()
+    assert (outcome.failed, bank(nuggets, "q2")) == ({}, {"fact 1": 0.5, "fact 2": 1.0})
+    made, scored = (asked.body for asked in server.asked)
+    assert [body["max_tokens"] for body in (made, scored)] == [2048, 2048]
+    assert not any("response_format" in body for body in (made, scored))
+    assert made["messages"][0]["content"].startswith("You are NuggetizeLLM")
+    assert "Context:\n[1] Known is fact 70.\nSearch Query: " in made["messages"][1]["content"]
+    assert scored["messages"][0]["content"].startswith("You are NuggetizeScoreLLM")
+    assert "Nugget List: ['fact 1', 'fact 2']" in scored["messages"][1]["content"]
 
 
 def test_options_about_passages_are_refused_for_other_prompts(judged):
