@@ -97,7 +97,7 @@ def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     relevant, passage_ids = bank.passages, bank.passage_ids
     for topic in bank.to_ask:
         if relevant and topic.query_id not in passage_ids:
-            outcome.failed[topic.name] = f"it has no passage {relevant}"
+            outcome.failed[topic.name] = f"no passage {relevant}"
         elif relevant:
             able.append(
                 (topic.name, {"query": topic.text, "passages": passage_ids[topic.query_id]})

@@ -39,8 +39,8 @@ class Relevant:
     def ids(self, lake: Lake, most: int) -> dict[str, list[str]]:
         """query -> its passages, the best first, at most so many, each text once.
 
-        Passages without a text, and near-duplicates that the collection leaves out, are not among
-        them.
+        Passages without a text, near-duplicates that the collection leaves out, and passages of
+        generated answers, which nuggets are to judge, are not among them.
         """
         rows = lake.rows(
             f"""
@@ -48,7 +48,7 @@ class Relevant:
             passages as (
                 select passage_id, text_sha256
                 from lake.raw.passages
-                where collection = $1 and trim(text) <> ''
+                where collection = $1 and origin = 'corpus' and trim(text) <> ''
             ),
             found as (
                 select query_id, passage_id, label

@@ -11,6 +11,7 @@ import pytest
 
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
+from gradelake.ingest.collections.responses import passage_id
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer
 
@@ -215,7 +216,7 @@ def test_a_query_that_fails_writes_nothing_and_leaves_the_others_alone(nuggets, 
 
 def test_a_query_without_relevant_passages_is_reported(nuggets):
     outcome = generate(nuggets, level=2)
-    assert (outcome.written, outcome.failed) == (1, {"q2": "it has no passage judged 2 or more"})
+    assert (outcome.written, outcome.failed) == (1, {"q2": "no passage judged 2 or more"})
     assert set(bank(nuggets)) == {f"fact {n}" for n in range(10, 23)}
     with pytest.raises(BadInput, match="no passage judged 4 or more: q1, q2") as caught:
         generate(nuggets, level=4, bank="other")
@@ -243,6 +244,20 @@ def test_passages_are_read_once_each_and_those_without_a_text_are_not(nuggets):
     generate(nuggets, query_ids=("q1",))
     assert asked(nuggets)[0]["passages"] == "[1] fact 1\n[2] fact 3"
     assert brought_by(nuggets)["fact 1"] == ["p2", "p3"]
+
+
+def test_generated_answers_are_not_what_they_are_judged_by(nuggets):
+    response = {"system": "a", "query_id": "q2", "text": "Bees say fact 9."}
+    own = passage_id(response["text"])
+    nuggets.write("responses.jsonl", [json.dumps(response)])
+    nuggets.write("nist.qrels", [f"q2 0 {own} 2", "q2 0 x1 1"])
+    nuggets.configure(responses=["responses.jsonl"])
+    assert nuggets.ingest().exit_code == 0
+    assert nuggets.rows("select passage_id from lake.raw.passages where origin = 'response'") == [
+        (own,)
+    ]
+    generate(nuggets, query_ids=("q2",))
+    assert brought_by(nuggets, "q2") == {"fact 70": ["x1"]}
 
 
 def test_a_label_set_says_which_passages_in_its_own_order(nuggets):
