@@ -222,3 +222,40 @@ def import_judgments(project, collection, file, assessor, as_json):
     if done.empty:
         what.append(f"{counted(done.empty, 'rows', 'have')} no judgment yet")
     _tell(shown, as_json, file, what)
+
+
+@import_.command("support", short_help="Store people's labels of what citations support.")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--assessor", required=True, help="Name of the person or group that judged.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def import_support(project, collection, file, assessor, as_json):
+    """Store people's labels of how far cited passages support sentences of answers.
+
+    A CSV or JSON lines with system, query_id, sentence (its number in the answer, from 1),
+    cited_passage_id and support: full, partial or none. The mart `support_agreement` compares them
+    with graders' labels, and with other people's.
+
+    \b
+    Examples:
+      gradelake import support rag support.csv --assessor ann
+    """
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        from gradelake.ingest.collections.support import import_support as run_import
+
+        done = run_import(lake, collection, file, assessor, sys.argv[1:])
+    shown = {
+        "assessor": assessor,
+        "written": done.judged,
+        "not_judged_yet": done.empty,
+        "changed": done.changed,
+        "snapshot": done.snapshot,
+        "warnings": [],
+    }
+    what = [f"assessor {assessor}: wrote {counted(done.judged, 'support labels')} for {collection}"]
+    if done.changed:
+        what.append(f"{done.changed:,} of the pairs had a different label before")
+    if done.empty:
+        what.append(f"{counted(done.empty, 'rows', 'have')} no label yet")
+    _tell(shown, as_json, file, what)

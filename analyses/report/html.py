@@ -13,7 +13,7 @@ from gradelake.sql.common.counted import counted
 
 # in this order
 SCRIPTS = (
-    *("packs", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
+    *("packs", "paths", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
     *("topics", "boards", "scatter", "correlation", "grid", "moved"),
     *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
 )

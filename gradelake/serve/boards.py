@@ -1,9 +1,12 @@
 """The report of a collection, live: made once for a release; each thing has an address."""
 
+import gzip
 import re
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
@@ -21,8 +24,18 @@ from gradelake.sql.lake.lake import Lake
 _KEPT = 4  # reports in memory: some MB each
 _PATIENCE = 2.0  # seconds that a request waits for one in work
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
-# the first part of an address -> the report's view of it (analyses/report/page/address.js)
-_VIEWS = {"systems": "system", "queries": "query", "compare": "compare", "labels": "labels"}
+# the first part of an address below a collection's (analyses/report/page/paths.js)
+_THINGS = ("systems", "queries", "passages", "items")
+_PAIRS = ("compare", "labels")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report as it is sent, whoever asks: its bytes, the same zipped, and its headers."""
+
+    plain: bytes
+    zipped: bytes
+    headers: dict[str, str]
 
 
 class Reports:
@@ -30,12 +43,12 @@ class Reports:
 
     def __init__(self, project: Project):
         self._project = project
-        self._made: OrderedDict[tuple[str, str], Future[str]] = OrderedDict()
+        self._made: OrderedDict[tuple[str, str], Future[Made]] = OrderedDict()
         self._lock = threading.Lock()
         self._maker = ThreadPoolExecutor(1, "report")
 
-    def html(self, release: str, collection: str) -> str | None:
-        """The page; None while it is still being made. Raises what `make_report` raises."""
+    def made(self, release: str, collection: str) -> Made | None:
+        """The report; None while it is still being made. Raises what `make_report` raises."""
         key = (release, collection)
         with self._lock:
             if key not in self._made:
@@ -56,73 +69,81 @@ class Reports:
         """Make no more of them."""
         self._maker.shutdown(wait=False, cancel_futures=True)
 
-    def _make(self, release: str, collection: str) -> str:
+    def _make(self, release: str, collection: str) -> Made:
         with (
             Lake.published(self._project, release) as lake,
             little_memory(lake.connection),
             lake.one_state(),
         ):
             html, _ = make_report(self._project, lake, collection, lambda _, items: items)
-        return html
+        policy = _POLICY.search(html)
+        assert policy, collection
+        plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()
+        headers = {
+            "content-security-policy": f"{policy[1]}; frame-ancestors 'none'",
+            "cache-control": "private, no-cache",  # kept, and asked for each time
+            "etag": f'W/"{sha256(plain).hexdigest()[:32]}"',
+            "vary": "accept-encoding",
+        }
+        # no secret is in it, and nothing of the request: what is zipped tells nobody anything
+        return Made(plain, gzip.compress(plain), headers)
 
 
 def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The report's page, with the policy that it states itself."""
+    """The report's page, with the policy that it states itself. Its script reads the address."""
     collection = request.path_params["collection"]
     readers = request.app.state.readers
     with readers.release(request.query_params.get("release")) as lake:
         lake.require_collection(collection)
         release = lake.release or ""
-    html = request.app.state.reports.html(release, collection)
-    if html is None:
+    made = request.app.state.reports.made(release, collection)
+    if made is None:
         return page(request, "preparing", 202, title=f"{collection}, release {release}")
-    policy = _POLICY.search(html)
-    assert policy, collection
-    headers = {"content-security-policy": f"{policy[1]}; frame-ancestors 'none'"}
-    return HTMLResponse(
-        html.replace("<header>", f"{_way_back(collection)}<header>", 1), headers=headers
-    )
+    section = request.path_params.get("section", "board")
+    if not (section.isalpha() and f'<section id="{section}"'.encode() in made.plain):
+        raise HTTPException(404)
+    if made.headers["etag"] in re.split(r",\s*", request.headers.get("if-none-match", "")):
+        return Response(None, 304, made.headers)
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return HTMLResponse(made.plain, headers=made.headers)
+    return HTMLResponse(made.zipped, headers=made.headers | {"content-encoding": "gzip"})
+
+
+def _at(collection: str) -> str:
+    return f"/c/{quote(collection, safe='')}"
 
 
 def _way_back(collection: str) -> str:
-    """From a board to the server's own pages: what the report, as a file, has not."""
-    at = f"/c/{quote(collection, safe='')}"
+    """Where a board is, and from it to the server's own pages: what a file has not."""
+    at = _at(collection)
     return (
-        '<nav aria-label="Gradelake"><a href="/">Gradelake</a>'
+        f'<nav aria-label="Gradelake" data-at="{at}"><a href="/">Gradelake</a>'
         f' <a href="{at}/ask/">Questions</a> <a href="{at}/rubric/">Rubric</a></nav>\n'
     )
 
 
 def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The address of a system, a query, a passage, a comparison: the board, opened there.
+    """The address of a system, query, passage, item or comparison: the board, which shows it.
 
     Ids are read from the address as it was sent: a / in an id is %2F there.
     """
     raw = request.scope["raw_path"].decode("ascii", "replace")
     parts = [unquote(part) for part in raw.split("/")]
-    if len(parts) < 4:  # a / of the address was %2F
+    collection = request.path_params["collection"]
+    kind = parts[3] if parts[2] == collection else ""  # else a / of the address was %2F
+    ids = [each for each in parts[4:] if each]
+    if kind not in _THINGS + _PAIRS or len(ids) != (kind in _THINGS):
         raise HTTPException(404)
-    _, _, collection, kind, *ids = parts
-    state = dict(request.query_params)
-    release = state.pop("release", None)
-    ids = [each for each in ids if each]
-    if kind == "passages" and len(ids) == 1:
-        ids = [_query_of(request, collection, ids[0], state.pop("query", None)), *ids]
-        view = "passage"
-    elif kind in _VIEWS and len(ids) == (kind in ("systems", "queries")):
-        view = _VIEWS[kind]
-    else:
-        raise HTTPException(404)
-    to = f"/c/{quote(collection, safe='')}/board"
-    to += f"?{urlencode({'release': release})}" if release else ""
-    to += "#" + "/".join([view, *(quote(each, safe="") for each in ids)])
-    return RedirectResponse(to + (f"?{urlencode(state)}" if state else ""), 303)
+    if kind == "passages" and "query" not in request.query_params:
+        query = urlencode(
+            [("query", _query_of(request, collection, *ids)), *request.query_params.multi_items()]
+        )
+        return RedirectResponse(f"{_at(collection)}/{kind}/{quote(ids[0], safe='')}?{query}", 303)
+    return board(request, person, sent)
 
 
-def _query_of(request: Request, collection: str, passage_id: str, query_id: str | None) -> str:
-    """The query that a passage is looked at for: the one named, or the first that it is for."""
-    if query_id is not None:
-        return query_id
+def _query_of(request: Request, collection: str, passage_id: str) -> str:
+    """The first query that a passage is for, where none is named."""
     with request.app.state.readers.release(request.query_params.get("release")) as lake:
         found = lake.value(
             "select min(query_id) from lake.intermediate.int_pool "
@@ -138,9 +159,7 @@ def _query_of(request: Request, collection: str, passage_id: str, query_id: str 
 routes = [
     route("/c/{collection}/", "reader", board),
     route("/c/{collection}/board", "reader", board),
-    *(
-        route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing)
-        for kind in ("systems", "queries", "passages")
-    ),
-    *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in ("compare", "labels")),
+    route("/c/{collection}/board/{section}", "reader", board),
+    *(route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing) for kind in _THINGS),
+    *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in _PAIRS),
 ]

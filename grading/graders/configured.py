@@ -12,12 +12,15 @@ from gradelake.sql.lake.lake import Lake
 
 def configured(project: Project, lake: Lake, name: str) -> Grader:
     """A grader of gradelake.toml; one that verifies is told whose answers, one that judges by
-    rubrics of labels which texts.
+    rubrics of labels which texts, one that sums scores up whose.
 
-    Answers come from another grader there, or from one in the lake, such as an imported one;
-    rubrics from the lake. Raises `BadInput` for settings that cannot be used, for answers that
-    nobody extracts, and for rubrics that the lake does not have.
+    Answers and scores come from other graders there, or from those in the lake, such as imported
+    ones; rubrics from the lake. Raises `BadInput` for settings that cannot be used, answers that
+    nobody extracts, scores that nobody gives, and rubrics that the lake does not have.
     """
+    scores = project.graders.get(name, {}).get("scores_from")
+    if isinstance(scores, dict) and scores:
+        return read_grader(project, name, scores_from=_scorers(project, lake, name, scores))
     stated = project.graders.get(name, {}).get("label_rubrics")
     if isinstance(stated, str):
         where = f"{project.file}: [graders.{name}] label_rubrics"
@@ -49,6 +52,35 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
             did_you_mean(source, {*known, *ours} - {name}),
         )
     return read_grader(project, name, known[source])
+
+
+def _scorers(project: Project, lake: Lake, name: str, stated: dict[str, object]) -> dict[str, str]:
+    """The ids of the graders of whole passages that `scores_from` names, in its order. One that is
+    shown scores itself is refused, so that none waits for itself."""
+    known = dict(
+        lake.rows(
+            "select name, arg_max(grader_id, created_at) from lake.raw.graders "
+            "where target = 'direct' group by name"
+        )
+    )
+    ours = {
+        each
+        for each, target in _targets(project).items()
+        if target == "direct" and not project.graders[each].get("scores_from")
+    }
+    found = {}
+    for shown, source in stated.items():
+        if source in ours:
+            found[shown] = configured(project, lake, str(source)).grader_id
+        elif source in known and source not in project.graders:
+            found[shown] = known[source]
+        else:
+            raise BadInput(
+                f"{project.file}: [graders.{name}] scores_from: {shown}: no grader {source!r} "
+                "grades whole passages by itself",
+                did_you_mean(str(source), {*known, *ours} - {name}),
+            )
+    return found
 
 
 # what a grader does that gives no grades, and the command that it does it with

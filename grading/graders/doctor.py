@@ -36,7 +36,8 @@ def _look_at(project: Project, name: str) -> Finding:
 
 def _read(project: Project, name: str) -> Grader:
     stated = project.graders[name]
-    if name not in judges(project) or not {"answers_from", "label_rubrics"} & stated.keys():
+    looked_up = {"answers_from", "label_rubrics", "scores_from"} & stated.keys()
+    if name not in judges(project) or not looked_up:
         return read_grader(project, name)
     with Lake.readable(project) as lake:
         return configured(project, lake, name)

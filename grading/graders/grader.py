@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ class Grader:
     settings_for_speed: frozenset[str] = frozenset()  # those that change no grade
     answers_from: str | None = None  # grader_id whose answers are verified
     label_rubric_id: str | None = None  # of the rubric in its prompt
+    scores_from: Mapping[str, str] = field(default_factory=dict)  # name in its prompt -> grader_id
     actors: int | None = None
     chunk_pairs: int = 320
 
@@ -40,6 +41,8 @@ class Grader:
     def identity(self) -> dict[str, Any]:
         """What the id is made of; also stored, so that a grade can be traced to all of it."""
         rubric = {"label_rubric_id": self.label_rubric_id} if self.label_rubric_id else {}
+        # in their order, which the prompt shows
+        scores = {"scores_from": list(self.scores_from.items())} if self.scores_from else {}
         return {
             "engine": self.engine,
             "engine_sha256": self._engine_sha256,
@@ -57,6 +60,7 @@ class Grader:
             "rendering": RENDERING,
             "answers_from": self.answers_from,
             **rubric,
+            **scores,
         }
 
     @cached_property
@@ -76,7 +80,10 @@ class Grader:
         """The grader as `raw.graders` has it, without the time."""
         recorded = {
             key: self.identity[key]
-            for key in ("decoding", "settings", "context_first", "rendering", "answers_from")
+            for key in (
+                *("decoding", "settings", "context_first", "rendering", "answers_from"),
+                *(("scores_from",) if self.scores_from else ()),
+            )
         } | {"items": self.prompt.items}
         return {
             "grader_id": self.grader_id,

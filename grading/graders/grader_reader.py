@@ -45,6 +45,9 @@ class GraderSettings(Checked):
     answers_from: str | None = Field(None, description='For example: answers_from = "NAME".')
     examples: str | None = Field(None, description='For example: examples = "few.jsonl".')
     label_rubrics: str | None = Field(None, description='For example: label_rubrics = "NAME".')
+    scores_from: dict[str, Text] = Field(
+        {}, description='For example: scores_from = { Exactness = "NAME", Coverage = "NAME" }.'
+    )
 
 
 def read_grader(
@@ -52,12 +55,13 @@ def read_grader(
     name: str,
     answers_from_id: str | None = None,
     rubric: LabelRubric | None = None,
+    scores_from: Mapping[str, str] | None = None,
 ) -> Grader:
     """Read and check the settings of a grader.
 
     `answers_from_id` is the id of the grader whose answers are verified, `rubric` what
-    `label_rubrics` names, both once looked up in the lake (`configured`). Raises `BadInput` naming
-    what is wrong; nothing is loaded yet.
+    `label_rubrics` names, `scores_from` the ids of the graders that it names, all once looked up
+    in the lake (`configured`). Raises `BadInput` naming what is wrong; nothing is loaded yet.
     """
     if name not in project.graders:
         raise BadInput(f"{project.file}: no [graders.{name}]", did_you_mean(name, project.graders))
@@ -109,6 +113,13 @@ def read_grader(
         raise BadInput(
             f"{where}: answers_from is for prompts that verify answers; {prompt.name!r} does not"
         )
+    if bool(table.scores_from) != ("scores" in prompt.slots):
+        takes = "shows scores, whose?" if "scores" in prompt.slots else "has no place for scores"
+        raise BadInput(
+            f"{where}: scores_from: the prompt {prompt.name!r} {takes}",
+            'Of criteria_prompt: scores_from = { Exactness = "NAME", ... }, each the name of a '
+            "grader of whole passages.",
+        )
     own = engine.revision(table.model, settings)
     revision = table.revision or own
     if revision is None:
@@ -130,6 +141,7 @@ def read_grader(
         ),
         answers_from=answers_from_id,
         label_rubric_id=rubric.rubric_id if rubric else None,
+        scores_from=scores_from or {},
         actors=table.actors,
         chunk_pairs=table.chunk_pairs or engine.chunk_pairs,
     )

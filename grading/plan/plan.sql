@@ -4,6 +4,7 @@
 --                'answer' for nuggets of whole answers, 'sentence' for what a sentence cites
 --   needs_key    whether items without gold answers are left out
 --   answers_from  grader_id whose answers are verified; null for other targets
+--   scores_from  names and grader_ids whose grades the prompt shows, in their order; or empty
 --   query_ids    the queries asked for; null: all
 --   context_first  whether prompts that share a passage are put together, or those of an item
 --   asks_query   whether the prompt names the query
@@ -228,6 +229,47 @@ wanted as (
         )
 ),
 
+scorers as (
+    select
+        unnest(getvariable('scores_from')) as scorer,
+        generate_subscripts(getvariable('scores_from'), 1) as place
+),
+
+-- what they say of the texts as they are, a line each; where all did
+grades_shown as (
+    select
+        plan_passages.query_id,
+        plan_passages.passage_id,
+        scorers.scorer['name'] as name,
+        scorers.place,
+        arg_max(grades.grade, grades.graded_at) as grade
+    from lake.raw.grades
+    inner join scorers on grades.grader_id = scorers.scorer['grader_id']
+    inner join plan_passages
+        on
+            grades.query_id = plan_passages.query_id
+            and grades.passage_id = plan_passages.passage_id
+            and coalesce(grades.passage_sha256, plan_passages.text_sha256)
+            = plan_passages.text_sha256
+            and coalesce(grades.query_sha256, plan_passages.query_sha256)
+            is not distinct from plan_passages.query_sha256
+    where
+        grades.collection = getvariable('collection')
+        and grades.item_id = ''
+        and grades.grade is not null
+    group by all
+),
+
+scores as (
+    select
+        query_id,
+        passage_id,
+        string_agg(name || ': ' || grade, chr(10) order by place) as scores
+    from grades_shown
+    group by all
+    having count(*) = len(getvariable('scores_from'))
+),
+
 pairs as (
     select
         plan_passages.passage_no,
@@ -235,7 +277,7 @@ pairs as (
         plan_passages.query_no,
         plan_passages.text_no,
         plan_items.wording_no,
-        wanted.answer,
+        coalesce(wanted.answer, scores.scores) as answer,
         plan_passages.text_repeats or plan_items.wording_repeats as may_repeat,
         case
             when plan_cited.pair_rank is not null then 1
@@ -251,6 +293,8 @@ pairs as (
     left join plan_passages using (query_id, passage_id)
     left join plan_items using (query_id, item_id)
     left join plan_cited using (query_id, passage_id, item_id)
+    left join scores using (query_id, passage_id)
+    where len(getvariable('scores_from')) = 0 or scores.scores is not null
 )
 
 select
@@ -258,7 +302,7 @@ select
     item_no,
     query_no,
     -- what is read beside the item: the passage's text, or the answer to verify
-    case when pairs.answer is null then pairs.text_no end as text_no,
+    case when getvariable('answers_from') is null then pairs.text_no end as text_no,
     pairs.answer,
     pairs.wording_no,
     pairs.may_repeat or pairs.answer is not null as may_repeat,
@@ -291,6 +335,7 @@ graded_prompts as (
     where
         not plan_graded.is_failed
         and getvariable('answers_from') is null
+        and len(getvariable('scores_from')) = 0
         and (plan_passages.text_repeats or plan_items.wording_repeats)
     group by all
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
 VIEWS = ("marts.wanted_items", "marts.wanted_grades")
+SEEDS = ("rubric_edits", "evaluation_citations")  # what people keep that these views read
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
 _WINDOW = 8  # chunks fetched at a time
 
@@ -59,6 +60,10 @@ class Plan:
             "kind": ("varchar", prompt.wanted_kind),
             "needs_key": ("boolean", needs_key),
             "answers_from": ("varchar", grader.answers_from),
+            "scores_from": (
+                "struct(name varchar, grader_id varchar)[]",
+                [{"name": name, "grader_id": id_} for name, id_ in grader.scores_from.items()],
+            ),
             "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
             # items that are asked about at once belong to one passage
             "context_first": ("boolean", prompt.context_first or prompt.window is not None),
@@ -185,6 +190,8 @@ class Plan:
         )
         asked = ("query", "passage", "item", "answer", "gold_answers", "reply")
         asks = rows.filter("is_leader").select(asked)
+        if self.request.grader.scores_from:
+            asks = asks.rename({"answer": "scores"})
         return Chunk(content.hexdigest()[:32], pairs, asks)
 
 
@@ -258,7 +265,8 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
 def ensure_views(
     project: Project, lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS
 ) -> None:
-    """Make dbt's views of what is wanted where they are missing, or know not all edits yet.
+    """Make dbt's views of what is wanted where they are missing, or know not all edits of the seeds
+    yet.
 
     Raises `BadInput` naming the rows when the file of rubric edits has wrong ones.
     """
@@ -267,8 +275,8 @@ def ensure_views(
     try:
         for view in views:
             lake.connection.execute(f"select * from lake.{view} limit 0")
-        reason = "bringing the rubric up to date with its edits (dbt)"
-        current = seeds.edits_are_in(lake, seeds.gather(project))
+        reason = "bringing the lake up to date with the edits of its seeds (dbt)"
+        current = seeds.edits_are_in(lake, seeds.gather(project), SEEDS)
     except duckdb.Error:
         reason, current = "making the lake's views (dbt)", False
     if not current:

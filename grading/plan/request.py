@@ -29,7 +29,8 @@ class Chunk:
     gold answers), prompt_no (0-based; pairs with the same one get the same answer), is_leader (the
     first pair of its prompt).
     `asks` has a row per prompt, in the order of prompt_no: the texts query, passage, item, answer
-    (null where none is verified), the item's gold_answers, and the reply where it is known.
+    (null where none is verified; called scores where the prompt shows those), the item's
+    gold_answers, and the reply where it is known.
     """
 
     id: str

@@ -94,6 +94,7 @@ def show(project, name):
 @click.option("--rubrics", help="The rubrics of the labels so far.")
 @click.option("--explanations", help="Explanations of a label.")
 @click.option("--label-rubrics", help="The rubrics to judge by.")
+@click.option("--scores", help="What other graders said of the passage, a line each.")
 @click.pass_obj
 def render(project, name, passage_file, items, **texts):
     """Print a prompt exactly as a model would read it, with your texts put in.

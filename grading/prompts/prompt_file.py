@@ -24,7 +24,7 @@ SLOTS = {
     "question": (("item", "passage"), ("query", "examples")),
     "nugget": (("item", "passage"), ("query", "examples")),
     "extract": (("item", "passage"), ("query",)),
-    "direct": (("query", "passage"), ("examples", "label_rubrics")),
+    "direct": (("query", "passage"), ("examples", "label_rubrics", "scores")),
     "verify": (("item", "gold_answer", "answer"), ("query",)),
     "assign": (("items", "passage"), ("query", "n_items")),
     "support": (("item", "passage"), ("query",)),

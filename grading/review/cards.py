@@ -22,8 +22,8 @@ VIEWS = (
 ANSWERED = 4  # the grade from which an item counts as answered, unless another is asked for
 AT_ONCE = 2_000  # cards: more than anybody reviews without a pause
 
-# what can be reviewed: a grader's grades on items of its kind in the rubric's newest version, with
-# item and passage in the lake
+# what can be reviewed: a grader's grades on items of its kind in the rubric's newest version, or on
+# sentences of answers, with item and passage in the lake
 ELIGIBLE = """
     items as (
         select
@@ -41,6 +41,15 @@ ELIGIBLE = """
                 select max(rubric_version) from lake.intermediate.int_distinct_items
                 where collection = $collection
             )
+        union all
+        select distinct
+            query_id,
+            item_id,
+            text as item,
+            0 as rubric_version,
+            null as gold_sha256
+        from lake.raw.sentences
+        where collection = $collection and $kind = 'sentence'
     ),
 
     eligible as (

@@ -29,7 +29,7 @@ COLUMNS = (
     "weight",
     "editor",
     "reason",
-    seeds.OPTIONAL,
+    seeds.FACET,
 )
 
 
@@ -71,7 +71,7 @@ def read(project: Project) -> list[Row]:
     table = Table(files.read(path, shown), shown, COLUMNS, delimiter=",")
     if tuple(table.names) not in (COLUMNS, COLUMNS[:-1]):
         raise reject(shown, 1, "the first line is not the header", problems.hint)
-    none = {seeds.OPTIONAL: ""}
+    none = {seeds.FACET: ""}
     rows = [Row(line, none | cells) for line, cells in table.rows(problems.add)]
     problems.raise_if_any()
     return rows
@@ -98,7 +98,7 @@ def appended(project: Project, rows: Sequence[dict[str, str]]) -> bytes:
     first = content.split(b"\n", 1)[0]
     end = b"\r\n" if first.endswith(b"\r") else b"\n"
     columns = COLUMNS[: first.count(b",") + 1]
-    if columns != COLUMNS and any(row[seeds.OPTIONAL] for row in rows):
+    if columns != COLUMNS and any(row[seeds.FACET] for row in rows):
         columns = COLUMNS
         old = [[each[column] for column in COLUMNS] for each in read(project)]
         content = written([[*COLUMNS], *old], end.decode()).encode()

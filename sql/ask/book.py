@@ -26,6 +26,7 @@ _NUMBERS = {
 _KNOWN = {
     "collection": "select collection from lake.raw.collections",
     "query_id": "select query_id from lake.raw.queries",
+    "system": "select system from lake.raw.systems",
     "assessor": "select assessor from lake.raw.judgments "
     "union select assessor from lake.raw.grade_reviews",
     "grader": "select grader from lake.intermediate.int_graders",

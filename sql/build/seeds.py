@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
-OPTIONAL = "facet_id"  # the last column of rubric edits: older files lack it
+FACET = "facet_id"
+OPTIONAL = (FACET, "mapping")  # last columns of edits and of ensembles: older files lack them
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
@@ -34,8 +35,8 @@ def gather(project: Project, folder: Path | None = None, instead: Iterable[Path]
     """Put the seeds that hold for a project into one folder, and return it.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (or `EDITS_INSTEAD`) that of both. One of edits may be without `OPTIONAL`.
-    `folder`: another one than the lake's.
+    of `instead` (or `EDITS_INSTEAD`) that of both. It may be without a last column that is
+    `OPTIONAL`. `folder`: another one than the lake's.
 
     Raises `BadInput` for a file that no seed is called, and `Rejected` for rows that do not fit the
     header.
@@ -76,9 +77,13 @@ def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
     return edited
 
 
-def edits_are_in(lake: "Lake", gathered: Path) -> bool:
-    """Whether the lake has the rubric edits of the gathered file, no more and no fewer."""
-    file, table = gathered / "rubric_edits.csv", "lake.intermediate.rubric_edits"
+def edits_are_in(lake: "Lake", gathered: Path, seeds: Iterable[str] = ("rubric_edits",)) -> bool:
+    """Whether the lake has the rows of these gathered files, no more and no fewer."""
+    return all(_is_in(lake, gathered / f"{seed}.csv") for seed in seeds)
+
+
+def _is_in(lake: "Lake", file: Path) -> bool:
+    table = f"lake.intermediate.{file.stem}"
     of_file = (
         "select * from read_csv($file, header = true, all_varchar = true, auto_detect = false, "
         "delim = ',', quote = '\"', escape = '\"', nullstr = '', columns = $columns)"
@@ -144,7 +149,7 @@ def _checked(file: Path, header: list[str]) -> bytes:
     n_columns = len(header)
     try:
         for cells in reader:
-            if not rows and cells == header[:-1] and header[-1] == OPTIONAL:
+            if not rows and cells == header[:-1] and header[-1] in OPTIONAL:
                 n_columns, cells = len(cells), header
             if not rows and cells != header:
                 problems.add(1, f"the first line must be {','.join(header)}")

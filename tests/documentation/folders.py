@@ -10,12 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from zlib import crc32
 
 from gradelake.grading.prompts.written_reply import FEATURES
 from tests.conftest import gradelake, made_once_in, start_lake
 from tests.documentation.pages import blocks
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY
+
+CRITERIA = {
+    "exactness": "Exactness",
+    "topicality": "Topicality",
+    "coverage": "Coverage",
+    "contextual_fit": "Contextual Fit",
+}
 
 
 def clone(folder: Path) -> None:
@@ -131,11 +139,18 @@ def _judge(demo: Path, folder: Path) -> None:
         for name, prompt in {
             "umbrela": "umbrela",
             "umbrela_few": "umbrela_few",
+            **{name: f"criteria_{name}" for name in CRITERIA},
+            "criteria_prompt": "criteria_prompt",
             "explainer": "true_explain",
             "writer": "generate_questions_dl",
         }.items():
             settings += f'[graders.{name}]\nengine = "openai"\nmodel = "stand-in"\n'
             settings += f'base_url = "{url}"\nprompt = "{prompt}"\n'
+        sources = (f'"{shown}" = "{name}"' for name, shown in CRITERIA.items())
+        settings = settings.replace(
+            'prompt = "criteria_prompt"\n',
+            f'prompt = "criteria_prompt"\nscores_from = {{ {", ".join(sources)} }}\n',
+        )
         settings += '[graders.flan]\nengine = "lexical"\nprompt = "question_self_rating"\n'
         settings += '[graders.true]\nengine = "lexical"\nprompt = "true_direct"\n'
         settings += 'label_rubrics = "trec"\n'
@@ -159,6 +174,7 @@ def replies() -> Iterator[str]:
     explanation = json.dumps({feature: f"about {feature}" for feature in FEATURES})
     server.on("Explain why this passage", answer(explanation))
     server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
+    server.on("Please rate how", lambda asked: answer(str(crc32(asked.text.encode()) % 4)))
     server.on("Can the question be answered", lambda asked: answer(str(len(asked.text) % 6)))
     server.on("final score", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
     server.on(

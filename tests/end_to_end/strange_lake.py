@@ -26,7 +26,7 @@ LABELLERS = {
     "judge:good": lambda draw, i: None if i % 4 == 0 else draw.randint(0, 3),
 }
 MEMBERS = ("fair", "fine", "good")
-ENSEMBLES = ("majority", "median", "mean_expected")
+ENSEMBLES = ("majority", "median", "mean_expected", "sum")
 
 
 def make(folder: Path) -> None:
@@ -89,7 +89,7 @@ def labels_of(folder: Path) -> dict[str, dict[tuple, int]]:
         found[f"judge:{rule}"] = {
             pair: together(rule, labels)
             for pair, labels in votes.items()
-            if len(labels) > len(MEMBERS) / 2
+            if len(labels) > (len(MEMBERS) - 1 if rule == "sum" else len(MEMBERS) / 2)
         }
     return found
 
@@ -100,6 +100,8 @@ def together(rule: str, labels: list[int]) -> int:
         return min(statistics.multimode(labels))
     if rule == "median":
         return statistics.median_low(labels)
+    if rule == "sum":
+        return sum(labels)
     return math.ceil(statistics.fmean(labels) - 0.5)
 
 

@@ -24,7 +24,8 @@ def test_an_ensemble_labels_as_its_members_together(strange):
             "where label_set = ?",
             f"judge:{ensemble}",
         )
-        assert len(found) == len(expected[f"judge:{ensemble}"]) == 24
+        n_labels = 18 if ensemble == "sum" else 24  # a sum is of all three members
+        assert len(found) == len(expected[f"judge:{ensemble}"]) == n_labels
         for row in found:
             pair = row["query_id"], row["passage_id"]
             assert row["label"] == expected[f"judge:{ensemble}"][pair], (ensemble, pair)
@@ -90,7 +91,7 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
         (
             "odd,best,fair\nodd,best,fine\nsingle,median,fair\nfair,median,fine\nfair,median,good\n",
             (
-                "odd, fair: rule must be majority, median or mean_expected",
+                "odd, fair: rule must be majority, median, mean_expected or sum",
                 "single, fair: one grader is no ensemble",
                 "fair, fine: there is a grader of that name",
             ),
@@ -100,8 +101,17 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
         done = gradelake(folder, "build", code=2)
         for problem in problems:
             assert problem in done.stderr
+    (folder / "seeds" / "ensembles.csv").write_text(
+        "ensemble,rule,grader,mapping\n"
+        "sum,sum,fair,6:3 5:2\nsum,sum,fine,6:3\nmap,sum,fair,three\nmap,sum,fine,three\n"
+        "twice,sum,fair,1:2 1:3\ntwice,sum,fine,1:2 1:3\n"
+    )
+    done = gradelake(folder, "build", code=2)
+    assert "sum, fair: its rows name several mappings" in done.stderr
+    assert "map, fine: mapping must look like 5:3 4:1" in done.stderr
+    assert "twice, fair: mapping names a label twice" in done.stderr
     with Lake.published(Project.find(folder)) as lake:
-        assert lake.value("select count(*) from lake.intermediate.ensembles") == 9
+        assert lake.value("select count(*) from lake.intermediate.ensembles") == 12
 
 
 def residuals(folder) -> dict[tuple, dict[str, dict[str, float]]]:

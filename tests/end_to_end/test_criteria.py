@@ -23,7 +23,12 @@ GRADERS = {
     "llama70b": "dl2019_test_4prompts_llama70b.json.gz",
     "sun_then": "dl2019_sun_then_decomposed_relavance_qrel.json.gz",
 }
-POLICIES = "policy,rule,m,tau,mapping\nbest,best,,,\nsecond_best,mth_best,2,,\nsum,sum,,,\n"
+# the sums of four criteria as labels (arXiv:2507.09488): 10-12 -> 3, 7-9 -> 2, 5-6 -> 1
+CRITERIA_SUM = "12:3 11:3 10:3 9:2 8:2 7:2 6:1 5:1"
+POLICIES = (
+    "policy,rule,m,tau,mapping\nbest,best,,,\nsecond_best,mth_best,2,,\nsum,sum,,,\n"
+    f"criteria_sum,sum,,,{CRITERIA_SUM}\n"
+)
 RELEVANT = 2
 
 
@@ -84,6 +89,15 @@ def test_labels_are_the_best_second_best_and_sum_of_the_criteria(folder, publish
     assert labels_of(folder, f"{grader}/v0/second_best") == {
         pair: grades[1] if len(grades) > 1 else 0 for pair, grades in pairs.items()
     }
+
+
+@pytest.mark.parametrize("grader", GRADERS)
+def test_the_sum_of_the_criteria_is_a_label_of_trecs_scale(folder, published, grader):
+    """10-12 is 3, 7-9 is 2, 5-6 is 1, as the paper has it; its script lets 5 fall to 0."""
+    labels = labels_of(folder, f"{grader}/v0/criteria_sum")
+    sums = {pair: sum(grades) for pair, grades in published[grader].items()}
+    assert labels == {pair: sum(n >= least for least in (5, 7, 10)) for pair, n in sums.items()}
+    assert {labels[pair] for pair, n in sums.items() if n == 5} == {1}
 
 
 def test_the_pairs_and_missing_grades_are_those_of_the_files(folder, published):
@@ -163,7 +177,7 @@ def test_kappa_and_correlation_stand_side_by_side_with_flan_t5s(folder, publishe
         *(
             f"{grader}/v0/{policy}"
             for grader in GRADERS
-            for policy in ("best", "second_best", "sum")
+            for policy in ("best", "second_best", "sum", "criteria_sum")
         ),
     }
     assert [round(figure, 3) for figure in found["judge:Question", 4]] == [
@@ -201,3 +215,23 @@ def test_kappa_and_correlation_stand_side_by_side_with_flan_t5s(folder, publishe
                 assert (spearman, kendall) == pytest.approx(
                     (theirs["spearman"], theirs["kendall"]), abs=1e-9
                 )
+
+
+def test_an_ensemble_of_a_judge_per_criterion_sums_what_all_of_them_graded(
+    folder, published, tmp_path
+):
+    """The file of the 70B model lacks a grade in two pairs: those have no sum."""
+    folder = Path(shutil.copytree(folder, tmp_path / "judges"))
+    path = str(DL19 / "grades" / GRADERS["llama70b"])
+    gradelake(folder, "import", "grades", "dl19", path, "--name", "llama70b")
+    criteria = ("Exactness", "Topicality", "Coverage", "Contextual-Fit")
+    rows = [f"four,sum,llama70b.{criterion},{CRITERIA_SUM}" for criterion in criteria]
+    (folder / "seeds" / "ensembles.csv").write_text(
+        "\n".join(["ensemble,rule,grader,mapping", *rows, ""])
+    )
+    gradelake(folder, "build")
+    whole = {pair: sum(g) for pair, g in published["llama70b"].items() if len(g) == len(criteria)}
+    assert len(whole) == len(published["llama70b"]) - 2
+    assert labels_of(folder, "judge:four") == {
+        pair: sum(n >= least for least in (5, 7, 10)) for pair, n in whole.items()
+    }

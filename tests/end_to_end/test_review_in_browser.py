@@ -106,6 +106,52 @@ def test_every_acknowledged_answer_is_in_the_lake_once(browser, folder):
     server.end()
 
 
+def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_counts(
+    browser, folder, request
+):
+    judge, names = "judge:lexical_direct", ["not relevant", "related", "answers it", "perfect"]
+    asked = ("--label-set", judge, "--label-names", ",".join(names), "--size", "6")
+    who = ("--overlap", "1", "--assessor", "nina")
+    gradelake(folder, "queue", "add", "demo", "pairs", *asked, *who)
+    server = Server(folder)
+    request.addfinalizer(server.end)
+    page = entered(browser, server, "nina")
+    page.goto(f"{server.url}/c/demo/review/pairs/")
+    facts, ids = page.locator("dl"), page.locator(".ids")
+    buttons = page.get_by_role("group", name="Your judgment").get_by_role("button")
+    expect(buttons).to_have_text([f"{n} {name}" for n, name in enumerate(names)])
+    expect(facts.locator("dt")).to_have_text(["Query", "Passage", "Scale"])  # no label
+    query, passage = ids.inner_text().split(", passage ")
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        label = lake.value(
+            "select label from lake.marts.relevance_labels "
+            "where label_set = ? and query_id = ? and passage_id = ?",
+            *(judge, query, passage),
+        )
+
+    buttons.nth(3).click()
+
+    expect(facts.locator("dd").last).to_have_text(f"{label} (by {judge})")
+    page.keyboard.press("1")  # another, now that the label is known
+    expect(page.locator("h2")).to_have_text("Card 2 of 6")
+    expect(facts.locator("dt")).to_have_text(["Query", "Passage", "Scale"])
+    page.keyboard.press("u")
+    expect(ids).to_have_text(f"{query}, passage {passage}")
+    expect(page.locator(".ask")).to_contain_text("Your judgment is 1.")
+    page.keyboard.press("2")
+    expect(page.locator(".status")).to_have_text("Saved: 2.")
+    page.reload()
+    expect(page.locator(".count")).to_have_text("1 of 6 answered")
+
+    ((*card, _, _, _, blind, _, _),) = reviews(folder, "nina")
+    assert (card, blind) == ([query, passage], 3)
+    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
+        judged = lake.rows(
+            "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'nina'"
+        )
+    assert judged == [(query, passage, 2)]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing_on_any_page_and_none_scrolls_sideways(browser, folder, width, scheme):
@@ -150,7 +196,7 @@ def test_a_board_is_the_report_and_each_thing_has_an_address(browser, folder):
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.goto(f"{server.url}/c/demo/systems/bm25_rm3")
         page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-        assert page.url == f"{server.url}/c/demo/board#system/bm25_rm3"
+        assert page.url == f"{server.url}/c/demo/systems/bm25_rm3"
         assert "bm25_rm3" in page.inner_text("#view h2")
         page.goto(f"{server.url}/c/demo/passages/p164")
         page.wait_for_selector("#view h2")

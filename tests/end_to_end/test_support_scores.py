@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -122,9 +123,9 @@ def scores(folder: Path, columns: str) -> dict[tuple[str, str], tuple]:
 
 
 def test_only_what_a_sentence_cites_is_planned(by_hand):
-    shown = json.loads(gradelake(by_hand, "plan", "rag", "--grader", "supports", "--json").stdout)
-    (plan,) = shown if isinstance(shown, list) else [shown]
-    assert plan["missing"] == len(OF_HAND)
+    shown = gradelake(by_hand, "plan", "rag", "--grader", "supports", "--json").stdout
+    (plan,) = json.loads(shown)["plans"]
+    assert plan["missing_pairs"] == len(OF_HAND)
 
 
 def test_a_page_long_example_scores_as_by_hand(by_hand):
@@ -171,6 +172,109 @@ def test_people_review_what_was_said_of_support(by_hand):
     assert done.returncode == 0, done.stdout
     with Lake.live(Project.find(by_hand)) as lake:
         assert lake.rows("select verdict from lake.raw.grade_reviews") == [("agree",)] * 2
+
+
+HEADER = "system,query_id,sentence,cited_passage_id,support\n"
+OF_ANN = """careful,bees,1,bees,full
+careful,bees,2,dance,partial
+careful,bees,3,dance,partial
+careless,bees,1,dance,none
+careless,bees,4,bees,partial
+careless,bees,4,dance,
+"""
+
+
+def test_peoples_labels_are_compared_with_the_graders(by_hand):
+    (by_hand / "ann.csv").write_text(HEADER + OF_ANN)
+    bert = {"system": "careful", "query_id": "bees", "cited_passage_id": "bees"}
+    (by_hand / "bert.jsonl").write_text(
+        json.dumps(bert | {"sentence": 1, "support": "Full Support"})
+        + "\n"
+        + json.dumps(bert | {"sentence": 2, "support": 0})
+    )
+    done = gradelake(by_hand, "import", "support", "rag", "ann.csv", "--assessor", "ann").stdout
+    assert "wrote 5 support labels for rag" in done
+    assert "1 row has no label yet" in done
+    gradelake(by_hand, "import", "support", "rag", "bert.jsonl", "--assessor", "bert")
+    with Lake.live(Project.find(by_hand)) as lake:
+        found = {
+            tuple(row[:3]): tuple(row[3:])
+            for row in lake.rows(
+                "select judge, reference, cut, n, observed, kappa from lake.marts.support_agreement"
+            )
+        }
+    theirs, ours = [2, 1, 1, 0, 1], [2, 2, 1, 0, 0]
+    assert found["supports", "assessor:ann", "all"] == (
+        5,
+        0.6,
+        round(cohen_kappa_score(ours, theirs), 10),
+    )
+    for cut, least in (("partial", 1), ("full", 2)):
+        one, other = ([label >= least for label in labels] for labels in (ours, theirs))
+        expected = round(cohen_kappa_score(one, other), 10)
+        assert found["supports", "assessor:ann", cut][2] == expected
+    assert found["assessor:ann", "assessor:bert", "all"] == (1, 1, None)
+    assert found["supports", "assessor:bert", "all"] == (2, 1, 1)
+
+
+def test_lists_for_people_name_sentences(by_hand):
+    def asked(question: str) -> list[dict]:
+        shown = gradelake(by_hand, "sql", question, "--format", "json").stdout
+        return json.loads(shown)
+
+    gradelake(by_hand, "build")
+    unsupported = {
+        (row["system"], row["sentence"], row["cited_passage_id"], row["support"])
+        for row in asked("@unsupported_sentences")
+    }
+    assert unsupported == {
+        ("careful", 2, "bees", "none"),
+        ("careful", 3, "dance", "partial"),
+        ("careless", 1, "dance", "none"),
+        ("careless", 2, "nowhere", "not in the lake"),
+        ("careless", 4, "bees", "none"),
+        ("careless", 4, "dance", "none"),
+    }
+    uncited = [(row["system"], row["sentence"]) for row in asked("@uncited_sentences")]
+    assert uncited == [("careless", 3), ("silent", 1)]
+    differing = {
+        (row["assessor"], row["sentence_text"], row["support"], row["judgment"])
+        for row in asked("@support_disagreements")
+    }
+    assert differing == {
+        ("ann", "They dance to show the way.", "full", "partial"),
+        ("ann", "Bees see red.", "none", "partial"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (
+            "careful,bees,1,bees,perhaps",
+            "bad.csv:2: support 'perhaps' is not full, partial or none",
+        ),
+        (
+            "careful,bees,9,bees,full",
+            "sentence '9' of 'careful' on query 'bees' does not cite 'bees'",
+        ),
+        ("careful,bees,1,nowhere,full", "does not cite 'nowhere'"),
+        (
+            "careful,bees,1,bees,full\ncareful,bees,1,bees,none",
+            "bad.csv:3: another label than line 2",
+        ),
+        ("careful,bees,1,bees", "4 cells instead of 5"),
+        ("", "no rows in it"),
+    ],
+)
+def test_of_a_wrong_file_nothing_lands(by_hand, rows, problem):
+    (by_hand / "bad.csv").write_text(HEADER + rows)
+    refused = gradelake(
+        by_hand, "import", "support", "rag", "bad.csv", "--assessor", "cy", code=2
+    ).stderr
+    assert problem in refused
+    with Lake.live(Project.find(by_hand)) as lake:
+        assert not lake.rows("from lake.raw.support_judgments where assessor = 'cy'")
 
 
 def test_without_citations_there_is_nothing_to_grade(tmp_path, new_lake):

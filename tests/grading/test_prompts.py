@@ -167,8 +167,9 @@ TEXTS["support"] = (
     "contain slight inaccuracies that are not easy to discern at first glance.\nPay close "
     "attention to the text. Read it carefully as you would when proofreading.\n\nYou will be "
     "provided with a statement and its corresponding citation. It may be helpful to ask yourself "
-    'whether it is accurate to say "according to the citation" with a\nstatement following this phrase. Be sure '
-    "to check all of the information in the statement. You will be given three options:\n\n"
+    'whether it is accurate to say "according to the citation" with a\nstatement following this '
+    "phrase. Be sure to check all of the information in the statement. You will be given three "
+    "options:\n\n"
     '- "Full Support": All of the information in the statement is supported in the citation.\n'
     '- "Partial Support": Only some of the information is supported in the citation, but other '
     "parts of the information are missing from the citation.\n"
@@ -176,6 +177,47 @@ TEXTS["support"] = (
     "Please provide your response based on the information in the citation. If you are unsure, "
     'use your best judgment.\nRespond as either "Full Support", "Partial Support", or "No Support" '
     "with no additional information.\n\nStatement: {item}\n\nCitation: {passage}\n\nResponse:"
+)
+# the criteria, and what the papers say each means
+CRITERIA = {
+    "Exactness": " How precisely does the passage answer the query.",
+    "Topicality": "Is the passage about the same subject as the whole query "
+    "(not only a single word of it).",
+    "Coverage": "How much of the passage is dedicated to discussing the query and its related "
+    "topics.",
+    "Contextual Fit": "Does the passage provide relevant background or context.",
+}
+TEXTS |= {
+    f"criteria_{criterion.lower().replace(' ', '_')}": "Please rate how well the given passage "
+    f"meets the {criterion} criterion in relation to the query. The output should be a single "
+    f"score (0-3) indicating {definition}.Query: {{query}}\nPassage: {{passage}}\n\nScore:"
+    for criterion, definition in CRITERIA.items()
+}
+TEXTS["criteria_prompt"] = (
+    "Please rate how the given passage is relevant to the query based on the given scores. The "
+    "output must be only a score that indicates how relevant they are.\nQuery: {query}\n"
+    "Passage: {passage}\n\n{scores}\nScore:"
+)
+CRITERIA_SCALE = (
+    "Please assess how well the provided passage meets specific criteria in relation to the query. "
+    "Use the following scoring scale (0-3) for evaluation:\n\n"
+    "0: Not relevant at all / No information provided.\n"
+    "1: Marginally relevant / Partially addresses the criterion.\n"
+    "2: Fairly relevant / Adequately addresses the criterion.\n"
+    "3: Highly relevant / Fully satisfies the criterion."
+)
+TREC_SCALE = (
+    "You are a search quality rater evaluating the relevance of passages. Given a query and "
+    "passage, you must provide a score on an integer scale of 0 to 3 with the following meanings:"
+    "\n\n3 = Perfectly relevant: The passage is dedicated to the query and contains the exact "
+    "answer.\n2 = Highly relevant: The passage has some answer for the query, but the answer may "
+    "be a bit unclear, or hidden amongst extraneous information.\n1 = Related: The passage seems "
+    "related to the query but does not answer it.\n0 = Irrelevant: The passage has nothing to do "
+    "with the query.\n\nAssume that you are writing an answer to the query. If the passage seems "
+    "to be related to the query but does not include any answer to the query, mark it 1. If you "
+    "would use any of the information contained in the passage in such an answer, mark it 2. If "
+    "the passage is primarily about the query, or contains vital information about the topic, "
+    "mark it 3. Otherwise, mark it 0."
 )
 # SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
 EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
@@ -191,6 +233,11 @@ FACTS = {
     "nugget_extraction_context_first": ("extract", "nugget", "0-1", "text", "answer"),
     "verify_answer": ("verify", "question", "no = 0, yes = 1", "scale", "strict"),
     "thomas": ("direct", None, "0-2", "scale", "paper"),
+    "criteria_exactness": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_topicality": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_coverage": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_contextual_fit": ("direct", None, "0-3", "scale", "paper"),
+    "criteria_prompt": ("direct", None, "0-3", "scale", "paper"),
     "faggioli_b": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "faggioli_b_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "faggioli_b_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
@@ -337,6 +384,11 @@ def test_the_prompts_that_make_nuggets_read_as_that_package_writes_them(shipped)
     assert create.decoding == {"max_tokens": 2048}
 
 
+@pytest.mark.parametrize("name", [each for each in TEXTS if each.startswith("criteria_")])
+def test_a_prompt_of_criteria_has_its_published_system_message(shipped, name):
+    assert shipped[name].system == (TREC_SCALE if name == "criteria_prompt" else CRITERIA_SCALE)
+
+
 def test_every_shipped_prompt_is_compared_with_its_paper():
     assert set(TEXTS) | OURS == set(FACTS)
 
@@ -349,7 +401,7 @@ def test_every_shipped_prompt_has_its_target_scale_and_parser_and_no_other_is_sh
 
 def test_every_shipped_prompt_names_its_paper(shipped):
     for prompt in shipped.values():
-        papers = ("2024", "arXiv:2406.06519", "arXiv:2509.25602", "arXiv:2504.15068")
+        papers = ("2024", "2406.06519", "2509.25602", "2504.15068", "2507.09488", "2504.15205")
         assert any(paper in prompt.source for paper in papers), prompt.name
         assert ("wording is ours" in prompt.source) == (prompt.name in OURS)
         assert prompt.description

@@ -110,7 +110,8 @@ class Tiny:
 
 def _toml(value) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+        items = (f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
+        return "{ " + ", ".join(items) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return json.dumps(value)

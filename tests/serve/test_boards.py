@@ -2,12 +2,12 @@
 
 import re
 import time
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import httpx
 import pytest
 
-from tests.serve.hostile import PASSAGES, QUERIES, SYSTEM, UNASKED, XSS, Seen
+from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, UNASKED, XSS, Seen
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +30,6 @@ def board(client: httpx.Client, path: str = "/c/odd/board") -> httpx.Response:
     raise AssertionError(path)
 
 
-def opened(answer: httpx.Response) -> list[str]:
-    """What a thing's address opens: the view of the board, and the ids there."""
-    assert answer.status_code == 303, answer.text
-    at, _, view = answer.headers["location"].partition("#")
-    assert at.startswith("/c/odd/board")
-    return [unquote(part) for part in view.partition("?")[0].split("/")]
-
-
 def test_the_board_is_the_report_under_its_own_policy(reader):
     answer = board(reader)
 
@@ -52,9 +44,34 @@ def test_the_board_is_the_report_under_its_own_policy(reader):
     assert board(reader, "/c/odd/").text == board(reader, "/c/odd/board?release=r1").text
 
 
+def test_a_board_is_sent_again_only_where_it_is_another(reader, odd):
+    first = board(reader)
+    assert first.headers["cache-control"] == "private, no-cache"
+    etag = {"if-none-match": first.headers["etag"]}
+
+    again = reader.get("/c/odd/systems/plain", headers=etag)
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["content-security-policy"] == first.headers["content-security-policy"]
+    several = {"if-none-match": f'"x", {first.headers["etag"]}'}
+    assert reader.get("/c/odd/board", headers=several).status_code == 304
+    assert reader.get("/c/odd/board", headers={"if-none-match": 'W/"x"'}).text == first.text
+    assert odd.browser().get("/c/odd/board", headers=etag).status_code == 401
+    assert reader.get("/c/odd/board?release=r9", headers=etag).status_code == 404
+
+
+def test_a_board_is_zipped_where_that_is_asked_for(reader):
+    zipped = reader.get("/c/odd/board", headers={"accept-encoding": "gzip"})
+    plain = reader.get("/c/odd/board", headers={"accept-encoding": "identity"})
+
+    assert zipped.headers["content-encoding"] == "gzip"
+    assert int(zipped.headers["content-length"]) < 0.8 * int(plain.headers["content-length"])
+    assert "content-encoding" not in plain.headers
+    assert zipped.text == plain.text
+
+
 def test_a_board_leads_back_to_the_servers_pages_and_the_file_has_no_such_links(reader, odd_lake):
     html = board(reader).text
-    (nav,) = re.findall(r'<nav aria-label="Gradelake">.*?</nav>', html)
+    (nav,) = re.findall(r'<nav aria-label="Gradelake" data-at="/c/odd">.*?</nav>', html)
 
     assert Seen(nav).links == ["/", "/c/odd/ask/", "/c/odd/rubric/"]
     assert html.index('class="skip"') < html.index(nav) < html.index("<h1>")
@@ -63,39 +80,40 @@ def test_a_board_leads_back_to_the_servers_pages_and_the_file_has_no_such_links(
     assert 'aria-label="Gradelake"' not in html.replace(nav, "")
 
 
-@pytest.mark.parametrize("query_id", QUERIES)
-def test_a_query_has_an_address(reader, query_id):
-    answer = reader.get(f"/c/odd/queries/{encoded(query_id)}")
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"queries/{encoded(each)}" for each in QUERIES),
+        *(f"passages/{encoded(each)}?query={encoded(QUERIES[0])}" for each in PASSAGES),
+        f"systems/{encoded(SYSTEM)}",
+        f"items/{encoded(ITEM)}",
+        f"compare?a={encoded(SYSTEM)}&b=plain",
+        "labels",
+        "board/grid?query=x",
+        "systems/plain?release=r1&measure=AP",
+    ],
+)
+def test_each_thing_has_an_address_at_which_the_board_is(reader, path):
+    """What the board then shows: test_board_addresses.py."""
+    answer = board(reader, f"/c/odd/{path}")
 
-    assert opened(answer) == ["query", query_id]
+    assert answer.status_code == 200
+    assert answer.text == board(reader).text
 
 
 @pytest.mark.parametrize("passage_id", PASSAGES)
-def test_a_passage_has_an_address_for_a_query_or_for_the_first(reader, passage_id):
-    at = f"/c/odd/passages/{encoded(passage_id)}"
+def test_a_passage_is_shown_for_its_first_query_where_none_is_named(reader, passage_id):
+    answer = reader.get(f"/c/odd/passages/{encoded(passage_id)}?release=r1&measure=AP")
+    at, _, state = answer.headers["location"].partition("?")
 
-    assert opened(reader.get(at)) == ["passage", min(QUERIES), passage_id]
-    for query_id in QUERIES:
-        answer = reader.get(at, params={"query": query_id})
-        assert opened(answer) == ["passage", query_id, passage_id]
-
-
-def test_a_system_a_comparison_and_label_sets_have_addresses(reader):
-    assert opened(reader.get(f"/c/odd/systems/{encoded(SYSTEM)}")) == ["system", SYSTEM]
-    assert opened(reader.get("/c/odd/labels")) == ["labels"]
-    compared = reader.get("/c/odd/compare", params={"a": SYSTEM, "b": "plain"})
-    assert opened(compared) == ["compare"]
-    state = compared.headers["location"].partition("?")[2]
-    assert httpx.QueryParams(state) == httpx.QueryParams({"a": SYSTEM, "b": "plain"})
+    assert (answer.status_code, at) == (303, f"/c/odd/passages/{encoded(passage_id)}")
+    asked = {"query": min(QUERIES), "release": "r1", "measure": "AP"}
+    assert httpx.QueryParams(state) == httpx.QueryParams(asked)
 
 
-def test_a_release_and_what_was_chosen_come_along(reader):
-    answer = reader.get("/c/odd/systems/plain?release=r1&measure=AP")
-    at, _, view = answer.headers["location"].partition("#")
-
-    assert at == "/c/odd/board?release=r1"
-    assert view == "system/plain?measure=AP"
+def test_a_release_that_is_not_there_is_said(reader):
     assert reader.get("/c/odd/board?release=r9").status_code == 404
+    assert reader.get("/c/odd/systems/plain?release=r9").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -107,6 +125,10 @@ def test_a_release_and_what_was_chosen_come_along(reader):
         "/c/odd/queries/",
         "/c/odd/passages/a/b",
         "/c/odd/things/x",
+        "/c/odd/items/",
+        "/c/odd/compare/x",
+        "/c/odd/board/x",
+        "/c/odd/board/grid/x",
         f"/c/odd/passages/{encoded(UNASKED)}",
         "/c/odd/passages/%00",
         "/c/odd/passages/%ff%fe",

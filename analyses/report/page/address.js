@@ -1,6 +1,7 @@
-// Where the reader is stands in the address, so that a link shows what its sender saw, and "back" goes
-// back: `#board?labels=judge:Sun&measure=AP` is a section and what was chosen in it, `#system/bm25` one
-// thing, shown alone. What is chosen is written to the address, and shown because the address changed.
+// Where the reader is stands in the address (paths.js), so that a link shows what its sender saw, and
+// "back" goes back: `#board?labels=judge:Sun&measure=AP` is a section and what was chosen in it,
+// `#system/bm25` one thing, shown alone. What is chosen is written to the address, and shown because the
+// address changed.
 const sections = new Map(); // id -> show(state): draws a section as chosen
 const views = new Map(); // kind -> show(ids, state): the elements of one thing's view, a heading first
 const PAGE_TITLE = document.title;
@@ -8,26 +9,6 @@ const OVER_TABLES = /^(filter|without|sort)(-\d+)?$/; // what is chosen over a t
 const stands = {}; // id of a section -> the state that it shows
 let chosenHere = false; // the reader pressed a control: the page must not move under the hand
 let asked = null; // what the address named when it was last followed
-
-function here() {
-  const [path, query = ""] = location.hash.slice(1).split("?", 2);
-  const [kind, ...ids] = path.split("/").map(decoded);
-  return { kind, ids, state: Object.fromEntries(new URLSearchParams(query)) };
-}
-
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch { // an address that somebody cut
-    return part;
-  }
-}
-
-function addressOf(kind, ids = [], state = {}) {
-  const known = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
-  const query = new URLSearchParams(known).toString();
-  return `#${[kind, ...ids].map(encodeURIComponent).join("/")}${query && `?${query}`}`;
-}
 
 // What an address names, whatever is chosen over the tables there
 function addressed() {
@@ -46,10 +27,10 @@ function choose(kind, ids, state, instead = false) {
   const stays = Object.entries(stands[kind] ?? {})
     .filter(([name]) => OVER_TABLES.test(name) && !(name in state));
   const to = addressOf(kind, ids, { ...state, ...Object.fromEntries(stays) });
-  if (to === location.hash) return;
+  const now = here();
+  if (to === addressOf(now.kind, now.ids, now.state)) return;
   chosenHere = true;
-  if (instead) location.replace(to);
-  else location.hash = to;
+  visit(to, instead);
 }
 
 // What a section's controls say, by the names that its address gives them
@@ -126,4 +107,4 @@ async function orSays(show) {
   }
 }
 
-addEventListener("hashchange", follow);
+if (!AT) addEventListener("hashchange", follow);

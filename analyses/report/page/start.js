@@ -28,7 +28,10 @@ async function drawRest() {
 (async () => {
   unpack("vega"); // while the rest is read
   const settled = await unpack("settled");
+  startPaths();
   const { kind, state } = here();
+  // a server's page opens with its head, where the way back is
+  const below = isSection(kind) && !(AT && kind === "board") ? byId(kind) : null;
   for (const [id, start, show] of [
     ["board", startBoards, chooseBoard], ["scatter", () => {}, showScatter],
     ["correlation", startCorrelation, showCorrelation], ["grid", startGrid, chooseGrid],
@@ -46,13 +49,13 @@ async function drawRest() {
     asked = addressed();
     await drawSection("board", kind === "board" ? state : {});
     if (kind !== "board" && isSection(kind)) await drawSection(kind, state);
-    if (isSection(kind)) byId(kind).scrollIntoView();
+    below?.scrollIntoView();
     history.replaceState({ ...stands }, "");
     dataset.ready = "first";
     const top = scrollY;
     await drawRest();
     // a browser that does not hold its place while sections above it grow
-    if (isSection(kind) && scrollY === top) byId(kind).scrollIntoView();
+    if (below && scrollY === top) below.scrollIntoView();
   }
   dataset.ready = "yes";
 })();

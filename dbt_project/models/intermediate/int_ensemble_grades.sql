@@ -1,6 +1,7 @@
 -- What several graders together say, without asking any of them again. More than half of an
--- ensemble's members must have a grade. Ties go to the lower grade: the lowest of the most frequent
--- ones, the lower of the two in the middle, a mean halfway between two grades to the one below.
+-- ensemble's members must have a grade, for a sum all of them. Ties go to the lower grade: the
+-- lowest of the most frequent ones, the lower of the two in the middle, a mean halfway between two
+-- grades to the one below.
 with
 
 ensembles as (
@@ -16,6 +17,7 @@ votes as (
     select
         ensembles.ensemble_id,
         ensembles.rule,
+        ensembles.mapping,
         ensembles.n_members,
         grades.collection,
         grades.query_id,
@@ -47,7 +49,19 @@ counted as (
             }
         ) as frequencies
     from votes
-    where 2 * n_votes > n_members
+    where if(rule = 'sum', n_votes = n_members, 2 * n_votes > n_members)
+),
+
+graded as (
+    select
+        *,
+        case rule
+            when 'majority' then -list_max(frequencies)['grade']
+            when 'median' then grades[(n_votes + 1) // 2]
+            when 'mean_expected' then ceil(expected_grade - 0.5)
+            when 'sum' then list_sum(grades)
+        end as grade
+    from counted
 )
 
 select
@@ -57,14 +71,9 @@ select
     passage_id,
     item_id,
     gold_sha256,
-    cast(
-        case rule
-            when 'majority' then -list_max(frequencies)['grade']
-            when 'median' then grades[(n_votes + 1) // 2]
-            when 'mean_expected' then ceil(expected_grade - 0.5)
-        end as integer
-    ) as grade,
+    cast({{ renamed('grade', 'mapping') }} as integer) as grade,
     'ok' as status,
-    expected_grade,
+    -- on the members' scale: none where the grade is on another
+    case when rule != 'sum' and mapping is null then expected_grade end as expected_grade,
     graded_at
-from counted
+from graded

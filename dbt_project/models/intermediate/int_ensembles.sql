@@ -10,17 +10,19 @@ graders as (
     select * from {{ ref('int_own_graders') }}
 )
 
--- another rule, or another member, is another ensemble, as with graders
+-- another rule, mapping or member is another ensemble, as with graders
 select
     ensembles.ensemble,
     left(
         sha256(
             ensembles.ensemble || ' ' || ensembles.rule || ' '
+            || coalesce(trim(ensembles.mapping) || ' ', '')
             || string_agg(graders.grader_id, ' ' order by graders.grader_id) over members_of_one
         ),
         16
     ) as ensemble_id,
     ensembles.rule,
+    {{ mapping_as_map('ensembles.mapping') }} as mapping,
     count(*) over members_of_one as n_members,
     graders.grader,
     graders.grader_id,

@@ -23,8 +23,17 @@ ensemble_graders as (
         -- items that no majority of its members can grade are none of its
         2 * count(*) filter (where needs_gold_answers) >= count(*) as needs_gold_answers,
         min(answers_from) as answers_from,
-        any_value(scale_min) as scale_min,
-        any_value(scale_max) as scale_max,
+        case
+            when any_value(mapping) is not null
+                then least(0, list_min(map_values(any_value(mapping))))
+            when rule = 'sum' then cast(sum(scale_min) as integer)
+            else any_value(scale_min)
+        end as scale_min,
+        case
+            when any_value(mapping) is not null then list_max(map_values(any_value(mapping)))
+            when rule = 'sum' then cast(sum(scale_max) as integer)
+            else any_value(scale_max)
+        end as scale_max,
         max(created_at) as created_at
     from ensembles
     group by

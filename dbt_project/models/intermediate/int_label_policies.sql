@@ -11,14 +11,5 @@ select
     rule,
     m,
     tau,
-    case
-        when mapping is not null
-            then map_from_entries([
-                (
-                    cast(split_part(pair, ':', 1) as integer),
-                    cast(split_part(pair, ':', 2) as integer)
-                )
-                for pair in regexp_split_to_array(trim(mapping), ' +')
-            ])
-    end as mapping
+    {{ mapping_as_map('mapping') }} as mapping
 from policies

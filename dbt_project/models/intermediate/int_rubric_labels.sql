@@ -64,12 +64,7 @@ select
     labels.policy,
     labels.query_id,
     labels.passage_id,
-    cast(
-        case
-            when labels.mapping is null then labels.label
-            else coalesce(labels.mapping[cast(labels.label as integer)], 0)
-        end as integer
-    ) as label,
+    cast({{ renamed('labels.label', 'labels.mapping') }} as integer) as label,
     rubric_sizes.n_items,
     rubric_sizes.n_items - len(labels.grades) as n_missing
 from labels

@@ -14,6 +14,7 @@ members as (
         ensembles.ensemble,
         ensembles.rule,
         ensembles.grader,
+        ensembles.mapping,
         graders.grader_id,
         concat_ws(
             ' ',
@@ -36,14 +37,19 @@ checked as (
                 then 'a name has letters, digits and . _ + = @ - only'
             when ensemble in (select graders.grader from graders)
                 then 'there is a grader of that name'
-            when coalesce(rule, '') not in ('majority', 'median', 'mean_expected')
-                then 'rule must be majority, median or mean_expected'
+            when coalesce(rule, '') not in ('majority', 'median', 'mean_expected', 'sum')
+                then 'rule must be majority, median, mean_expected or sum'
             when grader is null then 'no grader is named'
             when grader_id is null then 'no grader of that name has graded anything'
             when count(*) over (partition by ensemble, grader) > 1 then 'listed twice'
             when count(*) over (partition by ensemble) = 1 then 'one grader is no ensemble'
             when count(distinct rule) over (partition by ensemble) > 1
                 then 'its rows name several rules'
+            when
+                count(distinct coalesce(mapping, '')) over (partition by ensemble) > 1
+                then 'its rows name several mappings'
+            when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
+            when {{ maps_twice('mapping') }} then 'mapping names a label twice'
             when count(distinct scale) over (partition by ensemble) > 1
                 then 'its members ask about different things, or grade on different scales'
         end as problem

@@ -19,16 +19,8 @@ checked as (
             when m < 1 then 'm must be 1 or more'
             when (rule = 'count_at_least') != (tau is not null)
                 then 'tau belongs to count_at_least, and it needs one'
-            when
-                mapping is not null
-                and not regexp_full_match(
-                    trim(mapping), '-?\d{1,6}:-?\d{1,6}( +-?\d{1,6}:-?\d{1,6})*'
-                )
-                then 'mapping must look like 5:3 4:1'
-            when
-                len(regexp_extract_all(mapping, '(-?\d+):', 1))
-                > len(list_distinct(regexp_extract_all(mapping, '(-?\d+):', 1)))
-                then 'mapping names a label twice'
+            when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
+            when {{ maps_twice('mapping') }} then 'mapping names a label twice'
         end as problem
     from policies
 )

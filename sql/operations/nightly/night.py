@@ -216,10 +216,10 @@ class _Doing:
 
     def _grade(self) -> None:
         """Those with the least to do come first, so that the budget is shared out evenly; those
-        that check others' answers after them."""
+        that are shown what others say after them."""
         budget = Budget(self.limits.max_pairs, self.limits.max_minutes)
         jobs = self.work.jobs
-        jobs.sort(key=lambda job: (self._answers_from(job) is not None, self._to_do(job)))
+        jobs.sort(key=lambda job: (len(self._sources(job)) > 0, self._to_do(job)))
         for index, job in enumerate(jobs):
             if not self._has_work(job):
                 continue
@@ -253,14 +253,17 @@ class _Doing:
     def _to_do(self, job: Job) -> int:
         return job.missing + (job.failed_before if self.limits.retry_failed else 0)
 
-    def _answers_from(self, job: Job) -> str | None:
-        return self.project.graders.get(job.grader, {}).get("answers_from")
+    def _sources(self, job: Job) -> set[str]:
+        """The graders whose answers or scores a job's grader is shown."""
+        stated = self.project.graders.get(job.grader, {})
+        answers = {stated["answers_from"]} if "answers_from" in stated else set()
+        return answers | set(stated.get("scores_from", {}).values())
 
     def _has_work(self, job: Job) -> bool:
-        """Whether anything is to be done, as far as can be known: a grader that checks answers
-        has more to do once there are more."""
-        source = self._answers_from(job)
+        """Whether anything is to be done, as far as can be known: a grader that is shown what
+        others say has more to do once they said more."""
+        sources = self._sources(job)
         return self._to_do(job) > 0 or any(
-            other.collection == job.collection and other.grader == source and self._to_do(other)
+            other.collection == job.collection and other.grader in sources and self._to_do(other)
             for other in self.work.jobs
         )

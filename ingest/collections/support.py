@@ -1,0 +1,149 @@
+"""`gradelake import support`: what people say of how far cited passages support sentences."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gradelake.ingest.csv_tables import Table
+from gradelake.sql.common import files
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.project import check_name
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.rows import types_of
+
+COLUMNS = ("system", "query_id", "sentence", "cited_passage_id", "support")
+# as files say it: full support, "Full Support", FS, 2
+LABELS = {
+    **dict.fromkeys(("none", "no", "no support", "ns", "0"), 0),
+    **dict.fromkeys(("partial", "partial support", "ps", "1"), 1),
+    **dict.fromkeys(("full", "full support", "fs", "2"), 2),
+}
+_FIX = "Fix these rows and import again; nothing of the file was taken."
+_CITED = """
+    select citations.system, citations.query_id, citations.sentence, citations.cited_passage_id,
+        sentences.item_id
+    from lake.raw.citations
+    inner join lake.raw.sentences using (collection, system, query_id, sentence)
+    where citations.collection = ?
+"""
+_CHANGED = """
+    select count(*) from lake.raw.support_judgments as known
+    inner join said using (collection, assessor, query_id, item_id, cited_passage_id)
+    where known.support != said.support
+"""
+_TAKE_OUT = """
+    delete from {lake}.raw.support_judgments as known using said
+    where
+        known.collection = said.collection
+        and known.assessor = said.assessor
+        and known.query_id = said.query_id
+        and known.item_id = said.item_id
+        and known.cited_passage_id = said.cited_passage_id
+"""
+
+
+@dataclass
+class Imported:
+    """What an import did. `empty`: rows without a label; `changed`: pairs that had another one."""
+
+    judged: int = 0
+    empty: int = 0
+    changed: int = 0
+    snapshot: int | None = None
+
+
+def import_support(
+    lake: Lake, collection: str, path: Path, assessor: str, arguments: list[str]
+) -> Imported:
+    """Store support labels of a CSV or of JSON lines (`COLUMNS`), in one commit.
+
+    A sentence is named by system, query and its number in the answer; systems that say the same
+    share its labels. A row without a label is counted and skipped; a label takes the place of the
+    assessor's former one. Raises `BadInput` for an unknown collection or a name that cannot be
+    used, and `Rejected` for a file with faults, of which nothing lands.
+    """
+    check_name(assessor, "--assessor")
+    with lake.transaction("import", f"support {collection} {assessor}") as transaction:
+        lake.require_collection(collection)
+        if not path.is_file():
+            raise BadInput(f"{path}: no such file", f"Name a CSV with {', '.join(COLUMNS)}.")
+        cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
+        said, empty = _read(path, str(path), cited)
+        keys = [(*pair, support) for pair, support in said.items()]
+        schema = types_of("support_judgments", "query_id", "item_id", "cited_passage_id", "support")
+        rows = pl.DataFrame(keys, schema=schema, orient="row").select(
+            pl.lit(collection).alias("collection"), pl.lit(assessor).alias("assessor"), pl.all()
+        )
+        lake.connection.register("said", rows)
+        try:
+            changed = lake.value(_CHANGED)
+            transaction.run(_TAKE_OUT)
+        finally:
+            lake.connection.unregister("said")
+        transaction.insert("support_judgments", rows)
+        transaction.say(judgments=rows.height)
+        transaction.finish_run(arguments)
+    return Imported(rows.height, empty, changed, lake.newest_snapshot())
+
+
+def _read(
+    path: Path, shown: str, cited: dict[tuple, str]
+) -> tuple[dict[tuple[str, str, str], int], int]:
+    """(query, sentence's item, cited passage) -> support 0 to 2; and rows without a label."""
+    problems = Problems(shown, _FIX)
+    said: dict[tuple[str, str, str], int] = {}
+    first: dict[tuple[str, str, str], int] = {}
+    empty = 0
+    for line, row in _rows(path, shown, problems):
+        system, query_id, sentence, passage_id, label = (
+            str(row.get(name) if row.get(name) is not None else "").strip() for name in COLUMNS
+        )
+        if not label:
+            empty += 1
+            continue
+        support = LABELS.get(label.casefold().replace("_", " "))
+        if support is None:
+            problems.add(line, f"support {label!r} is not full, partial or none")
+            continue
+        key = (system, query_id, int(sentence) if sentence.isdecimal() else None, passage_id)
+        item_id = cited.get(key)
+        if item_id is None:
+            problems.add(
+                line,
+                f"sentence {sentence!r} of {system!r} on query {query_id!r} "
+                f"does not cite {passage_id!r}",
+            )
+            continue
+        pair = (query_id, item_id, passage_id)
+        if said.setdefault(pair, support) != support:
+            problems.add(line, f"another label than line {first[pair]} has for the same sentence")
+        first.setdefault(pair, line)
+    problems.raise_if_any()
+    if not said and not empty:
+        raise reject(shown, None, "no rows in it", _FIX)
+    return said, empty
+
+
+def _rows(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, cells by column) of a CSV, or of JSON lines where the first line begins with `{`."""
+    data = files.read(path, shown)
+    if not data.lstrip().startswith(b"{"):
+        table = Table(data, shown, COLUMNS)
+        table.require(COLUMNS, "Columns may stand in any order; others are not read.")
+        yield from table.rows(problems.add)
+        return
+    for line, text in enumerate(data.decode().splitlines(), start=1):
+        if text.strip():
+            try:
+                row = json.loads(text)
+            except ValueError:
+                row = None
+            if isinstance(row, dict) and set(COLUMNS) <= set(row):
+                yield line, row
+            else:
+                problems.add(line, f"not a JSON object with {', '.join(COLUMNS)}")

@@ -1,0 +1,30 @@
+-- Where do a grader and a person differ on whether a citation supports a sentence, most first?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :query_id = any              a query
+select distinct
+    labels.collection,
+    labels.grader,
+    judgments.assessor,
+    labels.query_id,
+    labels.support,
+    case judgments.support when 2 then 'full' when 1 then 'partial' else 'none' end as judgment,
+    labels.sentence_text,
+    labels.cited_passage_id,
+    left(labels.cited_text, 80) as cited_text,
+    abs(labels.weight - judgments.support / 2) as gap
+from marts.support_labels as labels
+inner join raw.support_judgments as judgments
+    using (collection, query_id, item_id, cited_passage_id)
+where
+    ($collection is null or labels.collection = $collection)
+    and ($grader is null or labels.grader = $grader)
+    and ($query_id is null or labels.query_id = $query_id)
+    and labels.weight != judgments.support / 2
+order by
+    gap desc,
+    labels.collection asc,
+    labels.grader asc,
+    judgments.assessor asc,
+    labels.query_id asc,
+    labels.sentence_text asc

@@ -1,0 +1,21 @@
+-- Which sentences of answers cite nothing?
+-- :collection = any            a collection
+-- :system = any                a system
+-- :query_id = any              a query
+select distinct
+    collection,
+    system,
+    query_id,
+    sentence,
+    sentence_text
+from marts.support_labels
+where
+    ($collection is null or collection = $collection)
+    and ($system is null or system = $system)
+    and ($query_id is null or query_id = $query_id)
+    and cited_passage_id is null
+order by
+    collection asc,
+    system asc,
+    query_id asc,
+    sentence asc

@@ -1,0 +1,31 @@
+-- Which sentences of answers does what they cite not support, or only in part?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :system = any                a system
+-- :query_id = any              a query
+select
+    collection,
+    grader,
+    system,
+    query_id,
+    sentence,
+    citation,
+    coalesce(support, 'not in the lake') as support,
+    sentence_text,
+    cited_passage_id,
+    left(cited_text, 80) as cited_text
+from marts.support_labels
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+    and ($system is null or system = $system)
+    and ($query_id is null or query_id = $query_id)
+    and (support in ('none', 'partial') or not is_in_lake)
+order by
+    weight asc nulls first,
+    collection asc,
+    grader asc,
+    system asc,
+    query_id asc,
+    sentence asc,
+    citation asc

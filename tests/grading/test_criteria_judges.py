@@ -1,0 +1,133 @@
+"""Judges of four criteria, their sum, and a fifth that is shown what they said."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from gradelake.grading.graders.configured import configured
+from gradelake.grading.plan.planner import Plan
+from gradelake.grading.plan.request import Request
+from gradelake.grading.run.run import grade
+from gradelake.sql.common.errors import BadInput
+from tests.grading.project import copy_of
+
+pytestmark = pytest.mark.slow
+
+# what is shown -> the grader that says it
+CRITERIA = {
+    "Exactness": "exactness",
+    "Topicality": "topicality",
+    "Coverage": "coverage",
+    "Contextual Fit": "contextual_fit",
+}
+
+# An engine that writes down what it is asked and always says 2; an error where `failing` says so.
+SHOWN = """
+import json, pathlib
+from gradelake.grading.engines import Engine as Base, Response
+
+HERE = pathlib.Path(__file__).parent
+
+class Engine(Base):
+    needs_model = False
+
+    def score(self, prompts):
+        with (HERE / "asked").open("a") as asked:
+            for prompt in prompts:
+                asked.write(json.dumps(prompt.text) + "\\n")
+        return [Response("2") for _ in prompts]
+"""
+# An engine that grades by the length of the passage, the criterion's name and the query
+GRADES = """
+from gradelake.grading.engines import Engine as Base, Response
+
+class Engine(Base):
+    needs_model = False
+
+    def score(self, prompts):
+        return [self.answer(prompt) for prompt in prompts]
+
+    def answer(self, prompt):
+        if "steel" in prompt.text and "Coverage" in prompt.text:
+            return Response(error="not now")
+        return Response(str(len(prompt.text) % 4))
+"""
+
+
+@pytest.fixture
+def judged(tmp_path, judged_lake, two_workers):
+    with closing(copy_of(judged_lake, tmp_path / "project")) as project:
+        project.engine("grades", GRADES)
+        project.engine("shown", SHOWN)
+        for grader in CRITERIA.values():
+            project.graders[grader] = {
+                "engine": "grades",
+                "prompt": f"criteria_{grader}",
+                "actors": 1,
+            }
+        project.graders["summed_up"] = {
+            "engine": "shown",
+            "prompt": "criteria_prompt",
+            "scores_from": CRITERIA,
+            "actors": 1,
+        }
+        yield project
+
+
+def grade_as_told(judged, name):
+    """Grade as the command does."""
+    request = Request(judged.name, configured(judged.project, judged.lake, name))
+    return grade(judged.project, request, lambda line: None)
+
+
+def missing(judged) -> int:
+    grader = configured(judged.project, judged.lake, "summed_up")
+    return Plan(judged.lake, Request(judged.name, grader)).totals.missing
+
+
+def test_the_fifth_judge_is_shown_the_four_scores_once_all_are_there(judged):
+    assert missing(judged) == 0, "nothing to show yet"
+    said: dict[tuple, list[str]] = {}
+    for shown, grader in CRITERIA.items():
+        grade_as_told(judged, grader)
+        for (query, passage, _), (score, _) in judged.grades(grader).items():
+            if score is not None:
+                said.setdefault((query, passage), []).append(f"{shown}: {score}")
+    whole = {pair: lines for pair, lines in said.items() if len(lines) == 4}
+    assert len(said) == 5
+    assert len(whole) == 4, "one passage has no Coverage"
+    assert missing(judged) == 4
+    grade_as_told(judged, "summed_up")
+    assert {key[:2] for key in judged.grades("summed_up")} == set(whole)
+    file = judged.folder / "engines" / "asked"
+    asked = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(asked) == 3, "p1 and p5 are one text with the same scores"
+    for lines in whole.values():
+        assert any("\n\n" + "\n".join(lines) + "\nScore:" in prompt for prompt in asked)
+
+
+def test_whose_scores_they_are_is_part_of_the_grader(judged):
+    before = configured(judged.project, judged.lake, "summed_up").grader_id
+    judged.graders["coverage"]["decoding"] = {"temperature": 0.5}
+    assert configured(judged.project, judged.lake, "summed_up").grader_id != before
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        ({"scores_from": {"Coverage": "nobody"}}, "Coverage: no grader 'nobody' grades whole"),
+        ({"scores_from": {"Coverage": "summed_up"}}, "no grader 'summed_up' grades whole"),
+        ({"scores_from": {"Coverage": "again"}}, "no grader 'again' grades whole"),
+        ({"scores_from": {"Coverage": "lexical"}}, "no grader 'lexical' grades whole"),
+        ({"scores_from": {}}, "'criteria_prompt' shows scores, whose?"),
+        ({"prompt": "thomas"}, "'thomas' has no place for scores"),
+    ],
+)
+def test_scores_of_nobody_are_refused(judged, stated, words):
+    """Nor of a grader that waits for the scores of this one."""
+    judged.graders["again"] = judged.graders["summed_up"] | {"scores_from": {"Sum": "summed_up"}}
+    judged.graders["summed_up"] |= stated
+    with pytest.raises(BadInput) as caught:
+        configured(judged.project, judged.lake, "summed_up")
+    assert words in str(caught.value)

@@ -1,0 +1,172 @@
+"""The board in Chromium: each thing has its path in the bar; others open it; "back" goes back."""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import chromium
+from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM
+from tests.serve.server import Server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def rita(odd: Server, browser) -> Iterator[Page]:
+    """A tab of a reader; nothing is said on its console."""
+    page = browser.new_context().new_page()
+    said: list[str] = []
+    page.goto(f"{odd.url}/enter#{odd.people.add('rita', 'reader')}")
+    page.wait_for_url(f"{odd.url}/")
+    page.on("console", lambda line: said.append(line.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page
+    assert said == []
+    page.context.close()
+
+
+def encoded(part: str) -> str:
+    """As browsers and the page's script write it."""
+    return quote(part, safe="!'()*")
+
+
+def at(page: Page, path: str) -> None:
+    """Open an address below /c/odd/, and wait until all of the board is drawn."""
+    root = page.evaluate("location.origin")
+    page.goto(f"{root}/c/odd/{path}")
+    page.wait_for_selector("html[data-ready=yes]", timeout=120_000)
+
+
+def shows(page: Page, path: str, title: str) -> None:
+    """Wait for the address and what it shows, here and in a tab that opens it anew."""
+    expect(page.locator("#view h2")).to_have_text(title)
+    assert page.evaluate("location.pathname + location.search") == f"/c/odd/{path}"
+    assert not page.evaluate("location.hash")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#view h2")).to_have_text(title, timeout=60_000)
+    assert other.url == page.url
+    other.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query_id", QUERIES)
+def test_an_id_of_any_letters_is_found_by_its_path(rita, query_id):
+    at(rita, f"queries/{encoded(query_id)}")
+    expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+    rita.locator("#view a", has_text=SYSTEM).first.click()
+    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+    rita.go_back()
+    expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+
+
+def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
+    query, passage = QUERIES[0], PASSAGES[0]
+    at(rita, "board?release=r1")
+    assert rita.evaluate("scrollY") == 0
+    rita.locator("#leaderboard-table").get_by_text(SYSTEM).click()
+    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+    along = rita.evaluate("location.search")
+    assert along.endswith("&release=r1")
+    shows(rita, f"systems/{encoded(SYSTEM)}{along}", f"System {SYSTEM}")
+
+    rita.locator("#view").get_by_text(query, exact=True).click()
+    expect(rita.locator("#view h2")).to_contain_text(f"Query {query}: ")
+    rita.locator("#view a", has_text=passage).first.click()
+    expect(rita.locator("#view h2")).to_have_text(f"Passage {passage}")
+    asked = rita.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+    assert (asked["query"], asked["system"], asked["release"]) == (query, SYSTEM, "r1")
+    shows(
+        rita, f"passages/{encoded(passage)}{rita.evaluate('location.search')}", f"Passage {passage}"
+    )
+
+    rita.locator("#view a", has_text="Is it blue?").first.click()
+    expect(rita.locator("#view h2")).to_have_text(f"Rubric item {ITEM}")
+    shows(rita, f"items/{encoded(ITEM)}{rita.evaluate('location.search')}", f"Rubric item {ITEM}")
+    for title in (f"Passage {passage}", f"Query {query}: ", f"System {SYSTEM}"):
+        rita.go_back()
+        expect(rita.locator("#view h2")).to_contain_text(title)
+    rita.go_back()
+    expect(rita.locator("#leaderboard-table")).to_be_visible()
+    assert rita.url.endswith("/c/odd/board?release=r1")
+    rita.go_forward()
+    rita.reload()
+    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+
+
+@pytest.mark.slow
+def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
+    at(rita, "board?release=r1")
+    rita.select_option("#choose-measure", "AP")
+    rita.wait_for_url("**/c/odd/board?labels=assessor%3Ame&measure=AP&level=*&release=r1")
+    rita.locator("#leaderboard-table thead button").get_by_text("system", exact=True).click()
+    rita.wait_for_url("**&sort=ascending+system&release=r1")
+    rita.reload()
+    rita.wait_for_selector("html[data-ready=yes]")
+    assert rita.input_value("#choose-measure") == "AP"
+    assert rita.locator("#leaderboard-table th[aria-sort=ascending]").inner_text() == "system"
+    rita.go_back()
+    rita.wait_for_function("!location.search.includes('sort')")
+    assert rita.input_value("#choose-measure") == "AP"
+    rita.go_back()
+    expect(rita.locator("#choose-measure")).to_have_value("nDCG@10")
+    assert rita.url.endswith("/c/odd/board?release=r1")
+
+
+@pytest.mark.slow
+def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
+    at(rita, "compare?a=plain&b=" + encoded(SYSTEM))
+    expect(rita.locator("#view h2")).to_have_text(f"plain and {SYSTEM}")
+    rita.get_by_role("link", name="Grade grid").focus()
+    rita.keyboard.press("Enter")
+    expect(rita.locator("#grid-grader")).to_be_visible()
+    assert rita.url.endswith("/c/odd/board/grid")
+    rita.wait_for_function("document.activeElement.id === 'grid-title'")
+    rita.wait_for_function("document.getElementById('grid').getBoundingClientRect().top < 100")
+    rita.select_option("#grid-query", QUERIES[1])
+    rita.wait_for_url(f"**/board/grid?grader=lexical&query={quote(QUERIES[1], safe='')}")
+    rita.reload()
+    rita.wait_for_selector("html[data-ready=yes]")
+    assert rita.input_value("#grid-query") == QUERIES[1]
+    rita.wait_for_function("document.getElementById('grid').getBoundingClientRect().top < 100")
+
+
+@pytest.mark.slow
+def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):
+    at(rita, f"board?release=r1#query/{encoded(QUERIES[0])}?measure=AP")
+    expect(rita.locator("#view h2")).to_contain_text(f"Query {QUERIES[0]}: ")
+    assert rita.url.endswith(f"/c/odd/queries/{encoded(QUERIES[0])}?measure=AP&release=r1")
+    rita.locator(".skip").focus()
+    rita.keyboard.press("Enter")
+    expect(rita.locator("#leaderboard-table")).to_be_visible()
+    assert rita.url.endswith("/c/odd/board?release=r1")
+
+
+@pytest.mark.slow
+def test_links_to_other_pages_and_other_tabs_are_the_browsers(rita):
+    at(rita, "systems/plain")
+    with rita.context.expect_page() as opened:
+        rita.get_by_role("link", name="The leaderboard", exact=True).click(modifiers=["Control"])
+    expect(opened.value.locator("#leaderboard-table")).to_be_visible(timeout=60_000)
+    assert rita.url.endswith("/c/odd/systems/plain")
+    rita.get_by_role("link", name="Rubric", exact=True).first.click()
+    rita.wait_for_url("**/c/odd/rubric/")
+
+
+@pytest.mark.slow
+def test_a_board_that_is_still_the_same_is_not_sent_again(rita):
+    at(rita, "systems/plain")
+    rita.reload()
+    rita.wait_for_selector("html[data-ready=yes]")
+    sent, size = rita.evaluate(
+        "(({ transferSize, encodedBodySize }) => [transferSize, encodedBodySize])"
+        "(performance.getEntriesByType('navigation')[0])"
+    )
+    assert sent < 2_000 < 200_000 < size
+    expect(rita.locator("#view h2")).to_have_text("System plain")
