@@ -84,7 +84,7 @@ class Engine:
     #: what `[graders.NAME]` may hold beside the settings of every grader
     settings: ClassVar[Mapping[str, Setting]] = {}
     #: targets of prompts that it can answer; one that writes text adds `generate`, and is then
-    #: also asked to explain labels and to distil rubrics
+    #: also asked to explain labels, to distil rubrics and which nuggets are vital
     targets: ClassVar[frozenset[str]] = frozenset(
         {"question", "nugget", "direct", "extract", "verify", "assign", "support"}
     )

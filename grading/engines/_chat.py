@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.engines import MOST_MASS, Response
 from gradelake.grading.engines._client import Misshapen
-from gradelake.grading.prompts.prompt import WRITING
 from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
     settings = grader.settings
     on_scale = grader.prompt.output == "scale"
     constrain = settings["constrain"] if on_scale else "none"
-    writes = grader.prompt.target in WRITING and settings["constrain"] != "none"
+    writes = grader.prompt.asks_json and settings["constrain"] != "none"
     options: dict[str, Any] = {"model": grader.model, **grader.decoding}
     words = tuple(grader.prompt.grade_scale.words) if on_scale else ()
     longest = max(map(len, words), default=0)

@@ -21,7 +21,7 @@ from gradelake.grading.engines._chat import (
     whole_text,
 )
 from gradelake.grading.engines._client import is_same_model, open_client
-from gradelake.grading.prompts.prompt import WRITING, Rendered
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import Count, one_of
 from gradelake.sql.common.errors import BadInput, how_to_install
 
@@ -261,7 +261,7 @@ class Engine(Base):
             return await self._sent(messages, self.options)
         except (self.openai.BadRequestError, self.openai.UnprocessableEntityError) as error:
             free = {key: self.options[key] for key in self.options if key != "response_format"}
-            if len(free) == len(self.options) or self.grader.prompt.target not in WRITING:
+            if len(free) == len(self.options) or not self.grader.prompt.asks_json:
                 raise
             response = await self._sent(messages, free)  # or its own error: it was the prompt
             self.takes_schema, self.options = False, free

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._tokens import Fitted, Fitter
-from gradelake.grading.prompts.prompt import WRITING
 from gradelake.grading.prompts.written_reply import schema_of
 from gradelake.sql.common.errors import how_to_install
 
@@ -95,7 +94,7 @@ class Engine(Base):
         constraint: dict[str, Any] = {}
         if self.constrained:
             constraint = {"allowed_token_ids": self.words, "logprob_token_ids": self.words}
-        elif self.grader.prompt.target in WRITING:
+        elif self.grader.prompt.asks_json:
             schema = schema_of(self.grader.prompt, bounded=True)
             constraint = {"structured_outputs": StructuredOutputsParams(json=schema)}
         return SamplingParams(**self.grader.decoding, **constraint)

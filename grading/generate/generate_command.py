@@ -9,6 +9,7 @@ from gradelake.grading.command_text import warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:
@@ -24,23 +25,41 @@ if TYPE_CHECKING:
     required=True,
     help="A grader of gradelake.toml whose prompt generates items.",
 )
+@click.option(
+    "--method",
+    type=click.Choice(["nuggetizer"]),
+    help="Make nuggets out of relevant passages, or refuse a grader whose prompt does not.",
+)
+@click.option(
+    "--label-set", help="Take the passages that this labels relevant; default: people's judgments."
+)
+@click.option(
+    "--level",
+    type=int,
+    help="Label from which a passage is taken. Default: the collection's min_relevant, or a label "
+    "set's highest label below it.",
+)
 @click.option("--bank", help="Name of the bank; default: the grader's.")
 @click.option("--queries", help="Only these: ids with commas between, or a file of them.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
 @click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
+def generate(
+    project, collection, name, method, label_set, level, bank, queries, limit, dry_run, as_json
+):
     """Let a model write questions or nuggets for the queries of a COLLECTION.
 
-    A prompt with a {subtopic} is asked about each facet of a query by itself. Queries (or facets)
-    that have items in the bank are left alone, so the same command continues after it was stopped
-    (Ctrl-C) or killed. Exit code 3 means that some got no items.
+    A prompt with {passages} (nuggetizer_create) makes nuggets out of the relevant passages of each
+    query, and says which are vital. A prompt with a {subtopic} is asked about each facet of a query
+    by itself. Queries (or facets) that have items in the bank are left alone, so the same command
+    continues after it was stopped (Ctrl-C) or killed. Exit code 3 means that some got no items.
 
     \b
     Examples:
       gradelake generate dl19 --grader writer --dry-run
       gradelake generate dl19 --grader writer --bank questions2 --limit 5
+      gradelake generate rag24 --grader nuggetizer --method nuggetizer --level 2
     """
     from gradelake.grading.generate import generation
     from gradelake.grading.generate.generation_bank import GenerationRequest
@@ -48,7 +67,10 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
 
     project = project()
     grader = generating(project, name)
-    request = GenerationRequest(collection, grader, bank or name, chosen_queries(queries), limit)
+    request = GenerationRequest(
+        collection, grader, bank or name, chosen_queries(queries), limit, label_set, level
+    )
+    _check_method(request, method)
     if dry_run:
         with console.working("reading the lake"), Lake.live(project) as lake:
             outcome = generation.plan(lake, request)
@@ -62,6 +84,18 @@ def generate(project, collection, name, bank, queries, limit, dry_run, as_json):
     else:
         print_outcome(request, outcome)
     sys.exit(outcome.exit_code)
+
+
+def _check_method(request: "GenerationRequest", method: str | None) -> None:
+    """Raise `BadInput` for what only a prompt that reads passages understands."""
+    given = {"--method": method, "--label-set": request.label_set, "--level": request.level}
+    stated = [option for option, value in given.items() if value is not None]
+    if stated and not request.out_of_passages:
+        raise BadInput(
+            f"{stated[0]}: the prompt {request.grader.prompt.name!r} of {request.grader.name!r} "
+            "reads no passages",
+            'Give the grader a prompt that does: prompt = "nuggetizer_create"',
+        )
 
 
 def _progress(outcome: "Outcome") -> str:
@@ -120,6 +154,8 @@ def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any
                 "empty": one.items.empty,
                 "unusable": one.items.unusable,
                 "long_nuggets": list(one.items.long_nuggets),
+                "beyond": one.items.beyond,
+                "cut_characters": one.cut_characters,
             }
             for one in outcome.remarkable
         ],
@@ -174,6 +210,11 @@ def _odd(one) -> list[str]:
     if items.long_nuggets:
         n = len(items.long_nuggets)
         lines.append(
-            f"{counted(n, 'nuggets')} of more than 4 words, kept: {items.long_nuggets[0]!r:.80}"
+            f"{counted(n, 'nuggets')} of more words than allowed, kept: "
+            f"{items.long_nuggets[0]!r:.80}"
         )
+    if items.beyond:
+        lines.append(f"{counted(items.beyond, 'items')} dropped: more than were asked for")
+    if one.cut_characters:
+        lines.append(f"{one.cut_characters:,} characters of its passages did not fit, and were cut")
     return lines

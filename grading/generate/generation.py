@@ -4,9 +4,11 @@ commits batch by batch."""
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest
-from gradelake.grading.generate.generation_worker import Generated, QueryBatch
+from gradelake.grading.generate.generation_worker import QueryBatch
 from gradelake.grading.generate.writers import Told, writers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -19,6 +21,10 @@ NO_SUBTOPIC = (
     "the prompt asks about a subtopic, and the query has no subtopics and no description to take "
     "it from"
 )
+_INSTEAD = {
+    False: "Take a prompt without {subtopic}, or bring in topics with subtopics.",
+    True: "Judge some, take a lower --level, or the labels of a --label-set.",
+}
 
 
 @dataclass
@@ -76,30 +82,47 @@ def generate(
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         bank = Bank(lake, request)
         outcome = _outcome(bank)
-        batches = list(_batches(bank, outcome))
-        if batches:
+        if able := _able(bank, outcome):
             with writers(project, request, outcome, tell, on_progress) as crew:
-                for generated in crew.ask(batches):
+                for generated in crew.ask(_batches(bank, able)):
                     _add(outcome, generated, bank.commit(generated, arguments, outcome.notes))
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
-def _batches(bank: Bank, outcome: Outcome) -> Iterator[QueryBatch]:
-    """The topics that can be asked about; the others fail, and all of them stop the run."""
-    able = []
+def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
+    """(name, values) of the topics that can be asked about, for passages their ids; the others
+    fail, and all of them stop the run."""
+    able: list[tuple[str, dict[str, Any]]] = []
+    relevant, passage_ids = bank.passages, bank.passage_ids
     for topic in bank.to_ask:
-        if bank.request.by_facet and not topic.subtopic:
+        if relevant and topic.query_id not in passage_ids:
+            outcome.failed[topic.name] = f"no passage {relevant}"
+        elif relevant:
+            able.append(
+                (topic.name, {"query": topic.text, "passages": passage_ids[topic.query_id]})
+            )
+        elif bank.request.by_facet and not topic.subtopic:
             outcome.failed[topic.name] = NO_SUBTOPIC
         else:
             able.append((topic.name, {"query": topic.text, "subtopic": topic.subtopic}))
     if outcome.failed and not able:
-        raise BadInput(
-            f"{NO_SUBTOPIC}: {', '.join(list(outcome.failed)[:5])}",
-            "Take a prompt without {subtopic}, or bring in topics with subtopics.",
-        )
+        first = ", ".join(list(outcome.failed)[:5])
+        raise BadInput(f"{next(iter(outcome.failed.values()))}: {first}", _INSTEAD[bool(relevant)])
+    return able
+
+
+def _batches(bank: Bank, able: list[tuple[str, dict[str, Any]]]) -> Iterator[QueryBatch]:
+    """What is asked together; the texts of passages are read no earlier."""
     for start in range(0, len(able), BATCH):
-        yield QueryBatch(f"{start:08d}", tuple(able[start : start + BATCH]))
+        queries = able[start : start + BATCH]
+        if bank.passages:
+            texts = bank.passages.texts(bank.lake, {i for _, q in queries for i in q["passages"]})
+            queries = [
+                (name, values | {"passages": tuple((i, texts[i]) for i in values["passages"])})
+                for name, values in queries
+            ]
+        yield QueryBatch(f"{start:08d}", tuple(queries))
 
 
 def _add(outcome: Outcome, generated: list[Generated], n_items: int) -> None:
@@ -110,5 +133,6 @@ def _add(outcome: Outcome, generated: list[Generated], n_items: int) -> None:
             continue
         outcome.written += 1
         items = one.items
-        if one.tries > 1 or items.duplicates or items.empty or items.unusable or items.long_nuggets:
+        dropped = items.duplicates or items.empty or items.unusable or items.beyond
+        if one.tries > 1 or dropped or items.long_nuggets or one.cut_characters:
             outcome.remarkable.append(one)

@@ -3,9 +3,11 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradelake.grading.generate.generation_worker import Generated
+from gradelake.grading.generate.asking import Generated
+from gradelake.grading.generate.passages import relevant
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import check_queries
 from gradelake.sql.common.clock import utc_now
@@ -17,6 +19,8 @@ from gradelake.sql.lake.transaction import Transaction
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from gradelake.grading.generate.nuggets import Nuggets
 
 _FACET = ", facet "
 
@@ -30,6 +34,13 @@ class GenerationRequest:
     bank: str
     query_ids: tuple[str, ...] | None = None  # None: all
     limit: int | None = None  # queries, or facets; None: all
+    label_set: str | None = None  # whose labels say which passages; None: people's judgments
+    level: int | None = None  # from which passages are taken; None: the collection's
+
+    @property
+    def out_of_passages(self) -> bool:
+        """Whether the prompt reads passages, and makes nuggets out of them."""
+        return "passages" in self.grader.prompt.slots
 
     @property
     def by_facet(self) -> bool:
@@ -67,6 +78,12 @@ class Bank:
         self.request = request
         check_name(request.bank, "--bank")
         check_queries(lake, request.collection, request.query_ids)
+        self.passages = None
+        self.passage_ids: dict[str, list[str]] = {}  # by query
+        if request.out_of_passages:
+            self.passages = relevant(lake, request.collection, request.label_set, request.level)
+            most = request.grader.prompt.max_passages
+            self.passage_ids = self.passages.ids(lake, most or 0)
         self._refuse_foreign()
         rows = lake.rows(
             """
@@ -93,6 +110,8 @@ class Bank:
         wanted = [Topic(*row) for row in rows]
         done = self._with_items()
         left = [topic for topic in wanted if topic[:2] not in done]
+        # no limit is used up by what there is nothing to read for
+        left.sort(key=lambda topic: bool(self.passages) and topic.query_id not in self.passage_ids)
         self.noun = "facets" if any(topic.facet_id for topic in wanted) else "queries"
         self.n_topics = len(wanted)
         self.n_left = len(left)
@@ -102,6 +121,11 @@ class Bank:
     def _target(self) -> str:
         """What the bank's entries in the ledger begin with: a grader and a query follow."""
         return f"{self.request.collection}/bank/{self.request.bank}/"
+
+    @property
+    def _brought_along(self) -> str:
+        """The bank's name where it says what its items do not tell."""
+        return self._target.removesuffix("/")
 
     def _refuse_foreign(self) -> None:
         collection, bank = self.request.collection, self.request.bank
@@ -130,6 +154,17 @@ class Bank:
                 f"the bank {bank!r} of {collection} was made by another grader: {name} "
                 f"({others[0]}); this one is {self.request.grader.grader_id}",
                 "A changed prompt, model or setting makes another grader. Choose another --bank.",
+            )
+        made_of = self.lake.value(
+            "select min(content->>'$.info.made_out_of') from lake.raw.brought_along "
+            "where target = ?",
+            self._brought_along,
+        )
+        if made_of and made_of != str(self.passages):
+            raise BadInput(
+                f"the bank {bank!r} of {collection} was made out of passages {made_of}, "
+                f"not {self.passages}",
+                "Ask for the same, or choose another --bank.",
             )
 
     def _with_items(self) -> set[tuple[str, str]]:
@@ -160,6 +195,8 @@ class Bank:
             if found:
                 grader.register(commit)
             n_items = commit.insert("rubric_items", self._rows(found))
+            if self.passages and found:
+                commit.insert("brought_along", self._provenance(found))
             for one in found:
                 self._record(commit, one)
             commit.say(rubric_items=n_items)
@@ -195,17 +232,41 @@ class Bank:
         import polars as pl
 
         rows = [
-            (*ids, item_id_of(*ids, text), text)
+            (*ids, item_id_of(*ids, text), text, weight)
             for one in found
             if (ids := ids_of(one.query_id))
-            for text in one.items.texts
+            for text, weight in zip(
+                one.items.texts,
+                one.items.weights if self.passages else repeat(1.0),
+                strict=False,  # of endless ones
+            )
         ]
-        schema = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
+        texts = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
+        schema = {**texts, "weight": pl.Float64}
         return pl.DataFrame(rows, orient="row", schema=schema).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),
             kind=pl.lit(self.request.grader.prompt.items),
-            weight=pl.lit(1.0),
             origin=pl.lit("generated"),
             created_at=pl.lit(utc_now()),
+        )
+
+    def _provenance(self, found: list[Generated]) -> "pl.DataFrame":
+        """What each query's nuggets were made out of; an export of the bank gives it back."""
+        import polars as pl
+
+        kind = self.request.grader.prompt.items
+        rows = []
+        for one in found:
+            nuggets: Nuggets = one.items
+            items = {
+                item_id_of(one.query_id, "", text): {"info": {"passage_ids": passage_ids}}
+                for text, passage_ids in zip(nuggets.texts, nuggets.passage_ids, strict=True)
+            }
+            content = {"info": {"made_out_of": str(self.passages)}, "items": items}
+            rows.append((one.query_id, json.dumps(content, ensure_ascii=False)))
+        return pl.DataFrame(rows, orient="row", schema=["query_id", "content"]).with_columns(
+            collection=pl.lit(self.request.collection),
+            target=pl.lit(self._brought_along),
+            part=pl.lit(f"{kind}/"),
         )

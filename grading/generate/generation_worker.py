@@ -5,13 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradelake.grading.engines import Engine
+from gradelake.grading.generate.asking import Generated, ask
+from gradelake.grading.generate.nuggets import create
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Prompt
-from gradelake.grading.prompts.written_reply import Unreadable, reader_of
-from gradelake.grading.run.attempts import TRIES, score_with_retries
-
-RETRY_TEMPERATURE = 0.7  # at least: greedy decoding would give the same reply again
 
 
 @dataclass(frozen=True)
@@ -19,11 +17,12 @@ class QueryBatch:
     """A few queries, asked about together. `queries` are (query_id, values of the slots).
 
     They are asked with the grader's prompt, or with another one that asks for a text. Where it is
-    not about queries, the ids are what tells one from the other.
+    not about queries, the ids are what tells one from the other. Where nuggets are made out of
+    passages, `passages` among the values are (passage_id, text) pairs.
     """
 
     id: str
-    queries: tuple[tuple[str, Mapping[str, str]], ...]
+    queries: tuple[tuple[str, Mapping[str, Any]], ...]
     prompt: Prompt | None = None
 
     @property
@@ -37,23 +36,6 @@ class QueryBatch:
             replace(self, id=f"{self.id}a", queries=self.queries[:middle]),
             replace(self, id=f"{self.id}b", queries=self.queries[middle:]),
         )
-
-
-@dataclass(frozen=True)
-class Generated:
-    """What became of one query: what was read in its reply, or the `error` of its last try.
-
-    `items` is what the prompt's reader makes of a reply (`written_reply`): rubric items, an
-    explanation, a rubric. `tries` counts the replies; `decoding` is that of the last one.
-    """
-
-    query_id: str
-    items: Any
-    error: str | None
-    tries: int
-    decoding: Mapping[str, float | int]
-    tokens: int = 0  # of prompts and replies
-    cut_characters: int = 0  # of the prompt's long text, which did not fit
 
 
 @dataclass
@@ -86,58 +68,7 @@ class GenerationWorker:
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
         if self.engine.grader.prompt != grader.prompt:
             self.engine.set_prompt(grader.prompt)
-        generated = ask(grader, self.engine, batch.queries)
+        written = create if grader.prompt.importance else ask
+        generated = written(grader, self.engine, batch.queries)
         notes, self.engine.notes = self.engine.notes, []
         return Account(generated, notes)
-
-
-def decoding_of(grader: Grader, attempt: int) -> dict[str, float | int]:
-    """The decoding of a try, 0 the first: later ones are drawn, each with another seed."""
-    decoding = dict(grader.decoding)
-    if attempt:
-        known = engine_finder.engine_of(grader).decoding
-        changed = {
-            "temperature": max(decoding["temperature"], RETRY_TEMPERATURE),
-            "seed": decoding.get("seed", 0) + attempt,
-        }
-        decoding |= {key: value for key, value in changed.items() if not known or key in known}
-    return decoding
-
-
-def ask(
-    grader: Grader, engine: Engine, queries: tuple[tuple[str, Mapping[str, str]], ...]
-) -> list[Generated]:
-    """What is read for every query, in order. A reply that cannot be read is asked for again, three
-    tries in all; an engine's own errors have three tries each time (`score_with_retries`)."""
-    read = reader_of(grader.prompt)
-    found: dict[int, Generated] = {}
-    pending = list(range(len(queries)))
-    for attempt in range(TRIES):
-        decoding = decoding_of(grader, attempt)
-        engine.set_decoding(decoding)
-        prompts = [grader.prompt.render(queries[n][1]) for n in pending]
-        unread = []
-        for n, response in zip(pending, score_with_retries(engine.score, prompts), strict=True):
-            tokens = (response.prompt_tokens or 0) + (response.completion_tokens or 0)
-            one = Generated(
-                queries[n][0],
-                None,
-                response.error,
-                attempt + 1,
-                decoding,
-                tokens,
-                response.cut_characters,
-            )
-            if n in found:
-                one = replace(one, tokens=tokens + found[n].tokens)
-            if response.error is None:
-                try:
-                    one = replace(one, items=read(response.text))
-                except Unreadable as error:
-                    one = replace(one, error=str(error))
-                    unread.append(n)
-            found[n] = one
-        pending = unread  # a prompt that the engine could not answer has had its tries
-        if not pending:
-            break
-    return [found[n] for n in range(len(queries))]

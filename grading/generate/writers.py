@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradelake.grading.generate.generation_worker import Generated, GenerationWorker, QueryBatch
+from gradelake.grading.generate.asking import Generated
+from gradelake.grading.generate.generation_worker import GenerationWorker, QueryBatch
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.run import stop_signals
 from gradelake.sql.common import console

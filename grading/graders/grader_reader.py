@@ -77,6 +77,11 @@ def read_grader(
         engine, engine_file = engine_finder.find(project, engine_name, where)
     table, settings = _settings(project, name, engine)
     prompt = _prompt(project, table, rubric, where)
+    if prompt.target == "importance":
+        raise BadInput(
+            f"{where}: the prompt {prompt.name!r} says which nuggets are vital, and makes none",
+            "Name a prompt that makes them, and names this one: nuggetizer_create does.",
+        )
     writes = prompt.target in WRITING
     if ("generate" if writes else prompt.target) not in engine.targets:
         raise BadInput(
@@ -265,8 +270,9 @@ def _parser(table: GraderSettings, prompt: Prompt, where: str) -> str:
     if prompt.target in WRITING:
         if table.parser is not None:
             what = "with rubric items" if prompt.target == "generate" else f"to {prompt.name!r}"
-            raise BadInput(f"{where}: parser: replies {what} are read as JSON, always")
-        return "json"
+            form = "JSON" if prompt.asks_json else "a list"
+            raise BadInput(f"{where}: parser: replies {what} are read as {form}, always")
+        return "json" if prompt.asks_json else "list"
     parser = table.parser or prompt.parser or ""
     if parser not in parsers_of(prompt.target):
         raise BadInput(

@@ -1,4 +1,4 @@
-"""Reads a list of labels out of a reply: one for each item that was asked about, in order."""
+"""Reads lists out of replies: of labels, one for each item that was asked about, and of texts."""
 
 import ast
 import json
@@ -10,6 +10,7 @@ from gradelake.grading.prompts.reply import Reading, failed, graded, lone_word
 from gradelake.grading.prompts.scale import Scale
 
 _LONGEST = 20_000  # characters of a reply that are looked at
+_BEGINNINGS = 50  # brackets that a list of texts is looked for behind
 _FENCE = re.compile(r"```[a-z]*\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _BLANKS = re.compile(r"[\s-]+")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
@@ -18,6 +19,11 @@ _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
 def as_list(texts: Iterable[str]) -> str:
     """Items as a prompt shows them: a list in Python's notation, as nuggetizer writes it."""
     return repr(list(texts))
+
+
+def numbered(texts: Iterable[str]) -> str:
+    """Passages as a prompt shows them, as nuggetizer writes them."""
+    return "\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
 
 
 def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
@@ -38,6 +44,19 @@ def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
     if len(labels) != n:
         return [failed(f"{len(labels)} labels for {n} nuggets")] * n
     return [_reading(label, scale) for label in labels]
+
+
+def read_list(text: str) -> list[Any] | None:
+    """The list in a reply, in Python's or JSON's notation, alone, in a fence or after words; None
+    where there is none, or it breaks off."""
+    text = text[-_LONGEST:]
+    for part in [*reversed(_FENCE.findall(text)), text]:
+        end = part.rfind("]") + 1
+        starts = [place for place in range(end) if part[place] == "["]
+        for start in starts[:_BEGINNINGS]:
+            if isinstance(value := _value(part[start:end]), list):
+                return value
+    return None
 
 
 def _reading(label: Any, scale: Scale) -> Reading:

@@ -163,7 +163,7 @@ PARSERS: dict[str, Parser] = {
     "final_score": Parser(_final_score, _GRADED),
     "paper": Parser(_paper, _GRADED),
     "answer": Parser(_answer, _EXTRACTED, reads_words=False),
-    "labels": Parser(_labels, frozenset({"assign"})),
+    "labels": Parser(_labels, frozenset({"assign", "importance"})),
     "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False),
 }
 

@@ -18,7 +18,7 @@ EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
 # targets of prompts that ask for a text to be used, not for a grade
 WRITING = ("generate", "explain", "distil")
 # slots whose texts may be long: an engine cuts the end of the one a prompt has
-LONG = ("passage", "explanations")
+LONG = ("passage", "explanations", "passages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,13 @@ class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
     `target` says what it asks about: question, nugget, direct, extract, verify, assign,
-    support; generate, explain and distil ask for texts. `window` is how many items of a passage it
-    asks about at once (None: one each). `items` is the kind of rubric item (None where there is
-    none). `output` is `scale` when one word of the scale is asked for, `text` for free text.
-    `parser` and `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot
-    of that name holds, once a grader has filled it; `example` is how a worked example is shown.
+    support, importance; generate, explain and distil ask for texts. `window` is how many items (of
+    `generate`: passages) it asks about at once (None: one each); `max_nuggets`, `max_passages` and
+    `importance` (the prompt that then says which nuggets are vital) are of one that makes nuggets
+    out of passages. `items` is the kind of rubric item (None where there is none). `output` is
+    `scale` when one word of the scale is asked for, `text` for free text. `parser` and
+    `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
+    holds, once a grader has filled it; `example` is how a worked example is shown.
     """
 
     name: str
@@ -84,6 +86,14 @@ class Prompt:
     example: str = EXAMPLE
     label_rubrics: str | None = None
     window: int | None = None
+    max_nuggets: int | None = None
+    max_passages: int | None = None
+    importance: "Prompt | None" = None
+
+    @property
+    def asks_json(self) -> bool:
+        """Whether replies are to be JSON objects, which engines can hold a model to."""
+        return self.target in WRITING and self.window is None
 
     @property
     def wanted_kind(self) -> str:
@@ -106,6 +116,8 @@ class Prompt:
             content.append(self.label_rubrics)
         if self.window is not None:
             content.append(self.window)
+        if self.importance is not None:
+            content += [self.max_nuggets, self.max_passages, self.importance.sha256]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     @cached_property
@@ -132,7 +144,8 @@ class Prompt:
             literal + (filled.get(slot, f"{{{slot}}}") if slot else "")
             for literal, slot in split_template(self.template)
         )
-        return f"{self.system}\n\n{template}" if self.system else template
+        also = self.importance.text if self.importance else None
+        return "\n\n".join(filter(None, (self.system, template, also)))
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
@@ -145,6 +158,8 @@ class Prompt:
     def _fixed(self) -> dict[str, str]:
         """Texts that are the same in every prompt of a grader. They are put in as the others are,
         because models wrote them: an engine breaks its own special tokens in them too."""
+        if self.max_nuggets is not None:
+            return {"max_nuggets": str(self.max_nuggets)}
         if self.label_rubrics is None:
             return {}
         return {"label_rubrics": neutralise(self.label_rubrics)}

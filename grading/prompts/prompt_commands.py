@@ -8,6 +8,9 @@ import click
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 
+# slot -> the option that its text comes from, where that has another name
+_OPTIONS = {"items": "--item", "n_items": "--item", "passages": "--passage"}
+
 
 @click.group()
 def prompts():
@@ -102,7 +105,7 @@ def render(project, name, passage_file, items, **texts):
           --item "Why is the sky blue?" \\
           --passage "Air scatters blue light more than red."
     """
-    from gradelake.grading.prompts.label_list import as_list
+    from gradelake.grading.prompts.label_list import as_list, numbered
     from gradelake.grading.prompts.prompt_file import find_prompt
     from gradelake.sql.common import files
 
@@ -112,14 +115,16 @@ def render(project, name, passage_file, items, **texts):
             raise BadInput("--passage and --passage-file: give one of them")
         texts["passage"] = files.read(passage_file, str(passage_file)).decode()
     values = {slot: text for slot, text in texts.items() if text is not None}
-    if items and prompt.window is not None:
+    if "passages" in prompt.slots and "passage" in values:
+        values["passages"] = numbered([values["passage"]])
+    if prompt.window is not None and (items or prompt.importance):
         values |= {"items": as_list(items), "n_items": str(len(items))}
     elif items:
         if len(items) > 1:
             raise BadInput(f"the prompt {name!r} asks about one item", "Give --item once.")
         values["item"] = items[0]
     options = dict.fromkeys(
-        "--item" if slot in ("items", "n_items") else f"--{slot.replace('_', '-')}"
+        _OPTIONS.get(slot) or f"--{slot.replace('_', '-')}"
         for slot in prompt.slots
         if slot not in values
     )

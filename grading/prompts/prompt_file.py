@@ -28,13 +28,19 @@ SLOTS = {
     "verify": (("item", "gold_answer", "answer"), ("query",)),
     "assign": (("items", "passage"), ("query", "n_items")),
     "support": (("item", "passage"), ("query",)),
+    "importance": (("items",), ("query", "n_items")),
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),
     "distil": (("label", "rubrics", "explanations"), ("max_label",)),
 }
 OF_AN_EXAMPLE = ("query", "passage", "label")
 ITEMS = ("question", "nugget")
-ITEMS_OF = {"question": "question", "nugget": "nugget", "assign": "nugget"}  # target -> its items
+# of a prompt with target generate that has the first of them, and keys that it alone has
+OUT_OF_PASSAGES = (("passages", "query", "items"), ("n_items", "max_nuggets"))
+KEYS_OUT_OF_PASSAGES = ("window", "max_nuggets", "max_passages", "importance")
+LISTS = ("assign", "importance")  # targets of prompts about several nuggets at once
+# target -> its items
+ITEMS_OF = {"question": "question", "nugget": "nugget", **dict.fromkeys(LISTS, "nugget")}
 
 
 def _as_scale(value: Any) -> Scale:
@@ -92,6 +98,9 @@ class PromptFile(Checked):
     parser: Annotated[str, one_of(PARSERS)] | None = None
     context_first: bool = False
     window: Annotated[int, Field(ge=1, le=100)] | None = None
+    max_nuggets: Annotated[int, Field(ge=1, le=1000)] | None = None
+    max_passages: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    importance: Name | None = None
     decoding: Decoding = Field(
         Decoding(), description="Write it as {temperature: 0, max_tokens: 100}."
     )
@@ -172,6 +181,8 @@ def read_prompt(file: Path, shown: str) -> Prompt:
         yaml.add(("examples",), f"examples: no such file: {examples}")
     yaml.problems.raise_if_any()
     values = dict(stated) | {"decoding": stated.decoding.stated, "examples": ()}
+    if stated.importance:
+        values["importance"] = _importance(yaml, stated.importance, file, shown)
     if stated.examples:
         scale = stated.scale
         assert scale is not None  # only prompts that grade show examples
@@ -180,6 +191,24 @@ def read_prompt(file: Path, shown: str) -> Prompt:
     if stated.target in ITEMS_OF:
         values["items"] = ITEMS_OF[stated.target]
     return Prompt(**values, file=file)
+
+
+def _importance(yaml: YamlFile, name: str, file: Path, shown: str) -> Prompt | None:
+    """The prompt of that name, from beside the file or as it is shipped. Raises `Rejected`."""
+    places = [file.with_name(f"{name}.yaml"), file.with_name(f"{name}.yml")]
+    places.append(Path(__file__).with_name(f"{name}.yaml"))
+    found = next((place for place in places if place != file and place.is_file()), None)
+    if found:
+        shown = str(Path(shown).with_name(found.name))
+        if YamlFile(found, shown, HINT).content.get("target") == "importance":
+            return read_prompt(found, shown)
+    yaml.add(("importance",), f"importance: no prompt {name!r} with target importance")
+    yaml.problems.raise_if_any()
+    return None
+
+
+def _is_out_of_passages(content: dict[str, str]) -> bool:
+    return content.get("target") == "generate" and "{passages}" in content.get("template", "")
 
 
 def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
@@ -197,12 +226,18 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
             yield "items", f"items: {of} asks about {ITEMS_OF[target]}s"
     elif "items" not in content:
         yield "", "items is missing"
-    if ("window" in content) != (target == "assign"):
+    makes_nuggets = _is_out_of_passages(content)
+    for key in KEYS_OUT_OF_PASSAGES:
+        if makes_nuggets and key not in content:
+            yield "", f"{key} is missing: the template has the slot {{passages}}"
+        if not makes_nuggets and key in content and key != "window":
+            yield key, f"{key}: this is for a prompt with target generate and the slot {{passages}}"
+    if not makes_nuggets and ("window" in content) != (target in LISTS):
         if "window" in content:
             yield "window", f"window: {of} asks about one item at a time"
         else:
             yield "", "window is missing: how many nuggets to ask about at once"
-    if target == "assign" and content.get("output") == "scale":
+    if target in LISTS and content.get("output") == "scale":
         yield "output", f"output: {of} asks for a list, which is text"
     if target in WRITING:
         for key in ("scale", "parser"):
@@ -230,6 +265,8 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
 
     slots, target = SLOT.findall(content["template"]), content.get("target", "")
     required, optional = SLOTS.get(target, ((), ()))
+    if _is_out_of_passages(content):
+        required, optional = OUT_OF_PASSAGES
     allowed = (*required, *optional) or {slot for pair in SLOTS.values() for slot in sum(pair, ())}
     of = f" of a prompt with target {target}" if target in SLOTS else ""
     for slot in dict.fromkeys(slots):

@@ -7,9 +7,10 @@ TRUE, arXiv:2509.25602, and the rubric of a label (`distil`).
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gradelake.grading.prompts.label_list import read_list
 from gradelake.grading.prompts.parsers import final_output
 from gradelake.grading.prompts.prompt import Prompt
 
@@ -19,7 +20,8 @@ MOST_ITEMS = 20  # the published prompts ask for ten
 LONGEST_ITEM = 250
 LONGEST_REASON = 500
 LONGEST_RUBRIC = 1500
-NUGGET_WORDS = 4  # the most that the published prompts allow
+NUGGET_WORDS = 4  # the most that the published prompts allow,
+ATOMIC_WORDS = 12  # and nuggetizer's
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 
 
@@ -33,7 +35,7 @@ class Items:
 
     `duplicates` are the texts that came again, whatever their case and white space; `empty` counts
     those without a text; `unusable` those with characters that cannot be stored; `long_nuggets`
-    are kept.
+    are kept; `beyond` counts those after as many as the prompt allows.
     """
 
     texts: tuple[str, ...]
@@ -41,6 +43,7 @@ class Items:
     empty: int = 0
     unusable: int = 0
     long_nuggets: tuple[str, ...] = ()
+    beyond: int = 0
 
 
 def name_of(prompt: Prompt) -> str:
@@ -79,7 +82,7 @@ def reader_of(prompt: Prompt) -> Callable[[str], Any]:
         return read_explanation
     if prompt.target == "distil":
         return read_rubric
-    return lambda reply: read_items(reply, prompt)
+    return lambda reply: (read_items if prompt.asks_json else read_listed)(reply, prompt)
 
 
 def read_explanation(reply: str) -> dict[str, str]:
@@ -113,10 +116,24 @@ def read_items(reply: str, prompt: Prompt) -> Items:
     values = value_of(json_object(reply), key)
     if not isinstance(values, list):
         raise Unreadable(f"{key} is not a list: {values!r:.80}")
+    return _items(_texts_of(values, key), key)
+
+
+def _texts_of(values: list[Any], key: str) -> list[str]:
     for number, value in enumerate(values, 1):
         if not isinstance(value, str):
             raise Unreadable(f"{key} {number} is not text: {value!r:.80}")
-    return _items(values, key)
+    return values
+
+
+def read_listed(reply: str, prompt: Prompt) -> Items:
+    """The items in the list of a reply, the first `max_nuggets` of them. Raises `Unreadable`."""
+    values, key = read_list(_final(reply)), name_of(prompt)
+    if values is None:
+        raise Unreadable(f"the reply holds no list: {_final(reply)[:80]!r}")
+    items = _items(_texts_of(values, key), key, ATOMIC_WORDS)
+    kept = items.texts[: prompt.max_nuggets]
+    return replace(items, texts=kept, beyond=len(items.texts) - len(kept))
 
 
 def value_of(found: Mapping[str, Any], key: str) -> Any:
@@ -132,11 +149,7 @@ def json_object(reply: str) -> dict[str, Any]:
 
     Only what follows the model's reasoning counts. Raises `Unreadable`.
     """
-    text = final_output(reply)
-    if text is None:
-        raise Unreadable("the reply ends inside its reasoning; allow more tokens")
-    if not text:
-        raise Unreadable("the reply is empty")
+    text = _final(reply)
     fenced = _FENCE.search(text)
     content = fenced[1].strip() if fenced else text
     start = content.find("{")
@@ -156,7 +169,16 @@ def json_object(reply: str) -> dict[str, Any]:
     return found
 
 
-def _items(values: list[str], key: str) -> Items:
+def _final(reply: str) -> str:
+    text = final_output(reply)
+    if text is None:
+        raise Unreadable("the reply ends inside its reasoning; allow more tokens")
+    if not text:
+        raise Unreadable("the reply is empty")
+    return text
+
+
+def _items(values: list[str], key: str, words: int = NUGGET_WORDS) -> Items:
     texts: dict[str, str] = {}  # what is compared -> the text as it came first
     duplicates, empty, unusable = [], 0, 0
     for value in values:
@@ -173,7 +195,7 @@ def _items(values: list[str], key: str) -> Items:
     if not texts:
         raise Unreadable(f"{key} holds no text" if values else f"{key} is an empty list")
     kept = tuple(texts.values())
-    long = tuple(text for text in kept if key == "nuggets" and len(text.split()) > NUGGET_WORDS)
+    long = tuple(text for text in kept if key == "nuggets" and len(text.split()) > words)
     return Items(kept, tuple(duplicates), empty, unusable, long)
 
 

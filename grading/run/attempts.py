@@ -31,7 +31,7 @@ def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Res
     if grader.prompt.target == "verify":
         return _verify(grader, score, chunk)
     if grader.prompt.window is not None:
-        return ask_windows(grader, partial(score_with_retries, score), chunk)
+        return ask_windows(grader, partial(score_with_retries, score), chunk.prompts)
     responses = {
         n: Response(reply, prompt_tokens=0, cached_tokens=0, completion_tokens=0)
         for n, reply in enumerate(chunk.replies)

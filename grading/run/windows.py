@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.engines import Response
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.label_list import as_list, read_labels
 from gradelake.grading.prompts.parsers import final_output
 from gradelake.grading.prompts.reply import Reading, failed
@@ -20,14 +19,15 @@ if TYPE_CHECKING:
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
 
 
-def ask_windows(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Response]]:
-    """Reading and response of every prompt of the chunk, in order; each is of one item.
+def ask_windows(
+    grader: Grader, score: "Score", prompts: list[dict[str, str]]
+) -> list[tuple[Reading, Response]]:
+    """Reading and response of every prompt, in order; each is of one item.
 
     A label is never guessed: items whose label a reply does not tell are asked about again, in
     windows of half as many or of what is left, down to one. What is then not told is `failed`. The
     tokens of a request are divided among its items, so that their sums are what was used.
     """
-    prompts = chunk.prompts
     found: dict[int, tuple[Reading, Response]] = {}
     pending = list(_windows(prompts, grader.prompt.window or 1))
     while pending:

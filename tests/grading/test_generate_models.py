@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.generate import generation
+from gradelake.grading.generate.asking import ask
 from gradelake.grading.generate.generation_bank import GenerationRequest
-from gradelake.grading.generate.generation_worker import ask
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.prompts.written_reply import LONGEST_ITEM, MOST_ITEMS
 from tests.grading import tiny_models

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradelake.grading.prompts.label_list import as_list, read_labels
+from gradelake.grading.prompts.label_list import as_list, read_labels, read_list
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.scale import Scale
 
@@ -64,3 +64,22 @@ def test_of_one_item_the_label_alone_will_do():
 
 def test_items_are_shown_as_nuggetizer_shows_them():
     assert as_list(["It's so", 'say "b"']) == """["It's so", 'say "b"']"""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "['a [1]', \"it's\"]",
+        '["a [1]", "it\'s"]',
+        'Here is the [updated] list:\n["a [1]", "it\'s",]\nDone.',
+        "```python\n['a [1]', \"it's\"]\n```",
+        "Draft: ['b'].\nFinal: ['a [1]', \"it's\"]",
+    ],
+)
+def test_a_list_of_texts_is_found_whatever_stands_around_it(reply):
+    assert read_list(reply) == ["a [1]", "it's"]
+
+
+@pytest.mark.parametrize("reply", ["", "none", "['a', 'b", "a, b]", "[" * 30_000, "{'a': 1}"])
+def test_what_is_no_list_or_breaks_off_is_none(reply):
+    assert read_list(reply) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.grading.prompts.label_list import as_list
+from gradelake.grading.prompts.label_list import as_list, numbered
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.prompt_file import SLOTS, find_prompt, load_prompts
@@ -140,6 +140,27 @@ TEXTS |= {
     "nuggetizer_assign_2grade": ASSIGN
     % ("support or not_support", "; otherwise, label them as not_support."),
 }
+TEXTS |= {
+    "nuggetizer_create": "Update the list of atomic nuggets of information (1-12 words), if "
+    "needed, so they best provide the information required for the query. Leverage only the "
+    "initial list of nuggets (if exists) and the provided context (this is an iterative process).  "
+    "Return only the final list of all nuggets in a Pythonic list format (even if no updates). "
+    "Make sure there is no redundant information. Ensure the updated nugget list has at most "
+    "{max_nuggets} nuggets (can be less), keeping only the most vital ones. Order them in "
+    "decreasing order of importance. Prefer nuggets that provide more interesting information.\n\n"
+    "Search Query: {query}\nContext:\n{passages}\nSearch Query: {query}\n"
+    "Initial Nugget List: {items}\nInitial Nugget List Length: {n_items}\n\n"
+    "Only update the list of atomic nuggets (if needed, else return as is). Do not explain. Always "
+    'answer in short nuggets (not questions). List in the form ["a", "b", ...] and a and b are '
+    'strings with no mention of ".\nUpdated Nugget List:',
+    "nuggetizer_score": "Based on the query, label each of the {n_items} nuggets either a vital or "
+    "okay based on the following criteria. Vital nuggets represent concepts that must be present "
+    "in a \u201cgood\u201d answer; on the other hand, okay nuggets contribute worthwhile "
+    "information about the target but are not essential. Return the list of labels in a Pythonic "
+    "list format (type: List[str]). The list should be in the same order as the input nuggets. "
+    "Make sure to provide a label for each nugget.\n\nSearch Query: {query}\n"
+    "Nugget List: {items}\n\nOnly return the list of labels (List[str]). Do not explain.\nLabels:",
+}
 TEXTS["support"] = (
     "In this task, you will evaluate whether each statement is supported by its corresponding "
     "citations.\nNote that the system responses may appear very fluent and well-formed, but "
@@ -238,6 +259,8 @@ FACTS = {
         "text",
         "labels",
     ),
+    "nuggetizer_create": ("generate", "nugget", "None", "text", None),
+    "nuggetizer_score": ("importance", "nugget", "okay = 0, vital = 1", "text", "labels"),
     "support": (
         "support",
         None,
@@ -334,6 +357,31 @@ def test_the_prompts_of_nuggetizer_read_as_that_package_writes_them(shipped, nam
     )
     assert (ours.system, ours.text) == (system["content"], user["content"])
     assert shipped[name].window == 10  # as `assigner_window_size`
+
+
+def test_the_prompts_that_make_nuggets_read_as_that_package_writes_them(shipped):
+    from nuggetizer.core.types import Document, Nugget, Query, Request
+    from nuggetizer.models.nuggetizer import Nuggetizer
+
+    theirs = Nuggetizer.__new__(Nuggetizer)  # it would ask for a key
+    theirs.creator_max_nuggets = 30
+    texts, nuggets = ["Air scatters.", "So does {query}."], ["It's blue", 'Air "scatters"']
+    documents = [Document(docid=text, segment=text) for text in texts]
+    request = Request(query=Query(qid="q1", text="why blue"), documents=documents)
+    create = shipped["nuggetizer_create"]
+    told = {"query": "why blue", "items": as_list(nuggets), "n_items": "2"}
+    for prompt, (system, user) in (
+        (create, theirs._create_nugget_prompt(request, 0, 2, nuggets)),
+        (
+            shipped["nuggetizer_score"],
+            theirs._create_score_prompt("why blue", [Nugget(text=text) for text in nuggets]),
+        ),
+    ):
+        ours = prompt.render(told | {"passages": numbered(texts)})
+        assert (ours.system, ours.text) == (system["content"], user["content"])
+        assert prompt.window == 10  # as `creator_window_size` and `scorer_window_size`
+    assert create.importance == shipped["nuggetizer_score"]
+    assert create.decoding == {"max_tokens": 2048}
 
 
 @pytest.mark.parametrize("name", [each for each in TEXTS if each.startswith("criteria_")])
@@ -762,6 +810,65 @@ def test_every_target_has_its_own_needs(own, target, keys, slots, complaints):
     report = own.report(content[: content.index("  Rate")] + f"  {slots}\n")
     for complaint in complaints:
         assert complaint in report
+
+
+NUGGETS = """\
+name: mine
+version: 1
+target: generate
+items: nugget
+source: myself
+description: Nuggets of my own
+output: text
+window: 5
+max_nuggets: 7
+max_passages: 20
+importance: %s
+template: |-
+  {query} {passages} {items}
+"""
+IMPORTANCE = """\
+name: matters
+version: 1
+target: importance
+source: myself
+description: What matters to me
+output: text
+scale: {no: 0, yes: 1}
+parser: labels
+window: 5
+template: |-
+  {query} {items}
+"""
+
+
+def test_a_prompt_that_makes_nuggets_names_the_one_that_says_which_are_vital(own):
+    theirs = own.prompt(NUGGETS % "nuggetizer_score")
+    assert theirs.importance == find_prompt(own.project, "nuggetizer_score")
+    own.write(IMPORTANCE, "matters.yaml")
+    mine = own.prompt(NUGGETS % "matters")
+    assert "{query} {items}" in mine.importance.template
+    assert mine.sha256 != theirs.sha256
+    own.write(IMPORTANCE.replace("yes: 1", "yes: 2"), "matters.yaml")
+    assert own.prompt(NUGGETS % "matters").sha256 != mine.sha256
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("importance: nuggetizer_score", "importance: umbrela", "no prompt 'umbrela' with target"),
+        ("importance: nuggetizer_score", "importance: ../x", "importance: '../x'"),
+        ("importance: nuggetizer_score", "importance: mine", "no prompt 'mine' with target"),
+        ("max_passages: 20\n", "", "max_passages is missing: the template has the slot {passages}"),
+        ("window: 5\n", "", "window is missing: the template has the slot {passages}"),
+        ("{items}", "", "the slot {items} is missing"),
+        ("{items}", "{items} {subtopic}", "{subtopic} is not a slot"),
+        ("{passages}", "", "max_nuggets: this is for a prompt with target generate and the slot"),
+    ],
+)
+def test_what_makes_nuggets_out_of_passages_goes_together(own, old, new, complaint):
+    content = NUGGETS % "nuggetizer_score"
+    assert complaint in own.report(content.replace(old, new))
 
 
 def test_all_that_is_wrong_is_reported_together(own):

@@ -1,0 +1,143 @@
+"""Nuggets out of passages, as nuggetizer makes them: a list goes from window to window of passages,
+then each nugget is said to be vital or okay."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from gradelake.grading.engines import Engine
+from gradelake.grading.generate.asking import Generated, ask, decoding_of
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.label_list import as_list, numbered
+from gradelake.grading.prompts.reply import Reading
+from gradelake.grading.prompts.written_reply import Items
+from gradelake.grading.run.attempts import TRIES, score_with_retries
+from gradelake.grading.run.windows import ask_windows
+
+VITAL, OKAY = 1.0, 0.5  # weights, as an imported bank has them
+Passages = Sequence[tuple[str, str]]  # passage_id, text
+Query = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Nuggets(Items):
+    """Nuggets of one query. `weights` and `passage_ids` have an entry for each text, in order: how
+    important it is, and the passages of the window whose reply named it first."""
+
+    weights: tuple[float, ...] = ()
+    passage_ids: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass
+class _Draft:
+    """The list of one query on its way; `one` is how its last reply was read."""
+
+    query: str
+    passages: Passages
+    one: Generated
+    brought_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    told: dict[str, Reading] = field(default_factory=dict)  # nugget -> its importance
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.one.items.texts if self.one.items else ()
+
+    def take(self, reply: Generated, passage_ids: tuple[str, ...]) -> None:
+        """Note what became of a window; what was odd about earlier ones is kept."""
+        before = self.one
+        if reply.items and (old := before.items):
+            items = replace(
+                reply.items,
+                duplicates=old.duplicates + reply.items.duplicates,
+                empty=old.empty + reply.items.empty,
+                unusable=old.unusable + reply.items.unusable,
+                beyond=old.beyond + reply.items.beyond,
+            )
+            reply = replace(reply, items=items)
+        self.one = replace(
+            reply,
+            tries=max(before.tries, reply.tries),
+            decoding=before.decoding if before.tries > reply.tries else reply.decoding,
+            tokens=before.tokens + reply.tokens,
+            cut_characters=before.cut_characters + reply.cut_characters,
+        )
+        for text in self.texts:
+            self.brought_by.setdefault(text, passage_ids)
+
+    def made(self) -> Generated:
+        """The query with its `Nuggets`; without any where the importance of one was not told."""
+        if self.one.items is None:
+            return self.one
+        for text in self.texts:
+            if (reading := self.told[text]).status == "failed":
+                why = f"how important {text!r:.80} is was not told: {reading.error}"
+                return replace(self.one, items=None, error=why)
+        items = Nuggets(
+            **vars(self.one.items),
+            weights=tuple(VITAL if self.told[text].grade else OKAY for text in self.texts),
+            passage_ids=tuple(self.brought_by[text] for text in self.texts),
+        )
+        return replace(self.one, items=items)
+
+
+def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Generated]:
+    """The `Nuggets` of every query, in order; of its values are `query` and `passages`.
+
+    Queries go side by side from window to window. One whose list cannot be read, or of which a
+    nugget's importance is not told, has no items but the reason: nothing is guessed.
+    """
+    size = grader.prompt.window or 1
+    drafts = {
+        name: _Draft(values["query"], values["passages"], Generated(name, None, None, 0, {}))
+        for name, values in queries
+    }
+    for start in range(0, max(len(draft.passages) for draft in drafts.values()), size):
+        windows = {
+            name: draft.passages[start : start + size]
+            for name, draft in drafts.items()
+            if len(draft.passages) > start and draft.one.error is None
+        }
+        asked = [
+            (
+                name,
+                {
+                    "query": drafts[name].query,
+                    "passages": numbered([text for _, text in window]),
+                    "items": as_list(drafts[name].texts),
+                    "n_items": str(len(drafts[name].texts)),
+                },
+            )
+            for name, window in windows.items()
+        ]
+        for reply in ask(grader, engine, asked) if asked else ():
+            ids = tuple(passage_id for passage_id, _ in windows[reply.query_id])
+            drafts[reply.query_id].take(reply, ids)
+    assert grader.prompt.importance is not None
+    judge = replace(grader, prompt=grader.prompt.importance)
+    engine.set_prompt(judge.prompt)
+    _ask_importance(judge, engine, [draft for draft in drafts.values() if draft.one.items])
+    return [draft.made() for draft in drafts.values()]
+
+
+def _ask_importance(judge: Grader, engine: Engine, drafts: list[_Draft]) -> None:
+    """Note of each nugget what was told of its importance; asked again, in another way, where
+    nothing was."""
+    pending = [(draft, text) for draft in drafts for text in draft.texts]
+    for attempt in range(TRIES):
+        if not pending:
+            return
+        decoding = decoding_of(judge, attempt)
+        engine.set_decoding(decoding)
+        prompts = [  # nuggets of one query, which `passage` tells apart, share windows
+            {"query": draft.query, "passage": draft.one.query_id, "item": text}
+            for draft, text in pending
+        ]
+        answers = ask_windows(judge, partial(score_with_retries, engine.score), prompts)
+        for (draft, text), (reading, response) in zip(pending, answers, strict=True):
+            draft.told[text] = reading
+            tokens = (response.prompt_tokens or 0) + (response.completion_tokens or 0)
+            draft.one = replace(draft.one, tokens=draft.one.tokens + tokens)
+            if attempt >= draft.one.tries:
+                draft.one = replace(draft.one, tries=attempt + 1, decoding=decoding)
+        pending = [one for one in pending if one[0].told[one[1]].status == "failed"]

@@ -1,0 +1,120 @@
+"""Which passages nuggets are made out of: those that people, or a label set, find relevant."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LABELS = """
+    select query_id, passage_id, label from lake.marts.relevance_labels
+    where collection = $1 and label_set = $2
+"""
+_JUDGMENTS = """
+    select query_id, passage_id, max(relevance) as label from lake.raw.judgments
+    where collection = $1 and $2::varchar is null
+    group by all
+"""
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """Passages of a collection with a judgment (the best of all assessors), or with a label of the
+    label set, of at least `level`."""
+
+    collection: str
+    label_set: str | None
+    level: int
+
+    def __str__(self) -> str:
+        """What a bank says that it was made out of."""
+        how = f"that {self.label_set} labels" if self.label_set else "judged"
+        return f"{how} {self.level} or more"
+
+    def ids(self, lake: Lake, most: int) -> dict[str, list[str]]:
+        """query -> its passages, the best first, at most so many, each text once.
+
+        Passages without a text, near-duplicates that the collection leaves out, and passages of
+        generated answers, which nuggets are to judge, are not among them.
+        """
+        rows = lake.rows(
+            f"""
+            with labels as ({_LABELS if self.label_set else _JUDGMENTS}),
+            passages as (
+                select passage_id, text_sha256
+                from lake.raw.passages
+                where collection = $1 and origin = 'corpus' and trim(text) <> ''
+            ),
+            found as (
+                select query_id, passage_id, label
+                from labels
+                inner join passages using (passage_id)
+                anti join (
+                    select passage_id
+                    from lake.raw.near_duplicates
+                    inner join lake.raw.collections using (collection)
+                    where collection = $1 and leave_out_near_duplicates
+                ) as left_out using (passage_id)
+                where label >= $3
+                qualify row_number() over (
+                    partition by query_id, text_sha256 order by label desc, passage_id
+                ) = 1
+            )
+            select query_id, passage_id
+            from found
+            qualify row_number() over (
+                partition by query_id order by label desc, passage_id
+            ) <= $4
+            order by query_id, label desc, passage_id
+            """,
+            self.collection,
+            self.label_set,
+            self.level,
+            most,
+        )
+        by_query = defaultdict(list)
+        for query_id, passage_id in rows:
+            by_query[query_id].append(passage_id)
+        return dict(by_query)
+
+    def texts(self, lake: Lake, passage_ids: "Iterable[str]") -> dict[str, str]:
+        """passage -> its text."""
+        return dict(
+            lake.rows(
+                "select passage_id, text from lake.raw.passages "
+                "where collection = ? and passage_id in (select unnest(?))",
+                self.collection,
+                list(passage_ids),
+            )
+        )
+
+
+def relevant(lake: Lake, collection: str, label_set: str | None, level: int | None) -> Relevant:
+    """What was asked for; without a level that of the collection, or of the label set the highest
+    one below it. Raises `BadInput` for a label set that there is not."""
+    lake.require_collection(collection)
+    usual: int = lake.value(
+        "select min_relevant from lake.raw.collections where collection = ?", collection
+    )
+    highest = _highest(lake, collection, label_set) if label_set else usual
+    return Relevant(collection, label_set, max(1, min(usual, highest)) if level is None else level)
+
+
+def _highest(lake: Lake, collection: str, label_set: str) -> int:
+    known = dict(
+        lake.rows(
+            "select label_set, max(label) from lake.marts.relevance_labels where collection = ? "
+            "group by all order by all",
+            collection,
+        )
+    )
+    if label_set not in known:
+        raise BadInput(
+            f"{collection} has no label set {label_set!r}", did_you_mean(label_set, known)
+        )
+    return known[label_set]
