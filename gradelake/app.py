@@ -9,6 +9,7 @@ import click
 from gradelake.analyses.commands import export_public, export_qrels
 from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
+from gradelake.analyses.scores_export import export_scores
 from gradelake.analyses.stats.commands import stats
 from gradelake.analyses.stats.sample_commands import estimate, export_sample
 from gradelake.analyses.tables.commands import export_latex
@@ -74,7 +75,7 @@ def app(context, config):
 for command in (import_grades, import_reviews):
     import_.add_command(command)
 for command in (
-    *(export_bank, export_qrels, export_public, export_latex, export_sample),
+    *(export_bank, export_qrels, export_public, export_latex, export_sample, export_scores),
     export_review,
 ):
     export.add_command(command)

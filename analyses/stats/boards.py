@@ -1,5 +1,6 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
 
-OF_ITEMS = "rubric", "nuggets"  # kinds of measures
+OF_ITEMS = "rubric", "nuggets", "support"  # kinds of measures
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
 ROWS = """
@@ -100,7 +101,7 @@ def read_board(
         raise _no_such_board(lake, *key)
     systems = [system for system, *_ in board]
     scores = lake.rows(ROWS, *key)
-    if measures(lake)[measure] in OF_ITEMS:  # measured on the queries that have rubric items
+    if measures(lake)[measure] in OF_ITEMS:  # measured where there are rubric items, or answers
         queries = sorted({query for _, query, _ in scores})
     else:
         queries = sorted(lake.column(LABELLED, collection, label_set))
@@ -131,6 +132,28 @@ def default_level(lake: Lake, collection: str, label_set: str) -> int:
         label_set,
     )
     return min_relevant(lake, collection) if level is None else level
+
+
+def require_measures(
+    lake: Lake, collection: str, label_set: str, wanted: Sequence[str], level: int | None
+) -> int:
+    """The level of a board, the default one unless another is asked for. Raises `BadInput` for a
+    collection, label set, measure or level that the leaderboard does not have."""
+    require_board(lake, collection, label_set)
+    if level is None:
+        level = default_level(lake, collection, label_set)
+    known = lake.column(
+        "select distinct measure from lake.marts.leaderboard "
+        "where collection = ? and label_set = ? and level = ?",
+        collection,
+        label_set,
+        level,
+    )
+    unknown = [measure for measure in wanted if measure not in known]
+    if unknown or not known:
+        measure = unknown[0] if known else "nDCG@10"
+        raise _no_such_board(lake, collection, label_set, measure, level)
+    return level
 
 
 def _no_such_board(

@@ -348,3 +348,7 @@ def test_a_random_track_scores_as_counted_in_python(tmp_path, new_lake):
         for measure, value in zip(("SupportP", "SupportR", "SupportF1"), found, strict=True):
             sums[f"supports/{citations}_citation", system, measure] += value / QUERIES
     assert board == pytest.approx(dict(sums), abs=1e-9)
+    chosen = ("--label-set", "supports/first_citation", "--measure", "SupportP")
+    assert (
+        "20 systems over 10 queries" in gradelake(tmp_path, "stats", "ranks", "rag", *chosen).stdout
+    )

@@ -1,0 +1,68 @@
+"""`export scores`: a board as tools of tracks read it, every mean that of its lines."""
+
+import json
+from collections import defaultdict
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+
+BOARD = ("export", "scores", "demo", "--label-set", "assessor:human")
+
+
+def test_lines_are_topic_scores_and_all_is_their_mean(graded_demo):
+    done = gradelake(graded_demo, *BOARD, "--measure", "nDCG@10", "--measure", "AP")
+    values, means = defaultdict(dict), {}
+    for line in done.stdout.splitlines():
+        run, topic, measure, value = line.split("\t")
+        if topic == "all":
+            means[run, measure] = float(value)
+        else:
+            values[run, measure][topic] = float(value)
+    with Lake.published(Project.find(graded_demo)) as lake:
+        (n_queries,) = set(
+            lake.column(
+                "select n_queries from lake.marts.leaderboard where label_set = $label_set",
+                label_set="assessor:human",
+            )
+        )
+        systems = lake.column("select system from lake.raw.systems")
+    assert set(means) == {(s, measure) for s in systems for measure in ("nDCG@10", "AP")}
+    for key, mean in means.items():  # a query without an answer counts 0
+        assert mean == pytest.approx(sum(values[key].values()) / n_queries, abs=1e-9)
+
+
+def test_each_layout_has_its_columns(graded_demo, tmp_path):
+    of_one = ("--measure", "AP", "--level", "1")
+    plain = gradelake(graded_demo, *BOARD, *of_one).stdout.splitlines()
+    run, topic, measure, value = plain[0].split("\t")
+    first = {
+        layout: gradelake(graded_demo, *BOARD, *of_one, "--layout", layout).stdout.splitlines()[0]
+        for layout in ("tot", "rag4reports", "jsonl")
+    }
+    assert first["tot"].split("\t") == [run, measure, topic, value]
+    assert first["rag4reports"].split("\t") == [topic, run, measure, value]
+    assert json.loads(first["jsonl"]) == {
+        "run_id": run,
+        "topic_id": topic,
+        "measure": measure,
+        "value": float(value),
+    }
+    file = tmp_path / "board.txt"
+    done = gradelake(graded_demo, *BOARD, *of_one, "-o", file, "--json")
+    assert json.loads(done.stdout)["written"][0]["scores"] == len(plain)
+    assert file.read_text().splitlines() == plain
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--measure", "nDGC@10"), "has no measure 'nDGC@10'"),
+        (("--level", "9"), "has no relevance level 9"),
+        (("--json",), "would both go to standard output"),
+    ],
+)
+def test_what_there_is_not_is_refused(graded_demo, options, problem):
+    assert problem in gradelake(graded_demo, *BOARD, *options, code=2).stderr
