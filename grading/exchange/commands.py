@@ -167,3 +167,37 @@ def export_grades(project, collection, output, graders, depth, release, live, as
     console.say(f"wrote {output}: {what}")
     if n_cut:
         console.warn(f"left out: {counted(n_cut, 'places')} in rankings below depth {depth}")
+
+
+@export.command("assignments", short_help="Write which nuggets each answer holds, as nuggetizer.")
+@click.argument("collection")
+@click.option("--grader", required=True, metavar="NAME", help="Who looked for the nuggets.")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file; zipped when its name ends in .gz.",
+)
+@click.option("--release", help="Read a named release instead of the newest.")
+@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def export_assignments(project, collection, grader, output, release, live, as_json):
+    """Write which nuggets each answer of COLLECTION holds, as `nuggetizer assign` does: JSON lines,
+    one for each answer, on the newest version of the rubric.
+
+    \b
+    Examples:
+      gradelake export assignments rag --grader assigns -o rag.assignments.jsonl
+    """
+    from gradelake.grading.exchange.assignments import export_assignments as run_export
+
+    project = project()
+    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
+        n_answers = run_export(lake, collection, grader, output)
+    if as_json:
+        written = {"grader": grader, "file": str(output), "answers": n_answers}
+        console.print_json({"collection": collection, "written": [written]})
+    else:
+        console.say(f"{output}: wrote {counted(n_answers, 'answers')} of {grader}")

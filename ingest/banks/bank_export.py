@@ -14,6 +14,7 @@ from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
+    from gradelake.ingest.banks.bank_items import Item
     from gradelake.ingest.banks.bank_lines import Lines
 
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait 
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["workbench", "csv"]),
+    type=click.Choice(["workbench", "csv", "nuggetizer"]),
     default="workbench",
     show_default=True,
     help="Format of the file.",
@@ -60,6 +61,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
 
     `workbench`: JSON lines, one object per query, facet and kind, with what an imported file of
     that form held beside; weights other than 1 are an extra key, which the workbench passes over.
+    `nuggetizer`: what `nuggetizer create` writes; a nugget that weighs 1 or more is vital.
     The same bank gives the same bytes. Raises `BadInput` for an unknown bank, and when the file
     cannot be written.
     """
@@ -83,17 +85,41 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
         if lake.release is not None:
             hint += " With --live, what was imported since the last build is read too."
         raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)
+    queries = dict(
+        lake.rows("select query_id, text from lake.raw.queries where collection = ?", collection)
+    )
     if format_ == "csv":
         text = bank_csv.text_of(items)
+    elif format_ == "nuggetizer":
+        text = _as_nuggetizer(items, queries, bank)
     else:
-        queries = lake.rows(
-            "select query_id, text from lake.raw.queries where collection = ?", collection
-        )
         brought = _brought_along(lake, f"{collection}/bank/{bank}")
-        text = bank_lines.text_of(items, dict(queries), collection, brought)
+        text = bank_lines.text_of(items, queries, collection, brought)
     with whole_file(output) as stream:
         stream.write(text.encode())
     return len(items)
+
+
+def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> str:
+    """A line for each query, vital nuggets first. Raises `BadInput` for a bank with questions."""
+    by_query: dict[str, dict[str, float]] = {}
+    for item in items:
+        if item.kind != "nugget":
+            raise BadInput(
+                f"bank {bank!r} has questions, and nuggetizer's form has nuggets only",
+                "Take --format workbench or csv.",
+            )
+        nuggets = by_query.setdefault(item.query_id, {})
+        nuggets[item.text] = max(item.weight, nuggets.get(item.text, 0))  # once, in any facet
+    lines = []
+    for query_id, weights in by_query.items():
+        nuggets = [
+            {"text": text, "importance": "vital" if weight >= 1 else "okay"}
+            for text, weight in sorted(weights.items(), key=lambda each: -each[1])
+        ]
+        line = {"query": queries.get(query_id, ""), "qid": query_id, "nuggets": nuggets}
+        lines.append(f"{json.dumps(line, ensure_ascii=False)}\n")
+    return "".join(lines)
 
 
 def _brought_along(lake: Lake, target: str) -> "Lines":

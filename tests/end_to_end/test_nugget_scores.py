@@ -239,3 +239,32 @@ def test_people_review_assignments_as_they_review_grades(folder):
             lake.rows("select assessor, verdict from lake.raw.grade_reviews")
             == [("ann", "agree")] * 2
         )
+
+
+def test_what_nuggetizer_would_have_written_is_written_again(folder, records):
+    gradelake(folder, "export", "assignments", "rag", "--grader", "theirs", "-o", "out.jsonl")
+    written = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert len(written) == len(records)
+
+    def plain(record: dict) -> tuple:
+        nuggets = {tuple(sorted(nugget.items())) for nugget in record["nuggets"]}
+        keys = ("query", "qid", "run_id", "answer_text")
+        return tuple(record[key] for key in keys), frozenset(nuggets)
+
+    assert set(map(plain, written)) == set(map(plain, records))
+    assert written[0]["response_length"] == len(written[0]["answer_text"].split())
+    refused = gradelake(
+        folder, "export", "assignments", "rag", "--grader", "thiers", "-o", "o.jsonl", code=2
+    ).stderr
+    assert "Did you mean 'theirs'?" in refused or "theirs" in refused
+
+
+def test_a_bank_goes_out_as_it_came_in(folder):
+    to = ("--format", "nuggetizer", "-o", "b.jsonl")
+    gradelake(folder, "export", "bank", "rag", "--name", "nuggets", *to)
+
+    def plain(file: str) -> dict[str, set]:
+        rows = map(json.loads, (folder / file).read_text().splitlines())
+        return {r["qid"]: {(n["text"], n["importance"]) for n in r["nuggets"]} for r in rows}
+
+    assert plain("b.jsonl") == plain("bank.jsonl")
