@@ -17,6 +17,8 @@ from tests.conftest import gradelake, made_once, start_lake
 from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated
 from tests.report_page import Page
 
+pytestmark = pytest.mark.slow
+
 # words that stand nowhere else, and what they are words of
 SECRET = {
     *("quorvex", "mizzlund"),  # the question
@@ -167,7 +169,6 @@ def test_a_folder_that_holds_something_is_left_alone(folder, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]
 
 
-@pytest.mark.slow
 def test_no_item_and_no_gold_answer_of_the_demo_is_in_what_is_shared(graded_demo, tmp_path):
     """Gold answers such as "2" stand in any file: the longer ones are sought."""
     with Lake.published(Project.find(graded_demo)) as lake:

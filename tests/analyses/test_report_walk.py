@@ -22,6 +22,8 @@ from tests.report_page import (
 )
 from tests.rubric_oracle import read_bank, top
 
+pytestmark = pytest.mark.slow
+
 POOL_DEPTH = 20
 
 
@@ -173,7 +175,6 @@ def test_without_the_rubric_rankings_and_labels_are_there_and_no_item_and_no_tex
     assert f"#passage/{ODD_QUERY}" not in everything
 
 
-@pytest.mark.slow
 def test_a_bound_on_grids_leaves_out_texts_but_theirs_and_those_of_rankings_heads(odd):
     gradelake(odd, "report", "--grid-passages", "1", "-o", str(odd / "small.html"))
     page = Page(odd / "small.html")

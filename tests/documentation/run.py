@@ -17,7 +17,7 @@ JUDGING_PAGES = (
     "analyses/README.md",
     "analyses/report/README.md",
     "grading/README.md",
-    "grading/answers.md",
+    "grading/ANSWERS.md",
     "grading/review/README.md",
 )
 

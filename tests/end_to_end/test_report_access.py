@@ -9,6 +9,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = (1440, 1024, 390)
 A4 = 718  # pixels between margins of 10 mm
 # an address of each kind of view, of what a page has: one that is missing here fails a test below
@@ -26,13 +28,7 @@ ADDRESSES = """(async () => {
 PICTURES = ("leaderboard", "scatter", "correlation", "coverage")
 
 
-@pytest.fixture(
-    params=[
-        "demo",
-        pytest.param("dl19", marks=pytest.mark.slow),
-        pytest.param("llmjudge", marks=pytest.mark.slow),
-    ]
-)
+@pytest.fixture(params=["demo", "dl19", "llmjudge"])
 def page(request) -> tuple[str, Path]:
     return request.param, request.getfixturevalue(f"{request.param}_page")
 
@@ -43,7 +39,6 @@ def open_at(look: Look, address: str) -> None:
     look.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, page, scheme):
     name, file = page

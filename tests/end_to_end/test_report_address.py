@@ -9,6 +9,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
 
+pytestmark = pytest.mark.slow
+
 BOARD = "Leaderboard by every measure"
 ROWS = "#leaderboard-table tbody tr:visible"
 FIRST_PAGE, SECOND_PAGE = "passages 1 to 40 of 42", "passages 41 to 42 of 42"
@@ -100,7 +102,6 @@ def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     first = shown(look), shown(look, "#correlation-table")
@@ -120,7 +121,6 @@ def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     comes_to(look, both[1], "#correlation-table")
 
 
-@pytest.mark.slow
 def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.evaluate("location.hash = '#passage/bird-navigation/bird-navigation-01'")
@@ -148,7 +148,6 @@ def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     address = f"{demo_page.as_uri()}#rubric?filter-3=tern&sort-3=descending+passage"
     look = elsewhere(browser, address)
@@ -159,7 +158,6 @@ def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     assert look.page.locator(f"{table} tbody tr").count() == 15 > len(passages)
 
 
-@pytest.mark.slow
 def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
     hash_part = "#board?sort=descending+nothing&without=none|AP&filter-9=x&sort-2=up"
     look = elsewhere(browser, demo_page.as_uri() + hash_part)
@@ -194,7 +192,6 @@ def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
     assert look.said == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_address_of_choices_fits_the_window(browser, demo_page, width):
     look = Look(browser, demo_page, width)

@@ -9,6 +9,8 @@ import pytest
 from tests.browser import Look, chromium
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 LABELS, MEASURE = "judge:overlap", "AP"
 OTHER = "P@10"  # not one of the measures that the page has groups of
 ADDRESS = f"board?labels={LABELS}&measure={MEASURE}"

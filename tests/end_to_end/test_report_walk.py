@@ -11,6 +11,8 @@ from tests.browser import Look, chromium
 from tests.conftest import gradelake, made_once
 from tests.report_page import HOSTILE, ODD_ITEM, ODD_PASSAGE, ODD_QUERY, make_odd
 
+pytestmark = pytest.mark.slow
+
 TABS = 600  # presses of Tab after which a link counts as out of reach
 
 
@@ -37,7 +39,7 @@ def dl19_report(dl19_graded, tmp_path_factory) -> tuple[Path, Path]:
     return reported(dl19_graded, "dl19", tmp_path_factory)
 
 
-@pytest.fixture(params=["demo", pytest.param("dl19", marks=pytest.mark.slow)])
+@pytest.fixture(params=["demo", "dl19"])
 def report(request) -> tuple[Path, Path]:
     return request.getfixturevalue(f"{request.param}_report")
 
@@ -190,7 +192,6 @@ def test_an_address_of_what_is_not_there_says_so(browser, demo_report, address, 
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_an_item_is_left_out_where_the_rubric_is_not_shared(browser, odd_page, tmp_path):
     shared = tmp_path / "shared.html"
     gradelake(odd_page.parents[1], "report", "--without-rubric", "-o", str(shared))
@@ -213,7 +214,6 @@ def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_report):
     arrived(look, f"Passage {passage}")
 
 
-@pytest.mark.slow
 def test_where_people_and_labels_disagree_it_says_so(browser, odd_page):
     look = Look(browser, odd_page, 1280)
     by_mouse(look, "#leaderboard-table", "odd")
@@ -225,7 +225,6 @@ def test_where_people_and_labels_disagree_it_says_so(browser, odd_page):
     assert "not relevant for assessor:ben (0)" in says
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page, width):
     look = Look(browser, odd_page, width)

@@ -22,6 +22,8 @@ READS = """
 import json, pathlib
 from gradelake.grading.engines import Engine as Base, Response
 
+pytestmark = pytest.mark.slow
+
 class Engine(Base):
     needs_model = False
 
@@ -318,7 +320,6 @@ def counted(sentences, known, passages, *, first: bool, left_out: bool):
     return mean(of_citations) if of_citations else 0, mean(of_sentences)
 
 
-@pytest.mark.slow
 def test_a_random_track_scores_as_counted_in_python(tmp_path, new_lake):
     new_lake(tmp_path)
     answers, passages, known = random_track(7)

@@ -120,13 +120,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 29
+    assert len(by_name) == len(rows) == 37
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = gradelake(judged, "prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
-    assert len(table.strip().split("\n")) == 30
+    assert len(table.strip().split("\n")) == 38
 
 
 def test_show_prints_the_file_itself(judged):
@@ -161,6 +161,7 @@ def test_every_slot_of_every_prompt_can_be_filled(judged):
 
     texts = {slot: f"[{slot}]" for p in shipped_prompts().values() for slot in p.slots}
     del texts["items"], texts["n_items"]  # they are made of --item
+    del texts["passages"]  # of --passage
     options = [
         word for slot, text in texts.items() for word in (f"--{slot.replace('_', '-')}", text)
     ]

@@ -457,7 +457,7 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
         ({"runs": [1]}, "runs must be a list of strings", "File patterns"),
         ({"judgments": ["x"]}, "judgments must be a table", 'It looks like { name = "file" }.'),
         ({"judgments": {"a": 1}}, "judgments.a must be a string", '{ name = "file" }'),
-        ({"judgments": {'"a/b"': "x"}}, "judgments: 'a/b' cannot be used as a name", "Use letters"),
+        ({"judgments": {"a/b": "x"}}, "judgments: 'a/b' cannot be used as a name", "Use letters"),
         ({"assessor": "a b"}, "assessor: 'a b' cannot be used as a name", "Use letters"),
         (
             {"min_relevant": "1"},

@@ -85,7 +85,12 @@ def edited_folder(graded_demo, tmp_path_factory) -> Path:
 
 
 NOBODY_REVIEWED = {"assessor_agreement", "queues", "review_agreement", "review_conflicts"}
-EMPTY = NOBODY_REVIEWED | {"facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
+NOTHING_CITED = {"support_disagreements", "uncited_sentences", "unsupported_sentences"}
+EMPTY = (
+    NOBODY_REVIEWED
+    | NOTHING_CITED
+    | {"facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
+)
 
 
 @pytest.mark.parametrize("name", sorted(entries()))
