@@ -74,7 +74,7 @@ def export_scores(read, collection, label_set, measures, level, layout, output, 
     with read() as lake:
         lines = scores_of(lake, collection, label_set, measures, level, layout)
     if str(output) == "-":
-        console.say("\n".join(lines))
+        click.echo("\n".join(lines))  # tabs stay tabs
         return
     _write(output, lines)
     if as_json:
