@@ -264,7 +264,8 @@ def test_a_row_that_breaks_its_contract_is_told(project):
         transaction.run("update {lake}.raw.passages set origin = 'dream' where passage_id < 'p002'")
     assert said(verify(project)) == [
         (
-            "2 rows break its contract: origin: must be one of corpus, response, answer (such as 'dream')",
+            "2 rows break its contract: origin: must be one of corpus, response, answer "
+            "(such as 'dream')",
             "raw.passages",
             ["live"],
         )
