@@ -109,8 +109,8 @@ def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> s
                 f"bank {bank!r} has questions, and nuggetizer's form has nuggets only",
                 "Take --format workbench or csv.",
             )
-        nuggets = by_query.setdefault(item.query_id, {})
-        nuggets[item.text] = max(item.weight, nuggets.get(item.text, 0))  # once, in any facet
+        of_query = by_query.setdefault(item.query_id, {})
+        of_query[item.text] = max(item.weight, of_query.get(item.text, 0))  # once, in any facet
     lines = []
     for query_id, weights in by_query.items():
         nuggets = [
