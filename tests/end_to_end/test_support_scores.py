@@ -14,6 +14,8 @@ from gradelake.sql.lake.lake import Lake
 from tests.command_line import run
 from tests.conftest import gradelake
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS, QUERIES, PASSAGES = 20, 10, 30
 WORDS = ("No Support", "Partial Support", "Full Support")
 WEIGHTS = dict(zip(WORDS, (0, 0.5, 1), strict=True))
@@ -21,8 +23,6 @@ WEIGHTS = dict(zip(WORDS, (0, 0.5, 1), strict=True))
 READS = """
 import json, pathlib
 from gradelake.grading.engines import Engine as Base, Response
-
-pytestmark = pytest.mark.slow
 
 class Engine(Base):
     needs_model = False
