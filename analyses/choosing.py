@@ -40,13 +40,13 @@ class Completeness:
 
 
 class Assigned(Completeness):
-    """The same of a label set that scores answers by their nuggets."""
+    """The same of a label set that scores answers, by their nuggets or citations."""
 
     @property
     def says(self) -> str:
         if not self.is_incomplete or self.labelled_share is None:
             return ""
-        return f"incomplete: {self.labelled_share:.0%} of answers and nuggets have a grade"
+        return f"incomplete: {self.labelled_share:.0%} of what is asked about answers has a grade"
 
 
 NOBODY_JUDGED = Completeness()

@@ -92,9 +92,7 @@ def read_board(
     `level` is the relevance level (see `default_level`). Raises `BadInput` for a collection, label
     set, measure or level that the leaderboard does not have.
     """
-    require_board(lake, collection, label_set)
-    if level is None:
-        level = default_level(lake, collection, label_set)
+    level = _level(lake, collection, label_set, level)
     key = (collection, label_set, measure, level)
     board = lake.rows(SYSTEMS, *key)
     if not board:
@@ -124,6 +122,12 @@ def read_board(
     )
 
 
+def _level(lake: Lake, collection: str, label_set: str, level: int | None) -> int:
+    """The level that was asked for, or the default one. Raises `BadInput` for no such board."""
+    require_board(lake, collection, label_set)
+    return default_level(lake, collection, label_set) if level is None else level
+
+
 def default_level(lake: Lake, collection: str, label_set: str) -> int:
     """The level that the mart `usual_levels` has for it; min_relevant where it has no labels."""
     level = lake.value(
@@ -139,9 +143,7 @@ def require_measures(
 ) -> int:
     """The level of a board, the default one unless another is asked for. Raises `BadInput` for a
     collection, label set, measure or level that the leaderboard does not have."""
-    require_board(lake, collection, label_set)
-    if level is None:
-        level = default_level(lake, collection, label_set)
+    level = _level(lake, collection, label_set, level)
     known = lake.column(
         "select distinct measure from lake.marts.leaderboard "
         "where collection = ? and label_set = ? and level = ?",

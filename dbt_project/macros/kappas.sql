@@ -1,7 +1,8 @@
 {# Cohen's kappa (1960) of label pairs counted in `cells` (label, judgment, n), per group: of each
    cut into two classes, and of all labels with unit (graded), linear and quadratic weights (Cohen
-   1968). Labels below 0 count as 0. Null when chance alone would agree fully: one class only. #}
-{% macro kappas(cells, groups) -%}
+   1968). Labels below 0 count as 0. Null when chance alone would agree fully: one class only. `cuts`
+   has the ways to make two classes, as `int_agreement_cuts`, its default. #}
+{% macro kappas(cells, groups, cuts=none) -%}
     {%- set columns = groups | join(', ') -%}
     with
 
@@ -16,7 +17,7 @@
     ),
 
     cuts as (
-        select * from {{ ref('int_agreement_cuts') }}
+        select * from {{ cuts or ref('int_agreement_cuts') }}
     ),
 
     classes as (

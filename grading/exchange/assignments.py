@@ -29,6 +29,7 @@ ROWS = """
         select
             answers.system,
             answers.query_id,
+            answers.passage_id,
             list(
                 {
                     'text': items.item_text,
@@ -63,12 +64,8 @@ ROWS = """
         assigned.system as run_id,
         assigned.nuggets
     from assigned
-    inner join lake.raw.answers as answers
-        on
-            answers.collection = $1
-            and answers.system = assigned.system
-            and answers.query_id = assigned.query_id
-    inner join lake.raw.passages as passages using (collection, passage_id)
+    inner join lake.raw.passages as passages
+        on passages.collection = $1 and passages.passage_id = assigned.passage_id
     inner join lake.raw.queries as queries
         on queries.collection = $1 and queries.query_id = assigned.query_id
     order by run_id, qid

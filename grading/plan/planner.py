@@ -265,17 +265,16 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
 def ensure_views(
     project: Project, lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS
 ) -> None:
-    """Make dbt's views of what is wanted where they are missing, or know not all edits of the seeds
-    yet.
+    """Make dbt's views of what is wanted where they are missing, or older than the seeds.
 
-    Raises `BadInput` naming the rows when the file of rubric edits has wrong ones.
+    Raises `BadInput` naming the rows when a seed has wrong ones.
     """
     from gradelake.sql.build import seeds
 
     try:
         for view in views:
             lake.connection.execute(f"select * from lake.{view} limit 0")
-        reason = "bringing the lake up to date with the edits of its seeds (dbt)"
+        reason = "bringing the lake up to date with its seeds (dbt)"
         current = seeds.edits_are_in(lake, seeds.gather(project), SEEDS)
     except duckdb.Error:
         reason, current = "making the lake's views (dbt)", False

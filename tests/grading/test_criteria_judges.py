@@ -22,7 +22,7 @@ CRITERIA = {
     "Contextual Fit": "contextual_fit",
 }
 
-# An engine that writes down what it is asked and always says 2; an error where `failing` says so.
+# An engine that writes down what it is asked, and always says 2
 SHOWN = """
 import json, pathlib
 from gradelake.grading.engines import Engine as Base, Response
@@ -38,7 +38,7 @@ class Engine(Base):
                 asked.write(json.dumps(prompt.text) + "\\n")
         return [Response("2") for _ in prompts]
 """
-# An engine that grades by the length of the passage, the criterion's name and the query
+# An engine that grades by the length of its prompt; it fails on coverage of what is about steel
 GRADES = """
 from gradelake.grading.engines import Engine as Base, Response
 

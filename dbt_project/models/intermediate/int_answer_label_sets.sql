@@ -11,6 +11,10 @@ nugget_scores as (
     select * from {{ ref('nugget_scores') }}
 ),
 
+support_scores as (
+    select * from {{ ref('support_scores') }}
+),
+
 assigned as (
     select
         collection,
@@ -21,10 +25,6 @@ assigned as (
     from nugget_scores
     group by all
     having sum(n_assigned) > 0
-),
-
-support_scores as (
-    select * from {{ ref('support_scores') }}
 ),
 
 query_counts as (

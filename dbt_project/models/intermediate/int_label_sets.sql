@@ -71,7 +71,7 @@ left join graders
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader
 union all
--- they label nuggets of answers, not passages
+-- they score answers, and label no passages
 select
     collection,
     label_set,

@@ -59,7 +59,7 @@ shares as (
     left join most_judging using (collection)
     left join labelled using (collection, label_set)
     union all
-    -- what scores answers is complete when it has a grade of each of their nuggets
+    -- what scores answers is complete when each of their nuggets, or citations, has a grade
     select
         collection,
         label_set,
