@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -270,18 +271,29 @@ def _bound_memory(connection: duckdb.DuckDBPyConnection, project: Project) -> No
     connection.execute(f"set temp_directory = {quote(f'{folder}/{_SPILL}{os.getpid()}')}")
 
 
+class _Hidden(threading.local):
+    """A finder of modules. While a thread sets `pandas`, it finds none; other threads do."""
+
+    pandas = False
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas" and self.pandas:
+            raise ModuleNotFoundError(name)
+
+
+_hidden = _Hidden()
+sys.meta_path.insert(0, _hidden)
+
+
 @contextmanager
 def without_pandas() -> Iterator[None]:
     """DuckDB imports pandas to see whether a parameter is one of its values: half a second. Inside,
     it seems not to be installed, unless it was imported before."""
-    if "pandas" in sys.modules:
-        yield
-        return
-    sys.modules["pandas"] = None  # type: ignore[assignment]
+    before, _hidden.pandas = _hidden.pandas, True
     try:
         yield
     finally:
-        sys.modules.pop("pandas", None)
+        _hidden.pandas = before
 
 
 def execute(

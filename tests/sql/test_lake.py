@@ -366,3 +366,26 @@ def write_config(folder):
     file = folder / "gradelake.toml"
     file.write_text("")
     return file
+
+
+def test_pandas_is_hidden_from_the_thread_that_asks_and_from_no_other():
+    code = """
+import threading
+from gradelake.sql.lake.connection import without_pandas
+with without_pandas():
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        print("hidden")
+    other = threading.Thread(target=lambda: print(__import__("pandas").__name__))
+    other.start()
+    other.join()
+import pandas
+print(pandas.__name__)
+"""
+    run = [sys.executable, "-c", code]
+    assert subprocess.run(run, check=True, capture_output=True, text=True).stdout.split() == [
+        "hidden",
+        "pandas",
+        "pandas",
+    ]
