@@ -100,6 +100,7 @@ class OpenLake:
         limit: int | None = None,
         retry_failed: bool = False,
         max_minutes: float | None = None,
+        max_cost: float | None = None,
         progress: bool = False,
     ) -> dict[str, Any]:
         """Grade what a collection's pool lacks of a grader, and commit it chunk by chunk."""
@@ -113,7 +114,9 @@ class OpenLake:
             request = runs.requested(
                 self.project, collection, grader, rubric_version, chosen, limit
             )
-            run = runs.grade(self.project, request, console.tell, shown, retry_failed, seconds)
+            run = runs.grade(
+                self.project, request, console.tell, shown, retry_failed, seconds, max_cost
+            )
         return console.plain(run_as_object(request, run))
 
     def build(

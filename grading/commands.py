@@ -28,12 +28,12 @@ def _request_options(command):
     return command
 
 
-@click.command(short_help="Say what graders have still to do, and how long it may take.")
+@click.command(short_help="Say what graders have still to do, how long it takes, what it costs.")
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
 @click.pass_obj
 def plan(project, collection, queries, rubric_version, limit, as_json, names):
-    """Say what graders have still to do on a COLLECTION, and how long it may take.
+    """Say what graders have still to do on a COLLECTION, in what time, and for what money.
 
     \b
     Examples:
@@ -96,6 +96,11 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     type=click.FloatRange(min=0, min_open=True),
     help="Begin nothing new after so many minutes, loading the model included.",
 )
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Spend no more than this, by the prices of seeds/prices.csv.",
+)
 @click.pass_obj
 def grade(
     project,
@@ -108,6 +113,7 @@ def grade(
     dry_run,
     retry_failed,
     max_minutes,
+    max_cost,
 ):
     """Grade what a COLLECTION's pool lacks of a grader, and commit it chunk by chunk.
 
@@ -118,6 +124,7 @@ def grade(
     Examples:
       gradelake grade dl19 --grader flan
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
+      gradelake grade dl19 --grader gpt --max-cost 5
     """
     from gradelake.grading.plan.planner import Plan, ensure_views
     from gradelake.grading.run import run as runs
@@ -139,7 +146,7 @@ def grade(
         return
     with Progress() as progress:
         seconds = max_minutes and 60 * max_minutes
-        run = runs.grade(project, request, console.tell, progress, retry_failed, seconds)
+        run = runs.grade(project, request, console.tell, progress, retry_failed, seconds, max_cost)
     if as_json:
         console.print_json(run_as_object(request, run))
     else:

@@ -102,6 +102,11 @@ class Engine:
         self.scale = grader.prompt.scale
         self.notes: list[str] = []  # what people should know of how it answers
 
+    @classmethod
+    def longest_reply(cls, grader: "Grader") -> int:
+        """Tokens that a reply to one prompt of the grader may have."""
+        return int(grader.decoding["max_tokens"])
+
     def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
         """Answer in another way from here on: how a reply that cannot be read is asked for again.
 

@@ -88,6 +88,12 @@ class Engine(Base):
         "max_passage_characters": Setting(Count, 20_000, "longer passages are cut at the end"),
     }
 
+    @classmethod
+    def longest_reply(cls, grader: "Grader") -> int:
+        options, _ = chat_options(grader)
+        name = "max_completion_tokens" if "max_completion_tokens" in options else "max_tokens"
+        return options[name]
+
     def __init__(self, grader: "Grader"):
         super().__init__(grader)
         import openai

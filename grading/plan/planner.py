@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from gradelake.grading.graders.configured import require_judge
+from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.common.errors import BadInput
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
-VIEWS = ("marts.wanted_items", "marts.wanted_grades")
-SEEDS = ("rubric_edits", "evaluation_citations")  # what people keep that these views read
+VIEWS = ("marts.wanted_items", "marts.wanted_grades", prices.VIEW)
+SEEDS = ("rubric_edits", "evaluation_citations", "prices")  # what people keep that these views read
 CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
 _WINDOW = 8  # chunks fetched at a time
 
@@ -92,7 +93,10 @@ class Plan:
             )
             """
         )[0]
-        estimates = [*self._tokens(*counts[-2:]), self._rate()]
+        pairs, prompts = counts[-2:]
+        tokens, is_measured = self._tokens(pairs, prompts)
+        cost = prices.estimated_cost(self.lake, self.request.grader, pairs, prompts, tokens)
+        estimates = [tokens, is_measured, self._rate(), cost]
         return Totals(*counts, *estimates)
 
     def _tokens(self, pairs: int, prompts: int) -> tuple[int, bool]:

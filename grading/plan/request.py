@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.prices import Cost
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,6 +89,7 @@ class Totals:
     prompt_tokens: int
     tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
     pairs_per_second: float | None  # measured in earlier runs of this grader
+    cost: Cost | None  # None: there is no price of the model
 
     @property
     def wanted(self) -> int:

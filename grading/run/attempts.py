@@ -113,7 +113,8 @@ def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Re
                 n_raised += 1
                 answers = [Response(error=f"{type(error).__name__}: {error}")] * len(group)
             for n, answer in zip(group, answers, strict=True):
-                responses[n] = answer
+                before = [responses[n]] if n in responses else []  # each time is paid for
+                responses[n] = replace(answer, **tokens_of(*before, answer))
         is_everything = n_raised == len(groups) and len(pending) == len(prompts)
         if one_by_one and is_everything and (len(prompts) > 1 or attempt == TRIES - 1):
             raise EngineBroken(responses[0].error)

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
-from gradelake.grading.plan.request import Request, Totals
+from gradelake.grading.plan.prices import Price, price_of, required_price
+from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.run.crew import Crew
+from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -38,6 +40,14 @@ class Run:
     commit_seconds: float = 0.0
     workers: int = 0
     notes: list[str] = field(default_factory=list)  # of the engine
+    price: Price | None = None
+    out_of_money: bool = False  # some chunks were not begun
+
+    @property
+    def cost(self) -> float | None:
+        """What its tokens come to; None where there is no price."""
+        tokens = (self.counts[f"{what}_tokens"] for what in ("prompt", "cached", "completion"))
+        return None if self.price is None else self.price.of(*tokens)
 
     @property
     def left(self) -> int:
@@ -74,18 +84,22 @@ def grade(
     on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
     retry_failed: bool = False,
     max_seconds: float | None = None,
+    max_cost: float | None = None,
 ) -> Run:
     """Grade what is missing and commit it chunk by chunk.
 
     `tell` gets a line at each step; `on_progress` is called several times a second. After
-    `max_seconds` no further chunk is begun; those at work are finished. Raises `BadInput` for a
-    request that cannot be met, and `WorkFailed` when the engine cannot work, or when another
-    process is at work with this grader; what was committed stays.
+    `max_seconds` no further chunk is begun; those at work are finished. Nor is one begun that might
+    bring the run's cost above `max_cost`, in the currency of `seeds/prices.csv`. Raises `BadInput`
+    for a request that cannot be met, or without a price that such a limit needs, and `WorkFailed`
+    when the engine cannot work, or when another process is at work with this grader; what was
+    committed stays.
     """
     grader = request.grader
     purpose = f"gradelake grade {request.collection} --grader {grader.name}"
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         ensure_views(project, lake, tell)
+        price = (price_of if max_cost is None else required_price)(lake, grader)
         committer = Committer(lake, grader, request.collection)
         recovered = committer.recover()
         if recovered:
@@ -100,23 +114,30 @@ def grade(
         planned = time.monotonic() - started
         run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
         run.plan_seconds = planned
+        run.price = price
         run.planned = plan.totals.missing
         if request.limit is not None:
             run.planned = min(run.planned, request.limit + plan.totals.reusable)
         if run.planned:
             deadline = None if max_seconds is None else started + max_seconds
-            _work(project, plan, committer, run, tell, on_progress, deadline)
+            _work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
         run.notes = list(committer.notes)
         return run
 
 
-def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress, deadline) -> None:
+def _work(
+    project, plan: Plan, committer: Committer, run: Run, tell, on_progress, deadline, max_cost
+) -> None:
     def is_over() -> bool:
         run.out_of_time = deadline is not None and time.monotonic() >= deadline
         return run.out_of_time
 
+    chunks: Iterator[Chunk] = plan.chunks()
+    spending = None
+    if max_cost is not None and run.price:
+        chunks = spending = Spending(run.price, max_cost, committer.grader, chunks)
     committer.begin(run.planned)
     state = "failed"
     try:
@@ -130,9 +151,11 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
                 stop_signals(console.warn) as stop,  # also to who wished for quiet
             ):
                 run.workers = crew.count
-                for graded in crew.run(plan.chunks(), lambda: stop() or is_over()):
+                for graded in crew.run(chunks, lambda: stop() or is_over()):
                     if graded:
                         committer.add(graded)
+                        if spending:
+                            spending.settle(graded)
                         run.engine_seconds += graded.seconds
                     else:
                         committer.commit_if_due()
@@ -147,7 +170,9 @@ def _work(project, plan: Plan, committer: Committer, run: Run, tell, on_progress
                     committer.add(committer.worker().compare(chunk))
                     on_progress(run, committer)
                 run.stopped = stop()
-        state = "stopped" if (run.stopped or run.out_of_time) and run.left else "done"
+        run.out_of_money = bool(spending and spending.is_over)
+        cut_short = run.stopped or run.out_of_time or run.out_of_money
+        state = "stopped" if cut_short and run.left else "done"
     finally:
         committer.finish(state)
 

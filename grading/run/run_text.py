@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.prices import amount
 from gradelake.grading.plan.request import Request, Totals
 from gradelake.grading.run.progress import rates
 from gradelake.sql.common import console
@@ -28,6 +29,7 @@ def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
         "tokens_measured": totals.tokens_measured,
         "pairs_per_second": totals.pairs_per_second,
         "seconds": _seconds(totals),
+        "cost": totals.cost and totals.cost.as_object(),
         "passages_without_text": totals.without_text,
     }
 
@@ -38,23 +40,25 @@ def _seconds(totals: Totals) -> float | None:
 
 def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     """A table of plans, a row per grader."""
+    calls_model = any(engine_finder.engine_of(grader).needs_model for grader, _ in plans)
     rows = []
     for grader, totals in plans:
         seconds = _seconds(totals)
         about = "" if totals.tokens_measured or not totals.prompts else "about "
         tokens = f"{about}{totals.prompt_tokens:,}"
-        rows.append(
-            (
-                grader.name,
-                f"{totals.wanted:,}",
-                f"{totals.graded:,}",
-                f"{totals.failed:,}",
-                f"{totals.missing:,}",
-                f"{totals.prompts:,}",
-                tokens if engine_finder.engine_of(grader).needs_model else "none",
-                "no rate measured yet" if seconds is None else console.duration(seconds),
-            )
-        )
+        row = [
+            grader.name,
+            f"{totals.wanted:,}",
+            f"{totals.graded:,}",
+            f"{totals.failed:,}",
+            f"{totals.missing:,}",
+            f"{totals.prompts:,}",
+            tokens if engine_finder.engine_of(grader).needs_model else "none",
+            "no rate measured yet" if seconds is None else console.duration(seconds),
+        ]
+        if calls_model:
+            row.append(str(totals.cost or f"no price of {grader.model}"))
+        rows.append(row)
     columns = [
         "grader",
         "wanted",
@@ -64,6 +68,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
         "prompts to answer",
         "prompt tokens",
         "time",
+        *(["cost"] if calls_model else []),
     ]
     console.print_table(columns, rows)
     without_text = max((totals.without_text for _, totals in plans), default=0)
@@ -88,6 +93,9 @@ def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
         "retried": run.retried,
         "stopped": run.stopped,
         "out_of_time": run.out_of_time,
+        "out_of_money": run.out_of_money,
+        "cost": run.cost,
+        "currency": run.price and run.price.currency,
         "notes": run.notes,
         **run.counts,
         "workers": run.workers,
@@ -115,6 +123,8 @@ def print_run(request: Request, run: "Run") -> None:
         f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
         f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {what or 'none'}"
     )
+    if run.price and run.cost is not None:
+        console.say(f"cost: {amount(run.cost)} {run.price.currency}")
     for note in run.notes:
         console.warn(f"note: {note}")
     if counts["cut"]:
@@ -128,6 +138,8 @@ def print_run(request: Request, run: "Run") -> None:
             f"{counted(counts['failed'], 'pairs')} failed; see them with `gradelake build` and "
             "`gradelake sql @failed_grades`, try again with --retry-failed"
         )
+    if run.out_of_money:
+        console.warn("no further pair was sure to stay within --max-cost")
     if run.left:
         console.warn(
             f"{counted(run.left, 'pairs', 'are')} left; the same command continues with them"

@@ -146,7 +146,9 @@ _GRADES = """
         select
             grader,
             sum(prompt_tokens) / sum(n_pairs) as prompt_tokens,
-            sum(completion_tokens) / sum(n_pairs) as completion_tokens
+            sum(completion_tokens) / sum(n_pairs) as completion_tokens,
+            if(bool_and(cost is not null), sum(cost) / sum(n_pairs), null) as cost,
+            any_value(currency) as currency
         from lake.marts.grading_cost
         group by grader
     ),
@@ -190,6 +192,8 @@ _GRADES = """
         n_missing,
         cast(round(n_wanted * costs.prompt_tokens) as bigint) as prompt_tokens,
         cast(round(n_wanted * costs.completion_tokens) as bigint) as completion_tokens,
+        round(n_wanted * costs.cost, 6) as cost,
+        costs.currency,
         round(n_wanted * rates.seconds, 3) as seconds
     from counts
     left join costs using (grader)
@@ -331,8 +335,10 @@ def _print_grades(grades: list[dict[str, Any]]) -> None:
         console.say("no grades will be wanted")
         return
     columns = ["grader", "items", "passages", "grades wanted", "missing in all"]
+    columns += ["prompt tokens", "time"]
+    has_cost = any(row["cost"] is not None for row in grades)
     console.print_table(
-        [*columns, "prompt tokens", "time"],
+        columns + ["cost"] * has_cost,
         [
             (
                 row["grader"],
@@ -341,7 +347,12 @@ def _print_grades(grades: list[dict[str, Any]]) -> None:
                 "no rate measured yet"
                 if row["seconds"] is None
                 else f"about {console.duration(row['seconds'])}",
+                *([_cost(row)] if has_cost else []),
             )
             for row in grades
         ],
     )
+
+
+def _cost(row: dict[str, Any]) -> str:
+    return "no price" if row["cost"] is None else f"about {row['cost']:.2g} {row['currency']}"

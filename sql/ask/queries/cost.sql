@@ -1,20 +1,29 @@
--- How many tokens did each grader use, day by day?
+-- How many tokens did each grader use, day by day, and what did they cost?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
+-- A cost of null is not 0: seeds/prices.csv has no price of the model.
 select
     collection,
     grader,
     model,
     day,
-    n_pairs,
-    n_failed,
-    prompt_tokens,
-    cached_tokens,
-    completion_tokens
+    cast(sum(n_pairs) as bigint) as n_pairs,
+    cast(sum(n_failed) as bigint) as n_failed,
+    cast(sum(prompt_tokens) as bigint) as prompt_tokens,
+    cast(sum(cached_tokens) as bigint) as cached_tokens,
+    cast(sum(completion_tokens) as bigint) as completion_tokens,
+    -- what is known in part is not known
+    if(bool_and(cost is not null), round(sum(cost), 6), null) as cost,
+    any_value(currency) as currency
 from marts.grading_cost
 where
     ($collection is null or collection = $collection)
     and ($grader is null or grader = $grader)
+group by
+    collection,
+    grader,
+    model,
+    day
 order by
     day desc,
     collection asc,

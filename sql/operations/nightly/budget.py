@@ -11,16 +11,18 @@ class Share:
 
     pairs: int | None
     minutes: float | None
+    cost: float | None = None
 
     def as_arguments(self) -> list[str]:
         """Options of `gradelake grade`."""
         pairs = [] if self.pairs is None else ["--limit", str(self.pairs)]
         minutes = [] if self.minutes is None else ["--max-minutes", f"{self.minutes:.3f}"]
-        return pairs + minutes
+        cost = [] if self.cost is None else ["--max-cost", repr(self.cost)]
+        return pairs + minutes + cost
 
 
 class Budget:
-    """Pairs and minutes of a night.
+    """Pairs, minutes and money of a night.
 
     Whoever comes gets an equal share of what is left for those to come, so what one does not need
     goes to the others: let them come with the least work first. Minutes count from the first.
@@ -30,17 +32,22 @@ class Budget:
         self,
         max_pairs: int | None = None,
         max_minutes: float | None = None,
+        max_cost: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
         self._pairs = max_pairs
         self._seconds = None if max_minutes is None else 60 * max_minutes
+        self._cost = max_cost
         self._clock = clock
         self._began: float | None = None
 
-    def share(self, n_to_come: int) -> Share | None:
-        """The share of the first of `n_to_come` graders; None when nothing is left."""
+    def share(self, n_to_come: int, n_paid: int = 0) -> Share | None:
+        """The share of the first of `n_to_come` graders; None when nothing is left.
+
+        `n_paid` of them cost something, the first among them; 0 where the first costs nothing.
+        """
         self._began = self._clock() if self._began is None else self._began
-        pairs = minutes = None
+        pairs = minutes = cost = None
         if self._pairs is not None:
             if self._pairs <= 0:
                 return None
@@ -50,9 +57,15 @@ class Budget:
             if left <= 0:
                 return None
             minutes = max(left / n_to_come / 60, 0.001)
-        return Share(pairs, minutes)
+        if self._cost is not None and n_paid:
+            if self._cost <= 0:
+                return None
+            cost = self._cost / n_paid
+        return Share(pairs, minutes, cost)
 
-    def spend(self, pairs: int) -> None:
-        """Take what was graded off the pairs. Pairs that reused an answer cost nothing."""
+    def spend(self, pairs: int, cost: float = 0) -> None:
+        """Take what was graded off. Pairs that reused an answer cost nothing."""
         if self._pairs is not None:
             self._pairs -= pairs
+        if self._cost is not None:
+            self._cost -= cost

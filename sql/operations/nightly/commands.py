@@ -23,6 +23,11 @@ from gradelake.sql.operations.nightly import WEBHOOK
     type=click.FloatRange(min=0, min_open=True),
     help="Begin nothing new to grade after so many minutes of grading.",
 )
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Grading may cost no more than this, by seeds/prices.csv.",
+)
 @click.option("--retry-failed", is_flag=True, help="Grade pairs that failed before once more.")
 @click.option(
     "--on-failure",
@@ -37,7 +42,7 @@ from gradelake.sql.operations.nightly import WEBHOOK
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, as_json):
+def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure, webhook, as_json):
     """Do all that is due: ingest, grade what is missing, build, compare, tidy.
 
     Meant to run every night without anybody there. Each step is a command of its own; one that
@@ -60,7 +65,7 @@ def nightly(project, max_pairs, max_minutes, retry_failed, on_failure, webhook, 
 
     alerts = Alerts(on_failure, webhook)
     started = time.monotonic()
-    limits = Limits(max_pairs, max_minutes, retry_failed)
+    limits = Limits(max_pairs, max_minutes, max_cost, retry_failed)
     arguments = _without_secrets(limits, on_failure, webhook)
     begun = []
     try:

@@ -35,6 +35,7 @@ class Limits:
 
     max_pairs: int | None = None
     max_minutes: float | None = None
+    max_cost: float | None = None
     retry_failed: bool = False
 
 
@@ -51,6 +52,7 @@ class Job:
     missing: int
     failed_before: int
     left: int
+    cost: dict[str, Any] | None = None  # as planned; None: its model has no price
     step: Step | None = None
     came_to: dict[str, int] = field(default_factory=dict)
     out_of_budget: bool = False
@@ -203,7 +205,8 @@ class _Doing:
                 continue
             for plan in planned.result["plans"]:
                 missing, failed = plan["missing_pairs"], plan["failed_pairs"]
-                self.work.jobs.append(Job(collection, plan["grader"], missing, failed, missing))
+                job = Job(collection, plan["grader"], missing, failed, missing, plan["cost"])
+                self.work.jobs.append(job)
             for refused in planned.result["refused"]:
                 grader, reason = refused["grader"], refused["reason"]
                 if refused["nothing_to_grade"]:
@@ -217,18 +220,24 @@ class _Doing:
     def _grade(self) -> None:
         """Those with the least to do come first, so that the budget is shared out evenly; those
         that are shown what others say after them."""
-        budget = Budget(self.limits.max_pairs, self.limits.max_minutes)
+        limits = self.limits
+        budget = Budget(limits.max_pairs, limits.max_minutes, limits.max_cost)
         jobs = self.work.jobs
         jobs.sort(key=lambda job: (len(self._sources(job)) > 0, self._to_do(job)))
         for index, job in enumerate(jobs):
             if not self._has_work(job):
                 continue
-            n_to_come = sum(map(self._has_work, jobs[index:]))
-            share = budget.share(n_to_come)
+            if limits.max_cost is not None and job.cost is None:
+                reason = "seeds/prices.csv has no price of its model, which --max-cost needs"
+                self._leave_out(f"grade {job.collection} {job.grader}", reason)
+                continue
+            to_come = [one for one in jobs[index:] if self._has_work(one)]
+            n_paid = sum(map(_is_paid, to_come)) if _is_paid(job) else 0
+            share = budget.share(len(to_come), n_paid)
             if share is None:
                 job.out_of_budget = True
                 continue
-            retry = ["--retry-failed"] if self.limits.retry_failed else []
+            retry = ["--retry-failed"] if limits.retry_failed else []
             began = utc_now()
             job.step = self._run(
                 "grade",
@@ -241,11 +250,13 @@ class _Doing:
             )
             result = job.step.result
             if result is None:
-                budget.spend(share.pairs or 0)  # what it asked may be more than what was committed
+                budget.spend(
+                    share.pairs or 0, share.cost or 0
+                )  # what it asked may be more than what was committed
                 job.came_to = record.committed(self.project, job.collection, job.grader, began)
                 job.left = max(0, self._to_do(job) - job.came_to["pairs"])
                 continue
-            budget.spend(result["pairs"] - result["reused"])
+            budget.spend(result["pairs"] - result["reused"], result["cost"] or 0)
             job.came_to = {name: result[name] for name in record.COUNTED if name in result}
             job.came_to["tokens"] = result["prompt_tokens"] + result["completion_tokens"]
             job.left = max(0, result["missing"] - result["pairs"])
@@ -267,3 +278,8 @@ class _Doing:
             other.collection == job.collection and other.grader in sources and self._to_do(other)
             for other in self.work.jobs
         )
+
+
+def _is_paid(job: Job) -> bool:
+    """Whether its grader asks a model whose price is known."""
+    return job.cost is not None and job.cost["currency"] is not None

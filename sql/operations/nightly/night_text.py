@@ -70,6 +70,8 @@ def _show_graded(graded: list[dict[str, Any]], left_out: list[dict[str, Any]]) -
     if graded:
         console.say("\nwhat was graded")
         columns = ["collection", "grader", "state", "pairs", "failed", "left", "tokens"]
+        if any(each["cost"] is not None for each in graded):
+            columns += ["cost", "currency"]
         console.print_table(columns, [[each[c] for c in columns] for each in graded])
     for each in left_out:
         console.say(f"  {each['grader']} has no work in {each['collection']}: {each['reason']}")

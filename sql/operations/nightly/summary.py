@@ -150,6 +150,8 @@ def _graded(job: Job) -> dict[str, Any]:
         "grader": job.grader,
         "state": job.step.state if job.step else without_step,
         **{name: job.came_to.get(name, 0) for name in COUNTED},
+        "cost": result.get("cost"),
+        "currency": result.get("currency"),
         "left": job.left,
         "out_of_budget": job.out_of_budget or is_left,
         "seconds": job.step.seconds if job.step else 0.0,

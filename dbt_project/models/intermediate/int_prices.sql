@@ -1,0 +1,16 @@
+{{ config(materialized='view') }}
+
+with
+
+prices as (
+    select * from {{ ref('prices') }}
+)
+
+select
+    model,
+    cast(from_date as date) as from_date,
+    currency,
+    cast(input as double) / 1e6 as input_price,
+    cast(coalesce(cached, input) as double) / 1e6 as cached_price,
+    cast(output as double) / 1e6 as output_price
+from prices

@@ -1,0 +1,106 @@
+"""A limit of what a run may cost, kept while its chunks are at work."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradelake.grading.graders import engine_finder
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.prices import Price
+from gradelake.grading.plan.request import Chunk
+from gradelake.grading.run.staged_files import Graded
+
+_TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
+_MARGIN = 1.25  # over what chunks took so far
+_MEASURED, _MANY = 50, 20  # requests whose mean tells of others; and of how many others
+
+
+@dataclass
+class _Reserved:
+    cost: float
+    pairs: int
+    size: int  # bytes of the prompts
+    requests: int
+
+
+class Spending:
+    """The chunks of a plan, as long as there is money for them.
+
+    A chunk is given out when what it may cost at most is left beside what was spent and what those
+    at work may cost. Where nothing is at work and a chunk is too dear, its first half is tried.
+    What there is no money for now may be given out later: iterate on after each `settle`.
+    """
+
+    def __init__(self, price: Price, limit: float, grader: Grader, chunks: Iterator[Chunk]):
+        """`limit` is in the price's currency."""
+        self.price = price
+        self.limit = limit
+        self.spent = 0.0
+        self.is_over = False  # something is left that there is no money for
+        self._grader = grader
+        self._longest = engine_finder.engine_of(grader).longest_reply(grader)
+        self._chunks = chunks
+        self._next: list[Chunk] = []
+        self._at_work: dict[str, _Reserved] = {}
+        self._tokens_per_byte: float | None = None
+        self._reply: float | None = None  # tokens of a reply, of the chunk with the longest ones
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self
+
+    def __next__(self) -> Chunk:
+        if not self._next:
+            self._next.append(next(self._chunks))
+        while True:
+            chunk = self._next[-1]
+            reserved = self._bound(chunk)
+            at_work = sum(each.cost for each in self._at_work.values())
+            if self.spent + at_work + reserved.cost <= self.limit:
+                break
+            if self._at_work or chunk.n_prompts == 1:
+                self.is_over = not self._at_work
+                raise StopIteration
+            self._next[-1:] = reversed(chunk.halves())
+        self._at_work[chunk.id] = reserved
+        return self._next.pop()
+
+    def settle(self, graded: Graded) -> None:
+        """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
+        counts = graded.counts
+        tokens = [counts.get(f"{what}_tokens", 0) for what in ("prompt", "cached", "completion")]
+        self.spent += self.price.of(*tokens)
+        # the crew may have halved it: its parts have its id with a letter or more behind
+        whole = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
+        reserved = self._at_work[whole]
+        share = counts["pairs"] / reserved.pairs
+        if share < 1:
+            reserved.cost *= 1 - share
+            reserved.pairs -= counts["pairs"]
+            return
+        del self._at_work[whole]
+        if reserved.requests >= _MEASURED:
+            self._tokens_per_byte = max(self._tokens_per_byte or 0, tokens[0] / reserved.size)
+            self._reply = max(self._reply or 0, tokens[2] / reserved.requests)
+
+    def _bound(self, chunk: Chunk) -> _Reserved:
+        """What a chunk may cost at most."""
+        prompt = self._grader.prompt
+        frame = len(prompt.text.encode())
+        size = requests = 0
+        for values, gold, reply in zip(
+            chunk.prompts, chunk.gold_answers, chunk.replies, strict=True
+        ):
+            if reply is None:
+                times = len(gold or [""]) if prompt.target == "verify" else 1
+                size += times * (frame + sum(len(text.encode()) for text in values.values()))
+                requests += times
+        if prompt.window:
+            n_passages = chunk.pairs.select("query_id", "passage_id").n_unique()
+            requests = min(requests, requests // prompt.window + n_passages)
+        rate = (
+            _TOKENS_PER_BYTE if self._tokens_per_byte is None else self._tokens_per_byte * _MARGIN
+        )
+        reply_tokens = float(self._longest)
+        if self._reply is not None and requests >= _MANY:
+            reply_tokens = min(reply_tokens, self._reply * _MARGIN)
+        cost = self.price.of(rate * size, 0, reply_tokens * requests)
+        return _Reserved(cost, len(chunk), size, requests)

@@ -1,0 +1,178 @@
+"""What grading costs: planned, kept below a limit, and counted."""
+
+import random
+from contextlib import closing
+
+import polars as pl
+import pytest
+
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.grading.plan.prices import Cost, Price, amount
+from gradelake.grading.plan.request import Chunk
+from gradelake.grading.run import run as runs
+from gradelake.grading.run.spending import Spending
+from gradelake.grading.run.staged_files import Graded
+from gradelake.sql.common.errors import BadInput
+from tests.grading.misbehaving import Server, answer
+from tests.grading.project import copy_of
+
+SEED = ["model,from_date,currency,input,cached,output", "m,2026-01-01,EUR,100,10,1000"]
+QUICK = {"pause": 0.01, "timeout": 20.0, "concurrency": 4}
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def priced_lake(judged_lake, tmp_path_factory):
+    """A million tokens of m cost 100 euros, cached ones 10, and those of replies 1,000."""
+    with closing(copy_of(judged_lake, tmp_path_factory.mktemp("priced"))) as judged:
+        judged.write("seeds/prices.csv", SEED)
+        ensure_views(judged.project, judged.lake, lambda line: None)
+    return judged.folder / "lake"
+
+
+@pytest.fixture
+def hosted(priced_lake, tmp_path, server, monkeypatch):
+    """A collection with 12 pairs in 10 prompts, and a grader `gpt` that asks the server: 10 tokens
+    a prompt, 4 of them cached, and 1 a reply."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with closing(copy_of(priced_lake, tmp_path / "project")) as judged:
+        judged.write("seeds/prices.csv", SEED)
+        ask = {"engine": "openai", "base_url": server.url, "parser": "strict", **QUICK}
+        judged.grader("gpt", model="m", prompt="question_self_rating", chunk_pairs=2, **ask)
+        yield judged
+
+
+A_PROMPT = (6 * 100 + 4 * 10 + 1 * 1000) / 1e6
+
+
+def grade(judged, **options):
+    request = runs.requested(judged.project, judged.name, "gpt")
+    return runs.grade(judged.project, request, lambda line: None, **options)
+
+
+# --- what it cost ---------------------------------------------------------------------------------
+
+
+def test_a_run_says_what_its_tokens_came_to(hosted):
+    run = grade(hosted)
+    assert run.counts["pairs"] == 12
+    assert run.cost == pytest.approx(10 * A_PROMPT)
+
+
+def test_a_reply_that_is_refused_three_times_is_paid_three_times(hosted, server):
+    server.on("", answer(finish_reason="content_filter"))
+    run = grade(hosted)
+    assert run.counts["failed"] == 12
+    assert run.cost == pytest.approx(3 * 10 * A_PROMPT)
+
+
+def test_a_model_without_a_price_costs_nobody_knows_what(hosted):
+    hosted.grader("gpt", model="another")
+    assert grade(hosted).cost is None
+
+
+# --- a limit --------------------------------------------------------------------------------------
+
+
+def test_no_run_costs_more_than_its_limit_and_the_next_one_goes_on(hosted):
+    spent, pairs = 0.0, 0
+    # before anything is measured, a prompt is taken to have a token for every other byte
+    for _ in range(20):
+        run = grade(hosted, max_cost=0.05)
+        assert run.cost <= 0.05
+        spent, pairs = spent + run.cost, pairs + run.counts["pairs"]
+        assert run.out_of_money == (run.left > 0)
+        if not run.left:
+            break
+    assert (pairs, spent) == (12, pytest.approx(10 * A_PROMPT))
+
+
+def test_where_not_even_one_pair_is_sure_to_fit_nothing_is_asked(hosted, server):
+    run = grade(hosted, max_cost=0.001)
+    assert (run.counts["pairs"], run.left, run.out_of_money) == (0, 12, True)
+    assert not server.about("Context")
+
+
+def test_a_limit_needs_a_price(hosted):
+    hosted.grader("gpt", model="another")
+    with pytest.raises(BadInput, match="gpt: no price of another"):
+        grade(hosted, max_cost=5)
+    request = runs.requested(hosted.project, hosted.name, "lexical")
+    with pytest.raises(BadInput, match="lexical calls no model: it costs nothing"):
+        runs.grade(hosted.project, request, lambda line: None, max_cost=5)
+
+
+def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
+    """Chunks come back in any order, up to four at work, with replies of 1 to 60 tokens."""
+    (chunk, *_) = hosted.plan("gpt").chunks()
+    grader = hosted.grader("gpt", decoding={"max_tokens": 60})
+    for seed in range(30):
+        chance = random.Random(seed)
+        limit, usual = chance.uniform(0.05, 0.5), chance.uniform(1, 40)
+        many = (_big(chunk, n, 100) for n in range(200))
+        spending = Spending(Price("EUR", 2e-6, 1e-6, 8e-6), limit, grader, many)
+        at_work: list[Chunk] = []
+        while True:
+            while len(at_work) < 4 and (given := next(spending, None)):
+                at_work.append(given)
+            if not at_work:
+                break
+            back = at_work.pop(chance.randrange(len(at_work)))
+            size = sum(len(values["passage"]) for values in back.prompts)
+            replies = sum(min(60, round(chance.expovariate(1 / usual)) + 1) for _ in back.prompts)
+            counts = {"prompt_tokens": size // 4, "completion_tokens": replies}
+            spending.settle(Graded(back.id, counts=counts | {"pairs": len(back)}))
+            assert spending.spent <= limit, seed
+        assert spending.is_over
+        assert spending.spent > 0.9 * limit, seed
+
+
+def _big(chunk, number: int, n: int):
+    """A chunk of n pairs that looks like the first one of another."""
+    pairs = pl.concat([chunk.pairs.head(1)] * n).with_columns(
+        pl.int_range(n, dtype=pl.UInt32).alias("prompt_no")
+    )
+    asks = pl.concat([chunk.asks.head(1)] * n).with_columns(passage=pl.lit("word " * 100))
+    return Chunk(f"{number:032d}", pairs, asks)
+
+
+# --- what it will cost ----------------------------------------------------------------------------
+
+
+def test_a_plan_says_between_what_and_what(hosted):
+    cost = hosted.plan("gpt").totals.cost
+    assert (cost.currency, cost.measured) == ("EUR", False)
+    tokens = hosted.plan("gpt").totals.prompt_tokens
+    assert cost.low == pytest.approx((0.7 * tokens * 100 + 10 * 1000) / 1e6)
+    assert cost.high > cost.low
+
+
+def test_what_was_graded_says_what_the_rest_will_cost(hosted, monkeypatch):
+    monkeypatch.setattr("gradelake.grading.plan.prices._ENOUGH", 3)
+    request = runs.requested(hosted.project, hosted.name, "gpt", limit=6)
+    runs.grade(hosted.project, request, lambda line: None)
+    totals = hosted.plan("gpt").totals
+    assert 0 < totals.prompts < 10
+    assert totals.cost.measured
+    both = pytest.approx(totals.prompts * A_PROMPT)
+    assert (totals.cost.low, totals.cost.high) == (both, both)
+
+
+def test_a_grader_without_a_model_costs_nothing_and_one_without_a_price_is_not_0(hosted):
+    assert hosted.plan("lexical").totals.cost == Cost(None, 0.0, 0.0, True)
+    hosted.grader("gpt", model="another")
+    assert hosted.plan("gpt").totals.cost is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0.00"), (0.0123, "0.012"), (0.00004, "4e-05"), (0.996, "1.00"), (1234.5, "1,234.50")],
+)
+def test_money_is_told_in_cents_and_two_digits_where_it_is_little(value, text):
+    assert amount(value) == text
