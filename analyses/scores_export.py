@@ -1,6 +1,10 @@
 """`gradelake export scores`: topic scores and means of a board, as tools of tracks read them."""
 
 import json
+import os
+import shutil
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +23,7 @@ LAYOUTS = {
     "ir_measures": ("run", "topic", "measure", "value"),
     "tot": ("run", "measure", "topic", "value"),
     "rag4reports": ("topic", "run", "measure", "value"),
+    "trec_eval": ("measure", "topic", "value"),  # a file for each run, named after it
     "jsonl": ("run_id", "topic_id", "measure", "value"),
 }
 # a system without an answer to a query counts 0 in its mean, and has no line of that query
@@ -53,12 +58,18 @@ ROWS = """
     type=click.Choice(list(LAYOUTS)),
     default="ir_measures",
     show_default=True,
-    help="Which columns, in which order; jsonl is JSON lines.",
+    help="Which columns, in which order; jsonl is JSON lines, trec_eval a folder "
+    "with a file for each system.",
 )
-@to_output()
+@click.option(
+    "--measures-yml", is_flag=True, help="Name the measures in OUTPUT.measures.yml as well."
+)
+@to_output("The file, for trec_eval a new folder; - is standard output.")
 @reading
 @with_json
-def export_scores(read, collection, label_set, measures, level, layout, output, as_json):
+def export_scores(
+    read, collection, label_set, measures, level, layout, measures_yml, output, as_json
+):
     """Write a board of COLLECTION: every topic's score of each system, and `all`, their mean.
 
     \b
@@ -67,16 +78,28 @@ def export_scores(read, collection, label_set, measures, level, layout, output, 
       gradelake export scores dl19 --label-set assessor:nist \\
           --measure nDCG@10 --layout tot
     """
-    if as_json and str(output) == "-":
-        raise BadInput(
-            "--json and the scores would both go to standard output", "Add --output FILE."
-        )
+    per_run = layout == "trec_eval"
+    if str(output) == "-":
+        if as_json:
+            raise BadInput(
+                "--json and the scores would both go to standard output", "Add --output FILE."
+            )
+        if per_run or measures_yml:
+            option = "--layout trec_eval" if per_run else "--measures-yml"
+            raise BadInput(f"{option} writes several files", "Say where with --output.")
     with read() as lake:
-        lines = scores_of(lake, collection, label_set, measures, level, layout)
+        rows = scores_of(lake, collection, label_set, measures, level)
+    lines = lines_of(rows, layout)
     if str(output) == "-":
         click.echo("\n".join(lines))  # tabs stay tabs
         return
-    _write(output, lines)
+    if per_run:
+        _write_per_run(output, rows)
+    else:
+        _write(output, lines)
+    if measures_yml:
+        names = dict.fromkeys(measure for _, _, measure, _ in rows)
+        _write(output.with_suffix(".measures.yml"), ["measures:", *map(_as_float, names)])
     if as_json:
         written = {"label_set": label_set, "layout": layout, "file": str(output)}
         console.print_json(
@@ -92,14 +115,17 @@ def scores_of(
     label_set: str,
     measures: tuple[str, ...] = (),
     level: int | None = None,
-    layout: str = "ir_measures",
-) -> list[str]:
-    """Lines of a board, by measure, system and query, `all` last. Raises `BadInput` for a label
-    set, measure or level that the leaderboard does not have."""
+) -> list[tuple[str, str, str, float]]:
+    """(system, query or `all`, measure, value) of a board, by measure, system and query, `all`
+    last. Raises `BadInput` for a label set, measure or level that the leaderboard does not have."""
     from gradelake.analyses.stats.boards import require_measures
 
     level = require_measures(lake, collection, label_set, measures, level)
-    rows = lake.rows(ROWS, collection, label_set, level, list(measures) or None)
+    return lake.rows(ROWS, collection, label_set, level, list(measures) or None)
+
+
+def lines_of(rows: list[tuple[str, str, str, float]], layout: str) -> list[str]:
+    """A line for each of the rows of `scores_of`."""
     columns = LAYOUTS[layout]
     if layout == "jsonl":
         return [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
@@ -112,3 +138,28 @@ def _write(output: Path, lines: list[str]) -> None:
 
     with whole_file(output) as stream:
         stream.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _write_per_run(folder: Path, rows: list[tuple[str, str, str, float]]) -> None:
+    """A new folder, whole or not at all, with a file for each system: autojudge takes the name of
+    a file, ending and all, for the run's. Raises `BadInput` when it cannot be written."""
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.writing")
+    try:
+        unfinished.mkdir()
+        by_run = itemgetter(0)
+        for run, of_run in groupby(sorted(rows, key=by_run), by_run):
+            lines = lines_of(list(of_run), "trec_eval")
+            (unfinished / run).write_text("".join(f"{line}\n" for line in lines))
+        os.replace(unfinished, folder)
+    except OSError as error:
+        raise BadInput(
+            f"{folder}: cannot be written: {error.strerror or error}",
+            "Is there room, and may you write there?",
+        ) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _as_float(measure: str) -> str:
+    """Its entry in autojudge's measures.yml."""
+    return f"- name: {json.dumps(measure)}\n  dtype: float"

@@ -1,11 +1,13 @@
 """What is wanted of a file of grades, and its reading in whichever format it is."""
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gradelake.grading.exchange.assignments_import import read_assignments
 from gradelake.grading.exchange.criteria import read_criteria
 from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader, read_scale
 from gradelake.grading.exchange.workbench import Found, Rows
@@ -13,6 +15,9 @@ from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
+
+# a file of assignments begins with an object of nuggets, one of criteria with a pair
+_ASSIGNMENTS = re.compile(rb'\s*\{(?!\s*"\()[^\n]*"nuggets"')
 
 RATERS = {"published": ("published",), "paper": ("paper",), "both": ("published", "paper")}
 
@@ -25,7 +30,7 @@ class Choices:
     assessor: str | None = None
     name: str | None = None
     systems: bool = False
-    format: str | None = None  # workbench or criteria; None: the file's first character tells
+    format: str | None = None  # None: the beginning of the file tells
     grader: str | None = None
     model: str | None = None
     kind: str | None = None
@@ -38,6 +43,15 @@ class Choices:
             if name is not None:
                 check_name(name, option)
 
+    def format_of(self, path: Path, shown: str) -> str:
+        """workbench, criteria or assignments."""
+        if self.format:
+            return self.format
+        start = next(files.chunks(path, shown, sys.maxsize))
+        if _ASSIGNMENTS.match(start):
+            return "assignments"
+        return "criteria" if start.lstrip().startswith(b"{") else "workbench"
+
 
 def read_grades(
     path: Path,
@@ -49,9 +63,8 @@ def read_grades(
 ) -> Found:
     """Read a file of grades of `queries` (id -> text); its rows go into `into`. Raises `BadInput`
     for choices that its format does not have, and `Rejected` for a file that cannot be used."""
-    start = next(files.chunks(path, shown, sys.maxsize))
-    looks = "criteria" if start.lstrip().startswith(b"{") else "workbench"
-    if (choices.format or looks) == "workbench":
+    of_format = choices.format_of(path, shown)
+    if of_format == "workbench":
         _refuse_choices_of_criteria(shown, choices)
         return read_graded(
             path,
@@ -64,7 +77,29 @@ def read_grades(
             choices.assessor,
             choices.systems,
         )
+    if of_format == "assignments":
+        grader = _grader_of_assignments(shown, choices)
+        return read_assignments(path, shown, queries, grader, choices.model, into, progress)
     return read_criteria(path, shown, queries, _graders(shown, choices), into, progress)
+
+
+def _grader_of_assignments(shown: str, choices: Choices) -> str:
+    given = [
+        option
+        for option in ("assessor", "systems", "name", "kind", "scale")
+        if getattr(choices, option)
+    ]
+    if choices.rater != "published":
+        given.insert(0, "rater")
+    if given:
+        raise BadInput(
+            f"{shown} holds assignments of nuggets to answers", f"Leave out --{given[0]}."
+        )
+    if not choices.grader:
+        raise BadInput(
+            f"{shown} does not say who assigned", "Name the grader: --grader NAME, perhaps --model."
+        )
+    return choices.grader
 
 
 def _refuse_choices_of_criteria(shown: str, choices: Choices) -> None:

@@ -34,10 +34,10 @@ from gradelake.sql.lake.lake import Lake
 @click.option(
     "--grader",
     metavar="NAME",
-    help="Of grades per criterion: one grader, whose "
+    help="Of assignments of nuggets: who assigned. Of grades per criterion: one grader, whose "
     "rubric are the criteria. With --name, each is a judge of its own.",
 )
-@click.option("--model", metavar="NAME", help="The model that graded criteria, for the record.")
+@click.option("--model", metavar="NAME", help="The model that did it, for the record.")
 @click.option(
     "--kind",
     type=click.Choice(["question", "nugget"]),
@@ -48,13 +48,14 @@ from gradelake.sql.lake.lake import Lake
 )
 @click.option(
     "--format",
-    type=click.Choice(["workbench", "criteria"]),
+    type=click.Choice(["workbench", "criteria", "assignments"]),
     help="The file's format (default: seen from the file).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def import_grades(project, collection, file, as_json, **stated):
-    """Store the grades of FILE: the RUBRIC workbench's graded JSONL, or grades per criterion.
+    """Store the grades of FILE: the RUBRIC workbench's graded JSONL, grades per criterion, or what
+    `nuggetizer assign` writes.
 
     A file that changed, or is imported with another choice, replaces what it brought. Exit code 3
     means that the file has queries that are not in the lake.
@@ -64,9 +65,10 @@ def import_grades(project, collection, file, as_json, **stated):
       gradelake import grades dl19 dl19-graded.jsonl.gz --rater both
       gradelake import grades dl19 criteria.json.gz --grader llama
       gradelake import grades dl19 criteria.json.gz --name llama
+      gradelake import grades rag24 run.assign.jsonl --grader gpt4o
 
-    The second takes grades per criterion as one grader's, whose rubric are the criteria; the last
-    as those of a judge per criterion.
+    The second takes grades per criterion as one grader's, whose rubric are the criteria; the third
+    as those of a judge per criterion. The last takes which nuggets of the rubric answers hold.
     """
     from gradelake.grading.exchange.choices import Choices
 

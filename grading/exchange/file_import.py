@@ -29,6 +29,8 @@ class FileImport:
         self.collection, self.choices, self.done = collection, choices, done
         self.name = path.name
         self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
+        if choices.format_of(path, str(path)) == "assignments":  # a file is of one run
+            self.target += f"/{path.name}"
         self.file_sha256 = files.sha256_of(path)
         self.rows = Rows(transaction, collection, self.target)
         texts = "select query_id, text from lake.raw.queries where collection = ? order by query_id"

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from gradelake.grading.exchange.assignments_import import NUGGETS
 from gradelake.grading.exchange.beside_rows import together
 from gradelake.grading.exchange.choices import Choices, read_grades
 from gradelake.grading.exchange.criteria_bank import write_bank
@@ -14,7 +15,8 @@ from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.imported import Imported
 from gradelake.grading.exchange.judgments_and_rankings import write_judgments, write_rankings
 from gradelake.grading.exchange.workbench import Found
-from gradelake.sql.common import files
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.sql.common import console, files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.connection import quote
@@ -43,11 +45,13 @@ def import_grades(
     choices.check()
     shown = str(path)
     files.check_file_name(shown)
+    if not path.is_file():
+        raise BadInput(f"{shown}: no such file", "Name a file of grades.")
+    if choices.format_of(path, shown) == "assignments":
+        ensure_views(lake.project, lake, console.tell, (NUGGETS,))
     done = Imported(collection, shown)
     with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
         lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{shown}: no such file", "Name a file of grades.")
         writer = Import(transaction, collection, path, choices, done)
         if transaction.recorded(writer.target) == writer.sha256:
             return done

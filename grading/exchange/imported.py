@@ -26,6 +26,17 @@ NOTES = {
     "rankings_left_out": ("ranking entries", "were", "left out; --systems takes them in"),
     "systems_in_lake_already": ("systems of the file", "are", "in the lake; not replaced"),
     "systems_with_unusable_names": ("systems", "have", "a name that cannot be used; left out"),
+    "other_importance": (
+        "assignments",
+        "are",
+        "of a nugget that the rubric says is vital, and the file okay, or the other way round; the "
+        "rubric counts",
+    ),
+    "assignments_not_in_file": (
+        "assignments",
+        "are",
+        "not in the file, to nuggets of the rubric; they count as not held",
+    ),
     "pairs_without_criterion": ("pairs", "have", "no criterion"),
 }
 

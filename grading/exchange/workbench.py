@@ -62,6 +62,7 @@ class Rows:
     """A file's rows, on their way into the lake: `add` frames by kind."""
 
     def __init__(self, transaction: Transaction, collection: str, target: str):
+        self.lake, self.collection = transaction.lake, collection
         self.grades = transaction.staged("grades")
         self.passages = transaction.staged("passages")
         self.judgments = transaction.staged("judgments", JUDGMENTS)

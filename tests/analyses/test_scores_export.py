@@ -2,8 +2,10 @@
 
 import json
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
+import yaml
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -56,12 +58,40 @@ def test_each_layout_has_its_columns(graded_demo, tmp_path):
     assert file.read_text().splitlines() == plain
 
 
+def by_autojudge(folder: Path) -> set[tuple]:
+    """(run, topic, measure, value), as `Leaderboard.load` of autojudge-base 1.0.0 reads a folder in
+    the layout trec_eval: every file that is not hidden, its whole name the run's."""
+    return {
+        (file.name, topic, measure, value)
+        for file in folder.iterdir()
+        if file.is_file() and not file.name.startswith(".")
+        for measure, topic, value in map(str.split, file.read_text().strip().split("\n"))
+    }
+
+
+def test_the_layout_of_trec_eval_is_a_file_for_each_run(graded_demo, tmp_path):
+    of_two = ("--measure", "AP", "--measure", "nDCG@10", "--layout")
+    plain = gradelake(graded_demo, *BOARD, *of_two, "ir_measures").stdout.splitlines()
+    folder = tmp_path / "runs"
+    gradelake(graded_demo, *BOARD, *of_two, "trec_eval", "-o", folder, "--measures-yml")
+    assert by_autojudge(folder) == {tuple(line.split("\t")) for line in plain}
+    assert sum(len(file.read_text().splitlines()) for file in folder.iterdir()) == len(plain)
+    # as LeaderboardSpec.write_measures_yaml has it
+    assert yaml.safe_load((tmp_path / "runs.measures.yml").read_text()) == {
+        "measures": [{"name": "AP", "dtype": "float"}, {"name": "nDCG@10", "dtype": "float"}]
+    }
+    gradelake(graded_demo, *BOARD, *of_two, "trec_eval", "-o", folder, code=2)  # it is there
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
         (("--measure", "nDGC@10"), "has no measure 'nDGC@10'"),
         (("--level", "9"), "has no relevance level 9"),
         (("--json",), "would both go to standard output"),
+        (("--layout", "trec_eval"), "--layout trec_eval writes several files"),
+        (("--measures-yml",), "--measures-yml writes several files"),
+        (("--layout", "trec_eval", "-o", "no/folder"), "no/folder: cannot be written"),
     ],
 )
 def test_what_there_is_not_is_refused(graded_demo, options, problem):

@@ -2,6 +2,8 @@
 
 import json
 import random
+import shutil
+from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
@@ -76,6 +78,18 @@ def assigned(seed: int) -> list[dict]:
     return records
 
 
+def by_nuggetizer(record: dict) -> list[float]:
+    """Its own scores of an answer, in the order of `MEASURES`."""
+    scores = nuggetizer.calculate_nugget_scores(record["qid"], record["nuggets"])
+    return [round(getattr(scores, name), 10) for name in MEASURES.values()]
+
+
+def plain(record: dict) -> tuple:
+    """What a record says, whatever the order of its nuggets."""
+    nuggets = sorted(tuple(sorted(nugget.items())) for nugget in record["nuggets"])
+    return tuple(record[key] for key in ("query", "qid", "run_id", "answer_text")), nuggets
+
+
 @pytest.fixture(scope="module")
 def records() -> list[dict]:
     return assigned(20)
@@ -136,12 +150,7 @@ def test_a_thousand_answers_score_as_nuggetizer_scores_them(lake, records):
             f"select system, query_id, {', '.join(MEASURES.values())} from lake.marts.nugget_scores"
         )
     }
-    theirs = {}
-    for row in records:
-        scores = nuggetizer.calculate_nugget_scores(row["qid"], row["nuggets"])
-        theirs[row["run_id"], row["qid"]] = [
-            round(getattr(scores, name), 10) for name in MEASURES.values()
-        ]
+    theirs = {(row["run_id"], row["qid"]): by_nuggetizer(row) for row in records}
     assert len(theirs) == 1000
     assert ours == theirs
 
@@ -244,14 +253,7 @@ def test_people_review_assignments_as_they_review_grades(folder):
 def test_what_nuggetizer_would_have_written_is_written_again(folder, records):
     gradelake(folder, "export", "assignments", "rag", "--grader", "theirs", "-o", "out.jsonl")
     written = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
-    assert len(written) == len(records)
-
-    def plain(record: dict) -> tuple:
-        nuggets = {tuple(sorted(nugget.items())) for nugget in record["nuggets"]}
-        keys = ("query", "qid", "run_id", "answer_text")
-        return tuple(record[key] for key in keys), frozenset(nuggets)
-
-    assert set(map(plain, written)) == set(map(plain, records))
+    assert sorted(map(plain, written)) == sorted(map(plain, records))
     assert written[0]["response_length"] == len(written[0]["answer_text"].split())
     refused = gradelake(
         folder, "export", "assignments", "rag", "--grader", "thiers", "-o", "o.jsonl", code=2
@@ -259,12 +261,52 @@ def test_what_nuggetizer_would_have_written_is_written_again(folder, records):
     assert "Did you mean 'theirs'?" in refused or "theirs" in refused
 
 
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory, new_lake, folder) -> Path:
+    """Another lake: what the file says is a foreign grader's, and its nuggets are the rubric."""
+    brought = tmp_path_factory.mktemp("brought")
+    new_lake(brought)
+    for name in ("topics.tsv", "responses.jsonl", "assigned.jsonl"):
+        shutil.copy(folder / name, brought)
+    (brought / "gradelake.toml").write_text(
+        '[collections.rag]\nqueries = "topics.tsv"\nresponses = ["responses.jsonl"]\n'
+    )
+    gradelake(brought, "ingest", "rag")
+    gradelake(brought, "import", "bank", "rag", "assigned.jsonl", "--name", "nuggets")
+    gradelake(brought, "import", "grades", "rag", "assigned.jsonl", "--grader", "theirs")
+    gradelake(brought, "build")
+    return brought
+
+
+def test_a_file_of_assignments_scores_as_nuggetizer_scores_it(brought, records):
+    with Lake.published(Project.find(brought)) as lake:
+        ours = {
+            (system, query_id): scores
+            for system, query_id, *scores in lake.rows(
+                f"select system, query_id, {', '.join(MEASURES.values())} "
+                "from lake.marts.nugget_scores where grader = 'theirs'"
+            )
+        }
+    assert len(records) == 1000
+    assert ours == {(row["run_id"], row["qid"]): by_nuggetizer(row) for row in records}
+
+
+def test_a_file_of_assignments_goes_out_as_it_came_in(brought, records):
+    gradelake(brought, "export", "assignments", "rag", "--grader", "theirs", "-o", "out.jsonl")
+    written = [json.loads(line) for line in (brought / "out.jsonl").read_text().splitlines()]
+    assert sorted(map(plain, written)) == sorted(map(plain, records))
+    gradelake(brought, "import", "grades", "rag", "out.jsonl", "--grader", "again")
+    gradelake(brought, "build")
+    gradelake(brought, "export", "assignments", "rag", "--grader", "again", "-o", "again.jsonl")
+    assert (brought / "again.jsonl").read_bytes() == (brought / "out.jsonl").read_bytes()
+
+
 def test_a_bank_goes_out_as_it_came_in(folder):
     to = ("--format", "nuggetizer", "-o", "b.jsonl")
     gradelake(folder, "export", "bank", "rag", "--name", "nuggets", *to)
 
-    def plain(file: str) -> dict[str, set]:
+    def nuggets(file: str) -> dict[str, set]:
         rows = map(json.loads, (folder / file).read_text().splitlines())
         return {r["qid"]: {(n["text"], n["importance"]) for n in r["nuggets"]} for r in rows}
 
-    assert plain("b.jsonl") == plain("bank.jsonl")
+    assert nuggets("b.jsonl") == nuggets("bank.jsonl")

@@ -1,0 +1,179 @@
+"""Reads what `nuggetizer assign` writes: which nuggets of the rubric each answer holds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradelake.grading.exchange.workbench import (
+    Found,
+    Rows,
+    as_grades,
+    imported_grader,
+    reject_other_collection,
+)
+from gradelake.grading.exchange.workbench_values import Fault, short, text_of, the
+from gradelake.sql.common import files
+from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.problems import Problems
+from gradelake.sql.lake.lake import Lake
+
+NUGGETS = "intermediate.int_distinct_items"  # the view that they are read from
+LABELS = {"support": 2, "partial_support": 1, "not_support": 0, "failed": None}
+HINT = (
+    "Lines are as `nuggetizer assign` writes them, of answers in the lake (`gradelake ingest`) and "
+    "nuggets of its rubric (`gradelake import bank` reads them from the same file). Nothing of the "
+    "file was taken."
+)
+_FAILED = "failed in the file"
+_ROWS = 50_000  # read between two frames
+_ANSWERS = """
+    select system, query_id, passage_id, text, text_sha256
+    from lake.raw.answers
+    inner join lake.raw.passages using (collection, passage_id)
+    where collection = ?
+"""
+_NUGGETS = f"""
+    select
+        query_id,
+        trim(item_text),
+        item_id,
+        max_by(weight, rubric_version),
+        max(rubric_version) = max(max(rubric_version)) over ()
+    from lake.{NUGGETS}
+    where collection = ? and kind = 'nugget'
+    group by all
+"""
+
+
+@dataclass(frozen=True)
+class Nugget:
+    """A nugget of the rubric, in any of its versions."""
+
+    item_id: str
+    is_vital: bool
+    is_newest: bool  # in the newest version of the rubric
+
+
+class Held:
+    """What a collection holds that assignments are about."""
+
+    def __init__(self, lake: Lake, collection: str):
+        self.answers = {
+            (system, query_id): answer
+            for system, query_id, *answer in lake.rows(_ANSWERS, collection)
+        }
+        self.nuggets: dict[tuple[str, str], list[Nugget]] = defaultdict(list)
+        self.n_newest: Counter[str] = Counter()  # of each query
+        for query_id, text, item_id, weight, is_newest in lake.rows(_NUGGETS, collection):
+            self.nuggets[query_id, text].append(Nugget(item_id, weight >= 1, is_newest))
+            self.n_newest[query_id] += is_newest
+
+
+@dataclass
+class _Reader:
+    """Turns lines into grades; `rows` are those of the columns `COMMON`."""
+
+    held: Held
+    grader_id: str
+    counts: Counter[str] = field(default_factory=Counter)
+    first: dict[tuple[str, str], int] = field(default_factory=dict)  # the line of an answer
+    rows: list[tuple] = field(default_factory=list)
+
+    def line(self, number: int, row: dict[str, Any], query_id: str) -> None:
+        """Raises `Fault` for a line that cannot be used; then nothing of it is kept."""
+        passage_id, text_sha256 = self._answer(number, row, query_id)
+        labels: dict[str, str] = {}  # item -> its assignment
+        n_newest = 0
+        for place, given in enumerate(the(list, row.get("nuggets"), "nuggets"), start=1):
+            nugget = the(dict, given, f"nugget {place}")
+            text = text_of(nugget.get("text"), f"the text of nugget {place}").strip()
+            label = nugget.get("assignment")
+            if not isinstance(label, str) or label not in LABELS:
+                raise Fault(
+                    f"the assignment of {text!r:.80} is {short(label)}, not {', '.join(LABELS)}"
+                )
+            found = self.held.nuggets.get((query_id, text))
+            if not found:
+                raise Fault(f"{text!r:.80} is no nugget of the rubric of query {query_id!r}")
+            for known in found:
+                if labels.setdefault(known.item_id, label) != label:
+                    raise Fault(f"{text!r:.80} is there twice, with another assignment")
+                n_newest += known.is_newest
+            if nugget.get("importance") in ("vital", "okay"):
+                says_vital = nugget["importance"] == "vital"
+                self.counts["other_importance"] += found[0].is_vital != says_vital
+        self.counts["answers"] += 1
+        self.counts["assignments_not_in_file"] += max(0, self.held.n_newest[query_id] - n_newest)
+        for item_id, label in labels.items():
+            status, error = ("failed", _FAILED) if LABELS[label] is None else ("ok", None)
+            pair = self.grader_id, query_id, passage_id, item_id
+            self.rows.append((*pair, LABELS[label], status, None, None, error, text_sha256))
+
+    def _answer(self, number: int, row: dict[str, Any], query_id: str) -> tuple[str, str]:
+        """Passage id and hash of the text of the answer that a line is about."""
+        if "docid" in row and "run_id" not in row:
+            raise Fault("this is about a retrieved passage (docid), not about a system's answer")
+        system = text_of(row.get("run_id"), "run_id")
+        if (known := self.held.answers.get((system, query_id))) is None:
+            raise Fault(f"the lake has no answer of system {system!r} to query {query_id!r}")
+        if (system, query_id) in self.first:
+            raise Fault(
+                f"system {system!r} on query {query_id!r} is there twice "
+                f"(first on line {self.first[system, query_id]})"
+            )
+        self.first[system, query_id] = number
+        passage_id, text, text_sha256 = known
+        said = text_of(row.get("answer_text"), "answer_text")
+        if said.split() != text.split():
+            raise Fault(f"system {system!r} has another answer to query {query_id!r} in the lake")
+        return passage_id, text_sha256
+
+
+def read_assignments(
+    path: Path,
+    shown: str,
+    queries: Collection[str],
+    grader: str,
+    model: str | None,
+    into: Rows,
+    progress: Callable[..., Any],
+) -> Found:
+    """Every assignment to the answers of `queries` as a grade of 0 to 2, into `into`.
+
+    What failed in the file is a failed grade. Raises `Rejected` naming every line that is about an
+    answer or a nugget that the lake does not have, and when none of its queries is known.
+    """
+    row = imported_grader(
+        model=model or grader,
+        prompt="assignments",
+        target="assign",
+        parser="published",
+        settings={"assignments": grader, "items": "nugget"},
+        prefix=None,
+    ) | {"name": grader, "scale_min": 0, "scale_max": 2}
+    reader = _Reader(Held(into.lake, into.collection), row["grader_id"])
+    problems = Problems(shown, HINT)
+    known, unknown = set(queries), dict[str, None]()
+    now = utc_now()
+    for number, given in files.json_objects(files.lines_of(path, shown, progress), problems):
+        try:
+            query_id = given.get("qid")
+            query_id = text_of(str(query_id) if isinstance(query_id, int) else query_id, "qid")
+            if query_id not in known:
+                unknown[query_id] = None
+                continue
+            reader.line(number, given, query_id)
+        except Fault as fault:
+            problems.add(number, str(fault))
+        if len(reader.rows) >= _ROWS:
+            into.add("grades", as_grades(reader.rows, now))
+            reader.rows = []
+    problems.raise_if_any()
+    if unknown and not reader.counts["answers"]:
+        raise reject_other_collection(shown, [*unknown])
+    into.add("grades", as_grades(reader.rows, now))
+    return Found(
+        {row["grader_id"]: row}, {}, counts=dict(reader.counts), unknown_queries=[*unknown]
+    )
