@@ -99,8 +99,8 @@ def junit(found: Gate, n_queries: int) -> str:
         "failures": str(verdicts.count(FELL)),
         "errors": str(verdicts.count(CANNOT_TELL)),
     }
-    suites = ElementTree.Element("testsuites", name="gradelake gate", **counts)
-    suite = ElementTree.SubElement(suites, "testsuite", name=_xml(_of(found)), **counts)
+    suites = ElementTree.Element("testsuites", {"name": "gradelake gate"} | counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": _xml(_of(found))} | counts)
     for one in found.verdict.measures:
         case = ElementTree.SubElement(
             suite,

@@ -60,7 +60,9 @@ def pass_through(lake: Lake, rule: Rule, earlier: Lake | None = None) -> Gate:
             f"{rule.system!r} would be compared with itself",
             "Name another system with --baseline, or an earlier release with --baseline-release.",
         )
-    level, measures, notes = rule.level, [], []
+    level = rule.level
+    measures: list[Paired] = []
+    notes: list[str] = []
     for measure in dict.fromkeys(rule.measures):
         board = read_board(lake, rule.collection, rule.label_set, measure, level)
         level = board.level  # of the release too, whatever is usual there

@@ -127,11 +127,17 @@ class Verdict:
                     others = list(self._alone)
                     others[place] = Difference.of(rest, self.tolerance, self.alpha)
                     without = _verdicts(others, self.alpha)[place][1]
-                points = (
-                    float(values[row] / UNIT)
-                    for values in (paired.baseline, paired.system, differences)
+                ours, theirs = (float(each[row]) for each in (paired.system, paired.baseline))
+                found.append(
+                    Decider(
+                        paired.measure,
+                        paired.queries[row],
+                        theirs / UNIT,
+                        ours / UNIT,
+                        float(differences[row]) / UNIT,
+                        without,
+                    )
                 )
-                found.append(Decider(paired.measure, paired.queries[row], *points, without))
         return found
 
 
