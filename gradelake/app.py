@@ -7,6 +7,7 @@ from typing import NoReturn
 import click
 
 from gradelake.analyses.commands import export_public, export_qrels
+from gradelake.analyses.gate.commands import gate
 from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
 from gradelake.analyses.scores_export import export_scores
@@ -84,7 +85,7 @@ stats.add_command(estimate)
 SECTIONS = {
     "Bring in": (init, ingest, import_),
     "Grade": (plan, grade, generate, distil, prompts),
-    "Derive and ask": (build, sql, docs, report, stats, plot, export),
+    "Derive and ask": (build, sql, docs, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }

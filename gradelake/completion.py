@@ -19,7 +19,7 @@ _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
 
 
 class Named(StringParamType):
-    """A text that is a name of gradelake.toml: of its `collections`, or its `graders`."""
+    """A text that is a name of gradelake.toml: of its `collections`, `graders` or `gates`."""
 
     def __init__(self, kind: str):
         self.kind = kind
@@ -36,13 +36,15 @@ class Named(StringParamType):
 
 
 def complete_names(command: click.Command) -> None:
-    """Have every COLLECTION and --grader of a command, and of those in it, complete."""
+    """Have every COLLECTION, --grader and --rule of a command, and of those in it, complete."""
     for each in command.params:
         if type(each.type) is StringParamType:
             if each.name in ("collection", "collections"):
                 each.type = Named("collections")
             elif "--grader" in each.opts:
                 each.type = Named("graders")
+            elif "--rule" in each.opts:
+                each.type = Named("gates")
     for within in getattr(command, "commands", {}).values():
         complete_names(within)
 

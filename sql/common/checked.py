@@ -65,6 +65,7 @@ _MUST = {
     "tuple_type": "must be a list of strings",
     "greater_than": "must be above {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be below {lt:g}",
     "less_than_equal": "must be at most {le:g}",
 }
 

@@ -29,6 +29,7 @@ _SETTINGS: dict[str, dict[str, type]] = {
     "grading": {"prompts": str, "engines": str, "ray_address": str},
     "collections": {},
     "graders": {},
+    "gates": {},
 }
 _LEAST = {
     "memory_gb": 0.5,
@@ -59,6 +60,7 @@ class Project:
     grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    gates: dict[str, dict[str, Any]] = field(default_factory=dict)
     text: str = field(default="", repr=False)
 
     @classmethod
@@ -129,6 +131,7 @@ class Project:
             grading=content.get("grading", {}),
             collections=content.get("collections", {}),
             graders=content.get("graders", {}),
+            gates=content.get("gates", {}),
             text=text,
         )
 

@@ -15,6 +15,7 @@ LAKE_PAGES = (
 INGEST_PAGES = ("ingest/README.md", "ingest/rubric/README.md")
 JUDGING_PAGES = (
     "analyses/README.md",
+    "analyses/gate/README.md",
     "analyses/report/README.md",
     "grading/README.md",
     "grading/ANSWERS.md",

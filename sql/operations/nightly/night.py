@@ -22,6 +22,9 @@ from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.nightly.record import Night
 from gradelake.sql.operations.nightly.step import Step, Stop
 
+FELL, CANNOT_TELL = 4, 5  # exit codes of `gradelake gate`
+NO_BASELINE = "no earlier release"
+
 
 class NightBusy(Busy):
     """Another night is at work (exit code 75: try again later)."""
@@ -71,6 +74,7 @@ class Work:
     unchanged: str | None = None  # the release since which nothing changed, where nothing did
     stopped: bool = False  # it was asked to stop
     moved: dict[str, Any] | None = None
+    gates: list[dict[str, Any]] = field(default_factory=list)  # what came of each
     tidied: dict[str, Any] | None = None
 
 
@@ -145,10 +149,33 @@ class _Doing:
                 self.work.moved = self._run(
                     "release", "diff", night.compare_with, night.name, name="release diff"
                 ).result
+            self._go_through("gates", self._gates)
             self._run("report")
             self.work.tidied = self._run("lake", "tidy").result
         else:
             self._leave_out("lake tidy", "nothing was built")
+
+    def _gates(self) -> None:
+        """Judge each system that gradelake.toml has a gate for, by what was just published; where
+        the rule names no baseline, against itself in the release of the last night."""
+        night = self.work.night
+        for name, rule in self.project.gates.items():
+            since = []
+            if not rule.keys() & {"baseline", "baseline_release"}:
+                if not night.compare_with:
+                    self.work.gates.append({"gate": name, "verdict": NO_BASELINE})
+                    continue
+                since = ["--baseline-release", night.compare_with]
+            passed = self._run(
+                "gate", "--rule", name, "--release", night.name, *since, name=f"gate {name}"
+            )
+            if passed.result and passed.exit_code in (FELL, CANNOT_TELL):
+                passed.state = step.PARTLY if passed.exit_code == FELL else step.DONE
+                passed.reason = None  # its verdict has it
+            elif passed.exit_code == BadInput.exit_code:  # a wrong rule stops nothing
+                passed.state = step.PARTLY
+            if passed.landed and passed.result:
+                self.work.gates.append({"gate": name} | passed.result)
 
     def _run(self, *arguments: str, name: str | None = None) -> Step:
         run_id = self.work.night.run_id

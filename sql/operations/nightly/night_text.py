@@ -18,6 +18,7 @@ def show(summary: dict[str, Any], seconds: float) -> None:
     _show_graded(summary["graded"], summary["left_out"])
     if summary["moved"]:
         _show_moved(summary["moved"])
+    _show_gates(summary["gates"])
     for what, title in (("failed", "what failed"), ("refused", "what was refused")):
         if summary[what]:
             console.say(f"\n{title}")
@@ -102,6 +103,25 @@ def _show_moved(moved: dict[str, Any]) -> None:
         console.say(
             f"  and {more:,} more: gradelake release diff {moved['before']} {moved['after']}"
         )
+
+
+def _show_gates(gates: list[dict[str, Any]]) -> None:
+    if gates:
+        console.say("\nwhat must not fall")
+    rows = [
+        (
+            *(gate["gate"], one["verdict"], gate["system"], one["measure"]),
+            *(f"{one[column]:z.4f}" for column in ("baseline", "system", "difference")),
+        )
+        for gate in gates
+        for one in gate.get("measures", ())
+    ]
+    if rows:
+        columns = ["gate", "verdict", "system", "measure", "was", "is", "difference"]
+        console.print_table(columns, rows)
+    for gate in gates:
+        if "measures" not in gate:
+            console.say(f"  {gate['gate']}: {gate['verdict']} to compare with")
 
 
 def _move(system: dict[str, Any]) -> str:

@@ -46,6 +46,7 @@ def summarize(work: Work) -> dict[str, Any]:
         "graded": graded,
         "left_out": work.left_out,
         "moved": moved,
+        "gates": work.gates,
         "tidied": work.tidied,
         "failed": failed,
         "refused": refused,
@@ -67,8 +68,20 @@ def error_of(summary: dict[str, Any]) -> str | None:
     said = ["it was stopped"] if summary["exit_code"] == 130 else []
     wrong = summary["failed"] + summary["refused"]
     said += [f"{each['step']}: {each['reason']}" for each in wrong]
+    said += falls(summary)
     text = "\n".join(said).encode(errors="backslashreplace").decode()
     return text[: step.MAX_REASON] or None
+
+
+def falls(summary: dict[str, Any]) -> list[str]:
+    """What fell, and by how much: a line for each measure of a gate that did."""
+    return [
+        f"gate {gate['gate']}: {gate['system']} fell by {-one['difference']:.4f} {one['measure']} "
+        f"({one['baseline']:.4f} to {one['system']:.4f})"
+        for gate in summary["gates"]
+        for one in gate.get("measures", ())
+        if one["verdict"] == "fell"
+    ]
 
 
 def line(summary: dict[str, Any]) -> str:
@@ -86,7 +99,10 @@ def line(summary: dict[str, Any]) -> str:
         parts.append("failed: " + ", ".join(each["step"] for each in summary["failed"]))
     if summary["refused"]:
         parts.append("refused: " + ", ".join(each["step"] for each in summary["refused"]))
-    return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join(parts)}"
+    fell = falls(summary)
+    if fell and not summary["refused"]:
+        words[3] = "done, and something fell"
+    return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join([*parts, *fell])}"
 
 
 def _release(summary: dict[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""The gate: whether a system fell behind a baseline, for pull requests and nights."""

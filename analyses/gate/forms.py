@@ -1,0 +1,222 @@
+"""A gate for people, for programs, for pull requests, and for what shows tests."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from gradelake.analyses.gate.gate import Gate
+from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged
+from gradelake.analyses.stats.boards import UNIT
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.table_text import one_line
+
+_MARKUP = re.compile(r"[^\w ().,;%?-]|_|(?<=w)\.")  # of www. GitHub makes links
+_TITLES = "measure", "level", "queries", "worse", "better", "baseline", "system", "difference"
+_DECIDERS = "measure", "query", "baseline", "system", "difference", "without it"
+
+
+def as_object(found: Gate, n_queries: int) -> dict[str, Any]:
+    """All of it; figures in points, with 10 decimals. `queries`: the `n_queries` of each measure
+    that differ most."""
+    return {
+        "verdict": found.verdict.verdict,
+        **found.rule.model_dump(exclude={"measures", "level"}),
+        "baseline": found.baseline,
+        "release": found.release,
+        "baseline_release": found.baseline_release,
+        "measures": [_measure(one) for one in found.verdict.measures],
+        "queries": [
+            {key: round(v, 10) if isinstance(v, float) else v for key, v in vars(one).items()}
+            for one in found.verdict.deciders(n_queries)
+        ],
+        "notes": found.notes,
+    }
+
+
+def _measure(one: Judged) -> dict[str, Any]:
+    paired, found = one.paired, one.difference
+    return {
+        "measure": paired.measure,
+        "level": paired.level,
+        "verdict": one.verdict,
+        "n_queries": found.n,
+        "n_worse": int((paired.differences < 0).sum()),
+        "n_better": int((paired.differences > 0).sum()),
+        "baseline": round(float(paired.baseline.mean() / UNIT), 10),
+        "system": round(float(paired.system.mean() / UNIT), 10),
+        "difference": round(found.mean, 10),
+        "low": round(found.low, 10),
+        "high": round(found.high, 10),
+        "p_passed": found.p_passed,
+        "p_fell": one.p_fell,
+        "queries_as_seen": one.queries_as_seen,
+        "queries_if_equal": one.queries_if_equal,
+    }
+
+
+def print_text(found: Gate, n_queries: int) -> None:
+    """The verdict, each measure, what it means, and the queries that decide."""
+    console.say(f"{found.verdict.verdict}: {_of(found)}")
+    console.print_table(_titles(found), [_row(one) for one in found.verdict.measures])
+    for line in _sentences(found):
+        console.paragraph(line)
+    if deciders := found.verdict.deciders(n_queries):
+        console.say("\nqueries that differ most, and the verdict without each")
+        console.print_table(
+            _DECIDERS, [tuple(_points(v) for v in vars(d).values()) for d in deciders]
+        )
+
+
+def markdown(found: Gate, n_queries: int) -> str:
+    """The same, for the comment of a pull request; names are shown as they are."""
+    rule = found.rule
+    against = _code(found.baseline)
+    if found.baseline_release != found.release:
+        against += f" of release {_code(found.baseline_release or '')}"
+    lines = [
+        f"### Gate {found.verdict.verdict}: {_code(rule.system)} against {against}",
+        "",
+        f"By {_code(rule.label_set)} on {_code(rule.collection)}; {_limits(found)}.",
+        "",
+        *_table(_titles(found), [_row(one) for one in found.verdict.measures]),
+        "",
+        *(f"- {_plain(line)}" for line in _sentences(found)),
+    ]
+    if deciders := found.verdict.deciders(n_queries):
+        rows = [tuple(_points(v) for v in vars(one).values()) for one in deciders]
+        summary = "Queries that differ most, and the verdict without each"
+        lines += ["", f"<details><summary>{summary}</summary>", "", *_table(_DECIDERS, rows)]
+        lines += ["", "</details>"]
+    return "\n".join(lines)
+
+
+def junit(found: Gate, n_queries: int) -> str:
+    """A test case for each measure: a failure where it fell, an error where it cannot be told."""
+    verdicts = [one.verdict for one in found.verdict.measures]
+    counts = {
+        "tests": str(len(verdicts)),
+        "failures": str(verdicts.count(FELL)),
+        "errors": str(verdicts.count(CANNOT_TELL)),
+    }
+    suites = ElementTree.Element("testsuites", {"name": "gradelake gate"} | counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": _xml(_of(found))} | counts)
+    for one in found.verdict.measures:
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=_xml(f"{found.rule.collection}.{found.rule.system}"),
+            name=f"{one.paired.measure} level {one.paired.level}",
+        )
+        if one.verdict == PASSED:
+            continue
+        what = "failure" if one.verdict == FELL else "error"
+        said = ElementTree.SubElement(
+            case, what, type=one.verdict, message=_xml(_sentence(one, found))
+        )
+        said.text = _xml(
+            "\n".join(
+                f"{each.query_id}: {each.baseline:.4f} -> {each.system:.4f}"
+                for each in found.verdict.deciders(n_queries)
+                if each.measure == one.paired.measure
+            )
+        )
+    ElementTree.indent(suites)
+    # what is not ASCII becomes a reference: whatever the terminal's or the file's encoding
+    return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _of(found: Gate) -> str:
+    return (
+        f"{found.rule.system} against {found.against} by {found.rule.label_set}; {_limits(found)}"
+    )
+
+
+def _limits(found: Gate) -> str:
+    return f"tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
+
+
+def _titles(found: Gate) -> tuple[str, ...]:
+    return *_TITLES, f"{100 * (1 - 2 * found.rule.alpha):g}% interval", "verdict"
+
+
+def _row(one: Judged) -> tuple[Any, ...]:
+    row = _measure(one)
+    return (
+        row["measure"],
+        row["level"],
+        row["n_queries"],
+        row["n_worse"],
+        row["n_better"],
+        *(_points(row[name]) for name in ("baseline", "system", "difference")),
+        f"{row['low']:z.4f} to {row['high']:z.4f}",
+        one.verdict,
+    )
+
+
+def _points(value: Any) -> Any:
+    return round(value, 4) + 0.0 if isinstance(value, float) else value  # no -0
+
+
+def _sentences(found: Gate) -> list[str]:
+    told = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
+    return told + [f"note: {note}" for note in found.notes]
+
+
+def _sentence(one: Judged, found: Gate) -> str:
+    """What a measure's verdict means, and what would help."""
+    row, tolerance = _measure(one), found.rule.tolerance
+    moved = f"{row['baseline']:.4f} to {row['system']:.4f}"
+    if one.verdict == FELL:
+        return (
+            f"{row['measure']} fell by {-row['difference']:.4f} ({moved}), more than {tolerance:g}"
+        )
+    needed = []
+    if one.queries_as_seen:
+        needed.append(f"{counted(one.queries_as_seen, 'queries')} if mean and spread stayed so")
+    if one.queries_if_equal:
+        needed.append(
+            f"{counted(one.queries_if_equal, 'queries')} for an equal system to pass in four of "
+            "five cases"
+        )
+    is_lower = "is lower" if row["high"] < 0 else "may be lower"
+    return (
+        f"{row['measure']} {is_lower} ({moved}), and {counted(row['n_queries'], 'queries')} cannot "
+        f"tell whether by more than {tolerance:g}; it would take "
+        f"{', or '.join(needed) or 'more than a million queries'}"
+    )
+
+
+# --- markdown and XML -----------------------------------------------------------------------------
+
+
+def _table(titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
+    lines = [titles, ("---",) * len(titles)]
+    lines += [tuple(_cell(value) for value in row) for row in rows]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else _plain(str(value))
+
+
+def _code(name: str) -> str:
+    """A name as Markdown shows it: no markup, link or mention comes of it."""
+    return f"<code>{_plain(name)}</code>"
+
+
+def _plain(text: str) -> str:
+    """A line as Markdown shows it: what could be markup, a link or a mention is an entity, which
+    never is."""
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", one_line(text))
+
+
+def _xml(text: str) -> str:
+    """A text without the characters that XML cannot have, even escaped."""
+    return "".join(
+        c if c in "\n\t" or (c >= "\x20" and c not in "\ufffe\uffff") else f"\\u{ord(c):04x}"
+        for c in text.encode(errors="backslashreplace").decode()
+    )

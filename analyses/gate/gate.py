@@ -1,0 +1,154 @@
+"""A gate on a lake: both systems' scores as the marts have them, and what to know beside them."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from gradelake.analyses.gate.rules import Rule
+from gradelake.analyses.gate.verdict import Paired, Verdict, judge
+from gradelake.analyses.stats.boards import Board, read_board
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.lake import Lake
+
+UNLABELLED = """
+    select n_unlabelled_at_k
+    from lake.marts.leaderboard
+    where collection = ? and label_set = ? and measure = ? and level = ? and system = ?
+"""
+LABELS = """
+    select count(*), bit_xor(hash(query_id, passage_id, label))
+    from lake.marts.relevance_labels
+    where collection = ? and label_set = ?
+"""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A rule and what came of it; releases are None for the working catalog."""
+
+    rule: Rule
+    baseline: str
+    release: str | None
+    baseline_release: str | None
+    verdict: Verdict
+    notes: list[str]
+
+    @property
+    def against(self) -> str:
+        """What it is compared with, as people call it."""
+        if self.baseline_release == self.release:
+            return self.baseline
+        of = f"{self.baseline} of" if self.baseline != self.rule.system else "that of"
+        return f"{of} release {self.baseline_release}"
+
+
+def pass_through(lake: Lake, rule: Rule, earlier: Lake | None = None) -> Gate:
+    """Judge a system of `lake` against the baseline, there or in the release `earlier`.
+
+    Queries are those of the label set, in both; one that a system left unanswered is 0, as on the
+    leaderboard. Nothing is written. Raises `BadInput` for a collection, label set, measure, level
+    or system that is not there, the same system twice, and fewer than two queries.
+    """
+    baseline = rule.baseline or rule.system
+    if baseline == rule.system and (earlier is None or earlier.release == lake.release):
+        raise BadInput(
+            f"{rule.system!r} would be compared with itself",
+            "Name another system with --baseline, or an earlier release with --baseline-release.",
+        )
+    level = rule.level
+    measures: list[Paired] = []
+    notes: list[str] = []
+    for measure in dict.fromkeys(rule.measures):
+        board = read_board(lake, rule.collection, rule.label_set, measure, level)
+        level = board.level  # of the release too, whatever is usual there
+        other = board if earlier is None else _earlier_board(earlier, rule, measure, level)
+        if not measures:
+            notes += _notes_on_labels(lake, earlier, rule, board, other)
+        measures.append(_paired(board, other, rule.system, baseline, earlier))
+        notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
+    return Gate(
+        rule,
+        baseline,
+        lake.release,
+        (earlier or lake).release,
+        judge(measures, rule.tolerance, rule.alpha),
+        notes,
+    )
+
+
+def _earlier_board(earlier: Lake, rule: Rule, measure: str, level: int) -> Board:
+    try:
+        return read_board(earlier, rule.collection, rule.label_set, measure, level)
+    except BadInput as error:
+        raise BadInput(f"release {earlier.release}: {error.message}", error.hint) from None
+
+
+def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lake | None) -> Paired:
+    """The queries of both boards, in the order of the first."""
+    theirs = set(other.queries)
+    queries = [query for query in board.queries if query in theirs]
+    if len(queries) < 2:
+        raise BadInput(
+            f"{board.label_set!r} has {counted(len(queries), 'queries')} to compare by "
+            f"{board.measure}",
+            "An interval needs two at least, and is worth something from some tens on.",
+        )
+    where = "" if earlier is None else f"release {earlier.release}: "
+    return Paired(
+        board.measure,
+        board.level,
+        tuple(queries),
+        _values(other, baseline, queries, where),
+        _values(board, system, queries, ""),
+    )
+
+
+def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:
+    if system not in board.systems:
+        raise NotThere(
+            f"{where}the leaderboard of {board.label_set!r} has no system {system!r}",
+            did_you_mean(system, board.systems),
+        )
+    values, _ = board.of([system]).on(queries)
+    return values[:, 0]
+
+
+def _notes_on_labels(
+    lake: Lake, earlier: Lake | None, rule: Rule, board: Board, other: Board
+) -> Iterator[str]:
+    """What else than the systems may make the difference."""
+    if says := board.completeness.says:
+        yield f"{rule.label_set} is {says}"
+    if earlier is None:
+        return
+    if n := len(set(board.queries) ^ set(other.queries)):
+        yield f"left out: {counted(n, 'queries')} of only one of the two releases"
+    if len({*lake.rows(LABELS, *_of(rule)), *earlier.rows(LABELS, *_of(rule))}) > 1:
+        yield (
+            f"{rule.label_set} labels otherwise than in release {earlier.release}: a difference "
+            "may be the labels', not the system's"
+        )
+
+
+def _of(rule: Rule) -> tuple[str, str]:
+    return rule.collection, rule.label_set
+
+
+def _notes_on_unlabelled(
+    lake: Lake, other: Lake, rule: Rule, baseline: str, measure: str, level: int
+) -> Iterator[str]:
+    """Where the system ranks more passages high that nobody labelled than the baseline does."""
+    board = (*_of(rule), measure, level)
+    with suppress(duckdb.BinderException):  # a release from before they were counted
+        ours = lake.value(UNLABELLED, *board, rule.system) or 0
+        theirs = other.value(UNLABELLED, *board, baseline) or 0
+        if ours > theirs:
+            yield (
+                f"{measure}: {ours:,} of the passages that {rule.system} ranks high have no label, "
+                f"of the baseline's {theirs:,}; they count as not relevant"
+            )

@@ -1,0 +1,52 @@
+"""What a gate is asked: on the command line, or as `[gates.NAME]` of gradelake.toml."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from gradelake.sql.common import checked
+from gradelake.sql.common.checked import Checked, Text
+from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.project import Project, did_you_mean
+
+TOLERANCE, ALPHA = 0.01, 0.05
+
+
+def _as_tuple(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else tuple(value) if type(value) is list else value
+
+
+class Rule(Checked):
+    """A system, what it is compared with, and by what. `tolerance` is in points of the measures.
+
+    Without a `baseline` it is compared with itself in another release.
+    """
+
+    collection: Text
+    system: Text
+    label_set: Text
+    measures: Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)] = Field(
+        min_length=1, description='For example: measures = ["nDCG@10", "AP"].'
+    )
+    baseline: Text | None = None
+    baseline_release: Text | None = None
+    level: int | None = None
+    tolerance: float = Field(TOLERANCE, ge=0, le=1, description="In points: 0.01 of 0 to 1.")
+    alpha: float = Field(ALPHA, gt=0, lt=0.5)
+
+
+def read_rule(project: Project, name: str) -> Rule:
+    """`[gates.NAME]`. Raises `BadInput` where there is none, or with all that is wrong in it."""
+    if name not in project.gates:
+        raise NotThere(
+            f"{project.file}: there is no [gates.{name}]", did_you_mean(name, project.gates)
+        )
+    return checked.table(Rule, project, "gates", name)
+
+
+def asked(**settings: Any) -> Rule:
+    """What a command's options say. Raises `BadInput` with all that is wrong in them."""
+    try:
+        return Rule(**settings)
+    except ValidationError as error:
+        raise BadInput("; ".join(map(str, checked.faults(error, Rule, "option")))) from None

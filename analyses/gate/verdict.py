@@ -1,0 +1,218 @@
+"""Whether a system fell behind a baseline: the statistics of the gate."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.stats.resample import student_reach
+from gradelake.analyses.stats.significance import holm
+
+PASSED, FELL, CANNOT_TELL = "passed", "fell", "cannot tell"
+POWER = 0.8  # how often an equal system is to pass, for the number of queries that it takes
+MOST = 1_000_000  # queries: who needs more is not told how many
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One measure's values of both systems on the same queries, in units of 1e-10: (queries,)."""
+
+    measure: str
+    level: int
+    queries: tuple[str, ...]
+    baseline: np.ndarray
+    system: np.ndarray
+
+    @property
+    def differences(self) -> np.ndarray:
+        return self.system - self.baseline
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the differences of a sample of queries say of the mean difference mu of all queries of
+    their kind, and of a tolerance. All of it is in points of the measure.
+
+    `low` and `high` are the one-sided bounds of mu at 1 - alpha each (Student's t), together an
+    interval at 1 - 2 alpha. `p_passed` is of mu <= -tolerance, `p_fell` of mu >= -tolerance.
+    """
+
+    n: int
+    mean: float
+    spread: float  # standard deviation, n - 1
+    low: float
+    high: float
+    p_passed: float
+    p_fell: float
+
+    @classmethod
+    def of(cls, differences: np.ndarray, tolerance: float, alpha: float) -> "Difference":
+        """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
+        from scipy.special import stdtr
+
+        n = len(differences)
+        mean, spread = differences.mean() / UNIT, differences.std(ddof=1) / UNIT
+        error = spread / np.sqrt(n)
+        # whole numbers: a system that is equal, or lower by just the tolerance, has 0 here
+        above = (differences.sum() + n * np.rint(tolerance * UNIT)) / (n * UNIT)
+        if error > 0:
+            p_passed, p_fell = stdtr(n - 1, -above / error), stdtr(n - 1, above / error)
+        else:  # all differences are equal: the interval is a point
+            p_passed, p_fell = float(above < 0), float(above >= 0)
+        reach = student_reach(n, 1 - 2 * alpha) * error
+        figures = (mean, spread, mean - reach, mean + reach, p_passed, p_fell)
+        return cls(n, *map(float, figures))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One measure of a gate. `p_fell` is corrected by Holm for how many measures there are.
+
+    `queries_as_seen`: of how many queries the interval would not hold the tolerance, if mean and
+    spread stayed; `queries_if_equal`: of how many an equal system passes in four of five cases.
+    None: the verdict stands, or more than a million would not do.
+    """
+
+    paired: Paired
+    difference: Difference
+    p_fell: float
+    verdict: str
+    queries_as_seen: int | None = None
+    queries_if_equal: int | None = None
+
+
+@dataclass(frozen=True)
+class Decider:
+    """A query, and what the measure's verdict would be without it. Scores are in points."""
+
+    measure: str
+    query_id: str
+    baseline: float
+    system: float
+    difference: float
+    verdict_without: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of a system against a baseline, measure by measure."""
+
+    measures: list[Judged]
+    tolerance: float
+    alpha: float
+
+    @property
+    def verdict(self) -> str:
+        return overall([one.verdict for one in self.measures])
+
+    @cached_property
+    def _alone(self) -> list[Difference]:
+        return [one.difference for one in self.measures]
+
+    def deciders(self, n: int) -> list[Decider]:
+        """Of each measure the `n` queries that differ most."""
+        found = []
+        for place, one in enumerate(self.measures):
+            paired = one.paired
+            differences = paired.differences
+            for row in np.argsort(-np.abs(differences), kind="stable")[:n]:
+                if differences[row] == 0:
+                    break
+                without = CANNOT_TELL
+                if len(differences) > 2:
+                    rest = np.delete(differences, row)
+                    others = list(self._alone)
+                    others[place] = Difference.of(rest, self.tolerance, self.alpha)
+                    without = _verdicts(others, self.alpha)[place][1]
+                ours, theirs = (float(each[row]) for each in (paired.system, paired.baseline))
+                found.append(
+                    Decider(
+                        paired.measure,
+                        paired.queries[row],
+                        theirs / UNIT,
+                        ours / UNIT,
+                        float(differences[row]) / UNIT,
+                        without,
+                    )
+                )
+        return found
+
+
+def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict:
+    """The gate's verdict; `tolerance` is in points of a measure, `alpha` below 0.5.
+
+    Non-inferiority by the inclusion of an interval (Wellek, Testing Statistical Hypotheses of
+    Equivalence and Noninferiority, 2nd edition 2010; the paired t test over topics as in Sakai,
+    Laboratory Experiments in Information Retrieval, 2018), and the same test the other way round.
+    With mu the mean difference, system less baseline, of all queries of this kind, a measure
+
+    - passed, where mu <= -tolerance is rejected at alpha: the lower bound is above -tolerance;
+    - fell, where mu >= -tolerance is: the upper bound is below -tolerance. A drop that is certain,
+      and may be smaller than the tolerance, is none;
+    - else it cannot be told. Differences that are all equal are taken for certain: an interval of
+      one point, which passes where it is a drop of the tolerance or less.
+
+    The gate passed where every measure did: each at alpha, for what needs all of several tests
+    needs no correction (Berger, Multiparameter hypothesis testing and acceptance sampling,
+    Technometrics 1982). It fell where any measure did, and that any did by chance has several
+    chances: these p are corrected by Holm (1979). So the probability of passing a system of which a
+    measure is lower by the tolerance or more, and of having any measure fall that is not, is alpha
+    at most each, as far as the mean of so many differences follows Student's t.
+    """
+    differences = [Difference.of(one.differences, tolerance, alpha) for one in measures]
+    judged = []
+    for paired, found, (p_fell, verdict) in zip(
+        measures, differences, _verdicts(differences, alpha), strict=True
+    ):
+        needed: tuple[int | None, int | None] = (None, None)
+        if verdict == CANNOT_TELL:
+            needed = queries_needed(found, tolerance, alpha, len(measures))
+        judged.append(Judged(paired, found, p_fell, verdict, *needed))
+    return Verdict(judged, tolerance, alpha)
+
+
+def overall(verdicts: Sequence[str]) -> str:
+    """Of several measures' verdicts."""
+    if FELL in verdicts:
+        return FELL
+    return CANNOT_TELL if CANNOT_TELL in verdicts else PASSED
+
+
+def _verdicts(differences: Sequence[Difference], alpha: float) -> list[tuple[float, str]]:
+    """(p of having fallen, corrected; verdict) of each measure."""
+    corrected = holm(np.array([one.p_fell for one in differences]))
+    return [
+        (
+            float(p_fell),
+            PASSED if one.p_passed <= alpha else FELL if p_fell <= alpha else CANNOT_TELL,
+        )
+        for one, p_fell in zip(differences, corrected, strict=True)
+    ]
+
+
+def queries_needed(
+    found: Difference, tolerance: float, alpha: float, n_measures: int
+) -> tuple[int | None, int | None]:
+    """(as seen, if equal) of `Judged`, by the spread observed.
+
+    The first is where Student's bound meets the tolerance; for a drop beyond it at Holm's strictest
+    level. The second is where the distance to the tolerance is the sum of the two quantiles, of the
+    test and of its power, as in the usual formula for a sample's size (Sakai 2018, chapter 6).
+    """
+    above = found.mean + tolerance
+    level = alpha if above > 0 else alpha / n_measures
+
+    def is_clear(n: int) -> bool:
+        return bool(student_reach(n, 1 - 2 * level) * found.spread / np.sqrt(n) <= abs(above))
+
+    def has_power(n: int) -> bool:
+        reach = student_reach(n, 1 - 2 * alpha) + student_reach(n, 2 * POWER - 1)
+        return bool(reach * found.spread / np.sqrt(n) <= tolerance)
+
+    as_seen, if_equal = (
+        2 + bisect_left(range(2, MOST + 1), True, key=enough) for enough in (is_clear, has_power)
+    )
+    return as_seen if as_seen <= MOST else None, if_equal if if_equal <= MOST else None

@@ -1,0 +1,177 @@
+"""What a gate says of the differences of queries, against scipy, and how often it is wrong."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Paired, judge
+from gradelake.analyses.stats.boards import UNIT
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.conftest import gradelake
+
+ALPHA, TOLERANCE = 0.05, 0.01
+
+
+def paired(differences, measure: str = "AP") -> Paired:
+    """Two systems whose scores differ so, in points."""
+    units = np.rint(np.asarray(differences, dtype=float) * UNIT)
+    queries = tuple(f"q{n}" for n in range(len(units)))
+    return Paired(measure, 1, queries, np.full(len(units), UNIT / 2), UNIT / 2 + units)
+
+
+def verdict_of(*differences, tolerance: float = TOLERANCE, alpha: float = ALPHA):
+    measures = [paired(one, f"P@{n}") for n, one in enumerate(differences, start=1)]
+    return judge(measures, tolerance, alpha)
+
+
+def sample(n: int, mean: float, spread: float) -> np.ndarray:
+    """As many differences, of just this mean and standard deviation."""
+    noise = np.random.default_rng(n).normal(size=n)
+    return mean + spread * (noise - noise.mean()) / noise.std(ddof=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_and_p_are_those_of_scipys_one_sided_t_tests(seed):
+    generator = np.random.default_rng(seed)
+    differences = generator.normal(generator.uniform(-0.05, 0.03), 0.1, generator.integers(2, 60))
+    alpha = generator.uniform(0.01, 0.2)
+    (one,) = verdict_of(differences, alpha=alpha).measures
+
+    better, worse = (
+        stats.ttest_1samp(differences, -TOLERANCE, alternative=side) for side in ("greater", "less")
+    )
+    assert one.difference.p_passed == pytest.approx(better.pvalue, abs=1e-7)
+    assert one.p_fell == pytest.approx(worse.pvalue, abs=1e-7)
+    bounds = one.difference.low, one.difference.high
+    assert bounds == pytest.approx(
+        (better.confidence_interval(1 - alpha).low, worse.confidence_interval(1 - alpha).high),
+        abs=1e-9,
+    )
+    expected = PASSED if bounds[0] > -TOLERANCE else FELL if bounds[1] < -TOLERANCE else CANNOT_TELL
+    assert one.verdict == expected
+
+
+@pytest.mark.parametrize("tolerance", [0, 0.01])
+def test_an_equal_system_passes_and_so_does_a_drop_of_just_the_tolerance_everywhere(tolerance):
+    assert verdict_of([0] * 5, tolerance=tolerance).verdict == PASSED
+    assert verdict_of([-tolerance] * 5, tolerance=tolerance).verdict == PASSED
+    assert verdict_of([-tolerance - 1e-9] * 5, tolerance=tolerance).verdict == FELL
+
+
+def test_a_drop_that_may_be_smaller_than_the_tolerance_has_not_fallen():
+    (one,) = verdict_of(sample(40, -0.02, 0.05)).measures
+    assert one.difference.high < 0 < one.difference.high + TOLERANCE
+    assert one.verdict == CANNOT_TELL
+
+
+def test_that_any_fell_is_corrected_for_how_many_measures_there_are_and_that_all_passed_is_not():
+    def just(side: float, p: float) -> np.ndarray:
+        """A sample of 30 whose p of having passed (1) or fallen (-1) is just that."""
+        return sample(30, -TOLERANCE + side * stats.t.isf(p, 29) * 0.05 / np.sqrt(30), 0.05)
+
+    assert verdict_of(just(-1, 0.03)).verdict == FELL
+    two = verdict_of(just(-1, 0.03), just(1, 0.04))  # 2 * 0.03 is above alpha
+    assert [one.verdict for one in two.measures] == [CANNOT_TELL, PASSED]
+    assert two.measures[0].p_fell == pytest.approx(0.06)
+    assert two.verdict == CANNOT_TELL
+
+    both = verdict_of(just(-1, 0.03), just(-1, 0.02))  # Holm: 2 * 0.02, then 0.03
+    assert [one.p_fell for one in both.measures] == pytest.approx([0.04, 0.04])
+    assert both.verdict == FELL
+
+    assert verdict_of(just(1, 0.04), just(1, 0.045), just(1, 0.03)).verdict == PASSED
+    assert verdict_of(just(1, 0.04), just(1, 0.06)).verdict == CANNOT_TELL
+
+
+@pytest.mark.parametrize("mean", [0.004, -0.002, -0.02])
+def test_as_many_queries_as_it_says_would_do_and_one_less_would_not(mean):
+    (one,) = verdict_of(sample(20, mean, 0.1)).measures
+    assert one.verdict == CANNOT_TELL
+    enough = one.queries_as_seen
+    assert verdict_of(sample(enough, mean, 0.1)).verdict == (PASSED if mean > -0.01 else FELL)
+    assert verdict_of(sample(enough - 1, mean, 0.1)).verdict == CANNOT_TELL
+
+
+def test_of_as_many_queries_as_it_says_an_equal_system_passes_in_four_of_five_cases():
+    (one,) = verdict_of(sample(20, 0, 0.05)).measures
+    generator = np.random.default_rng(1)
+    passed = [
+        verdict_of(generator.normal(0, 0.05, one.queries_if_equal)).verdict == PASSED
+        for _ in range(2000)
+    ]
+    assert np.mean(passed) == pytest.approx(0.8, abs=0.03)
+
+
+def test_no_number_of_queries_is_told_where_a_million_would_not_do():
+    (one,) = verdict_of(sample(20, 0, 0.4), tolerance=0).measures
+    assert (one.queries_as_seen, one.queries_if_equal) == (None, None)
+
+
+@pytest.mark.parametrize("n_queries", [8, 43])
+def test_of_a_thousand_nulls_no_more_than_alpha_fall_or_pass(n_queries):
+    """Which of two systems a score is of is chance: nothing fell. Lowered by the tolerance, they
+    may not pass."""
+    generator = np.random.default_rng(n_queries)
+    scores = generator.beta(1, 2, size=(n_queries, 2)).round(1)
+    drawn = generator.integers(0, n_queries, size=(1000, n_queries))
+    nulls = (scores[:, 0] - scores[:, 1])[drawn] * generator.choice([-1, 1], drawn.shape)
+
+    fell = [verdict_of(one, tolerance=0).verdict == FELL for one in nulls]
+    passed = [verdict_of(one - TOLERANCE).verdict == PASSED for one in nulls]
+    most = stats.binom.ppf(0.999, 1000, ALPHA) / 1000
+    assert 0.01 < np.mean(fell) <= most
+    assert 0.01 < np.mean(passed) <= most
+
+
+def test_of_several_measures_without_a_drop_one_falls_no_more_often_than_alpha():
+    generator = np.random.default_rng(3)
+    fell = [
+        verdict_of(*generator.normal(0, 0.1, (4, 30)), tolerance=0).verdict == FELL
+        for _ in range(1000)
+    ]
+    assert 0.01 < np.mean(fell) <= stats.binom.ppf(0.999, 1000, ALPHA) / 1000
+
+
+def test_queries_that_decide_are_those_that_differ_most_with_the_verdict_without_them():
+    differences = np.array([0.001, -0.4, 0, 0.002, -0.001, 0, 0.3])
+    found = verdict_of(differences)
+    first, second, *_ = deciders = found.deciders(5)
+    assert [one.query_id for one in deciders] == ["q1", "q6", "q3", "q0", "q4"]  # not those of 0
+    assert (first.baseline, first.system, first.difference) == pytest.approx((0.5, 0.1, -0.4))
+    for one in (first, second):
+        rest = np.delete(differences, int(one.query_id[1:]))
+        assert one.verdict_without == verdict_of(rest).verdict
+    steady = verdict_of([0.001, 0.002, -0.001, 0.0005, -0.2])
+    assert (steady.verdict, steady.deciders(1)[0].verdict_without) == (CANNOT_TELL, PASSED)
+    assert verdict_of([0.1, 0.1]).deciders(1)[0].verdict_without == CANNOT_TELL
+
+
+def test_the_command_judges_the_scores_of_the_lake_and_leaves_with_the_verdict(demo):
+    with Lake.published(Project.find(demo)) as lake:
+        rows = lake.rows(
+            """
+            with labelled as (
+                select distinct query_id from lake.marts.relevance_labels
+                where label_set = 'assessor:human'
+            ),
+            scores as (
+                from lake.marts.topic_scores
+                where label_set = 'assessor:human' and measure = 'AP' and level = 2
+            )
+            select coalesce(new.value, 0) - coalesce(old.value, 0)
+            from labelled
+            left join scores as new on new.query_id = labelled.query_id and new.system = 'lsa'
+            left join scores as old on old.query_id = labelled.query_id and old.system = 'bm25_rm3'
+            """
+        )
+    differences = np.array(rows)[:, 0]
+    two = ("--system", "lsa", "--baseline", "bm25_rm3", "--measure", "AP", "--json")
+    for tolerance, code in ((0, 4), (0.01, 5), (0.1, 0)):
+        command = ("gate", "demo", *two, "--label-set", "assessor:human", "--tolerance", tolerance)
+        (one,) = json.loads(gradelake(demo, *command, code=code).stdout)["measures"]
+        fell = stats.ttest_1samp(differences, -tolerance, alternative="less")
+        assert one["p_fell"] == pytest.approx(fell.pvalue, abs=1e-7)
+        assert one["high"] == pytest.approx(fell.confidence_interval(0.95).high, abs=1e-9)
