@@ -24,10 +24,15 @@ demo: $(VENV)/.core old-demo
 	@echo "== 5. the labels of two foreign judges"
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/overlap.qrels --judge overlap
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/rubric_overlap.qrels --judge rubric_overlap
-	@echo "== 6. leaderboards"
+	@echo "== 6. generated answers: the nuggets that they hold, and whether what they cite supports them"
+	@cd $(DEMO) && ../$(BIN)/gradelake ingest answers
+	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/nugget_bank.jsonl --name nuggets
+	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader assigns
+	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader supports
+	@echo "== 7. leaderboards"
 	@cd $(DEMO) && ../$(BIN)/gradelake build
 	@echo
-	@echo "== 7. the report: one HTML file, open it in a browser"
+	@echo "== 8. the report: an HTML file of each collection, open it in a browser"
 	@cd $(DEMO) && ../$(BIN)/gradelake report
 	@echo
 	@echo "Which system is best, if the people who judged are right? (nDCG@10)"
@@ -36,10 +41,17 @@ demo: $(VENV)/.core old-demo
 	@echo "How well do the boards made from each judge's labels agree with the official ranks?"
 	@cd $(DEMO) && ../$(BIN)/gradelake sql @correlation --measure nDCG@10
 	@echo
+	@echo "Whose answers hold more of the nuggets that matter most? (Vital)"
+	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set assigns/v0/nuggets --measure Vital
+	@echo
+	@echo "Whose answers are supported by the passages that they cite? (SupportP)"
+	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set supports/first_citation --measure SupportP
+	@echo
 	@echo "The lake is in $(DEMO)/lake. README.md goes on from here (\"The loop\"). Try next:"
 	@echo "  cd $(DEMO)"
 	@echo "  ../$(BIN)/gradelake sql @                               # questions ready to ask"
 	@echo "  ../$(BIN)/gradelake sql @spurious_items --tau 3         # rubric items that mislead"
+	@echo "  ../$(BIN)/gradelake sql @unsupported_sentences          # claims beside what they cite"
 	@echo "  ../$(BIN)/gradelake rubric edit sourdough-sour-rise     # reword one, in your editor"
 	@echo "  ../$(BIN)/gradelake grade demo --grader lexical_nuggets # what is missing, and only that"
 	@echo "  ../$(BIN)/gradelake log                                 # what was committed, and releases"

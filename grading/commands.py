@@ -46,10 +46,10 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     from gradelake.grading.run.run_text import plan_as_object, print_plans
 
     project = project()
-    chosen = names or judges(project)
+    chosen = names or judges(project, collection)
     if not chosen and not as_json:
         raise BadInput(
-            f"{project.file}: no graders yet that grade",
+            f"{project.file}: no graders yet that grade {collection}",
             "Describe one: [graders.NAME] engine, prompt, ...",
         )
     plans, refused = [], []

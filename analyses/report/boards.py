@@ -54,12 +54,13 @@ def read_boards(
 def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, Any]:
     """What the page shows before any script has run: {label_set, measure, rows}.
 
-    The rows are {system, score, stderr, rank} by rank; the measure is nDCG@10, or else the first.
+    The rows are {system, score, stderr, rank} by rank; the measure is nDCG@10, or else the board's
+    first.
     A level that the board does not have gives way to its lowest, as in the page's script.
     """
     levels = board["boards"]
     at_level = levels[level if level in levels else min(levels)]
-    measure = "nDCG@10" if "nDCG@10" in at_level else next(iter(at_level))
+    measure = next(one for one in ("nDCG@10", *board["measures"]) if one in at_level)
     columns = at_level[measure]
     rows = [
         {"system": system} | {name: columns[name][at] for name in NOTHING}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
+from gradelake.analyses.report.correlations import MEASURES, OF_ANSWERS, REPLICATES, SEED
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.rank_correlation import correlations, signs
 from gradelake.analyses.stats.resample import or_none, student_reach
@@ -18,20 +18,26 @@ ALPHA = 0.05
 
 
 def compare_systems(
-    label_sets: list[str], read: Callable[[str, str], Board], progress: Callable[[list], Iterable]
+    boards: dict[str, dict[str, Any]],
+    read: Callable[[str, str], Board],
+    progress: Callable[[list], Iterable],
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """label set -> measure of `MEASURES` -> what `compare_pairs` finds at its usual level.
+    """label set -> measure of `MEASURES` and `OF_ANSWERS` -> what `compare_pairs` finds at its
+    usual level.
 
-    `read` gives the board of a label set and measure, or raises `BadInput` where there is none.
-    The p of each pair stand in the order of the pairs: (0, 1), (0, 2), ..., (1, 2), ...; `holm` is
-    None where no p could be small enough for Holm's correction to find anything.
+    `boards` are what `read_boards` read. `read` gives the board of a label set and measure, or
+    raises `BadInput` where there is none. The p of each pair stand in the order of the pairs:
+    (0, 1), (0, 2), ..., (1, 2), ...; `holm` is None where no p could be small enough for Holm's
+    correction to find anything.
     """
-    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in label_sets}
-    for name, measure in progress([(name, m) for name in label_sets for m in MEASURES]):
+    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in boards}
+    wanted = (*MEASURES, *OF_ANSWERS)
+    known = [(name, m) for name, one in boards.items() for m in wanted if m in one["measures"]]
+    for name, measure in progress(known):
         try:
             board = read(name, measure)
             pairs = compare_pairs(board, REPLICATES, SEED)
-        except BadInput:  # one system, or no such measure
+        except BadInput:  # one system, or not at its usual level
             continue
         found[name][measure] = {
             "level": board.level,

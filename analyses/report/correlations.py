@@ -11,6 +11,7 @@ from gradelake.sql.lake.lake import Lake
 REPLICATES = 2000
 SEED = 1
 MEASURES = ("nDCG@10", "AP", "RR")
+OF_ANSWERS = ("StrictVital", "Vital", "SupportP", "SupportR")  # whose systems are told apart, too
 
 
 def correlate(

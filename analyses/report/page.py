@@ -73,12 +73,14 @@ def make_report(
     newest = versions[0]["rubric_version"] if versions else None
     shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
     names = [row["label_set"] for row in shown]
+    of_answers = {row["label_set"]: row["kind"] for row in shown if row["is_of_answers"]}
     reference = _reference(reference, shown)
     assessor = reference.partition(":")[2] if reference else None
     cut = min_relevant(lake, collection)
     with Lake.published(project, compared) if compared else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
     scored = [name for name in names if name in boards]
+    of_passages = [name for name in scored if name not in of_answers]
     official = official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
     kinds = measures(lake)
@@ -88,13 +90,13 @@ def make_report(
     correlated, left_out = correlate(
         lake,
         collection,
-        scored,
+        of_passages,
         reference,
         leaderboard,
         read,
         lambda pairs: progress("correlating", pairs),
     )
-    pairs = compare_systems(scored, read, lambda boards: progress("comparing systems", boards))
+    pairs = compare_systems(boards, read, lambda boards: progress("comparing systems", boards))
     grids = Grids({}, {}, {})
     if not without_rubric:
         grids = read_grids(
@@ -127,6 +129,7 @@ def make_report(
         "assessor": assessor,
         "levels": levels,
         "label_sets": scored,
+        "of_answers": of_answers,
         "incomplete": {
             name: one.says for name, one in completeness(lake, collection).items() if one.says
         },
@@ -169,7 +172,9 @@ def make_report(
         topic_scores = read_topic_scores(lake, collection, name)
         packs[f"topics-{number}"] = pack(topic_scores)
         usual[name] = at_level(topic_scores, levels[name])
-    packs["label-sets"] = pack(compare_label_sets(levels, read, usual))
+    packs["label-sets"] = pack(
+        compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
+    )
     opens_on = reference if reference in scored else next(iter(scored), None)
     first = None
     if opens_on:

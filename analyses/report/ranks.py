@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED
+from gradelake.analyses.report.correlations import MEASURES, OF_ANSWERS, REPLICATES, SEED
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.sql.common.errors import BadInput
@@ -17,11 +17,13 @@ def add_ranks(
 ) -> None:
     """Put ranges of ranks and groups into the boards that `read_boards` read, one per system.
 
-    For each of `MEASURES`, at a label set's usual level (as `read` of label set and measure takes
-    it); that of a measure that knows no level at every one. `best` and `worst` bound the rank,
-    `groups` are letters (see `rank_uncertainty`). Where `read` raises `BadInput`, there are none.
+    For each of `MEASURES` and `OF_ANSWERS`, at a label set's usual level (as `read` of label set
+    and measure takes it); that of a measure that knows no level at every one. `best` and `worst`
+    bound the rank, `groups` are letters (see `rank_uncertainty`). Where `read` raises `BadInput`,
+    there are none.
     """
-    known = [(name, m) for name, one in boards.items() for m in MEASURES if m in one["measures"]]
+    wanted = (*MEASURES, *OF_ANSWERS)
+    known = [(name, m) for name, one in boards.items() for m in wanted if m in one["measures"]]
     for name, measure in progress(known):
         try:
             board = read(name, measure)

@@ -40,7 +40,7 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
     with Lake.writer(project) as lake:
         check_queries(lake, collection, (query_id,))
         ensure_views(project, lake, console.tell)
-        for name in judges(project):
+        for name in judges(project, collection):
             try:
                 grader = configured(project, lake, name)
                 totals = Plan(lake, Request(collection, grader, None, (query_id,))).totals

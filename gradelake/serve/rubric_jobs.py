@@ -120,7 +120,7 @@ def graded(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lake.require_collection(collection)
         if query_id not in lake.query_ids(collection):
             raise HTTPException(404, f"{collection} has no query {query_id!r}.")
-    grader, known = str(sent.get("grader", "")), judges(state.project)
+    grader, known = str(sent.get("grader", "")), judges(state.project, collection)
     if grader not in known:
         raise HTTPException(400, f"No grader {grader!r}. {did_you_mean(grader, known)}")
     job = rubric_grading.grading_job(state.project, state.writer, collection, query_id, grader)

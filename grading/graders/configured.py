@@ -1,5 +1,8 @@
 """A grader by its name in gradelake.toml, ready to be planned for."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.graders.label_rubrics import find_label_rubric
@@ -130,10 +133,25 @@ def _writing(project: Project, name: str, target: str, does_not: str) -> Grader:
     return read_grader(project, name)
 
 
-def judges(project: Project) -> tuple[str, ...]:
-    """Names of the graders of gradelake.toml, but for those that write texts."""
+def judges(project: Project, collection: str | None = None) -> tuple[str, ...]:
+    """Names of the graders of gradelake.toml that do not write texts; with a collection, without
+    those that are kept for others."""
     targets = _targets(project)
-    return tuple(name for name in project.graders if targets.get(name) not in WRITING)
+    return tuple(
+        name
+        for name, table in project.graders.items()
+        if targets.get(name) not in WRITING
+        and (collection is None or _may_grade(project, table, collection))
+    )
+
+
+def _may_grade(project: Project, table: Mapping[str, Any], collection: str) -> bool:
+    """Whether a grader's `collections` has this one, or nothing that would keep it from it. Names
+    that are wrong keep nobody: reading the grader, or the collection, says what is wrong."""
+    kept_for, known = table.get("collections"), list(project.collections)
+    if not isinstance(kept_for, list) or collection not in known:
+        return True
+    return collection in kept_for or any(name not in known for name in kept_for)
 
 
 def _targets(project: Project) -> dict[str, str]:

@@ -42,6 +42,9 @@ class GraderSettings(Checked):
     )
     actors: Count | None = None
     chunk_pairs: Count | None = None
+    collections: list[str] | None = Field(
+        None, description='For example: collections = ["NAME"], those that `plan` uses it on.'
+    )
     answers_from: str | None = Field(None, description='For example: answers_from = "NAME".')
     examples: str | None = Field(None, description='For example: examples = "few.jsonl".')
     label_rubrics: str | None = Field(None, description='For example: label_rubrics = "NAME".')
@@ -76,6 +79,12 @@ def read_grader(
     if isinstance(engine_name, str):
         engine, engine_file = engine_finder.find(project, engine_name, where)
     table, settings = _settings(project, name, engine)
+    for collection in table.collections or ():
+        if collection not in project.collections:
+            raise BadInput(
+                f"{where}: collections: no collection {collection!r}",
+                did_you_mean(collection, project.collections),
+            )
     prompt = _prompt(project, table, rubric, where)
     if prompt.target == "importance":
         raise BadInput(

@@ -9,7 +9,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 
 _collection = click.option(
-    "--collection", help="The collection (default: the only one of gradelake.toml or the lake)."
+    "--collection", help="The collection (default: the only one, or the only one with the query)."
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -217,7 +217,7 @@ def _open(project, collection: str | None, queries):
 
         lake, rows = open_up_to_date(project, console.tell)
         with lake:
-            collection = choose_collection(project, lake, collection)
+            collection = choose_collection(project, lake, collection, queries)
             return collection, Rubric(lake, collection, queries), rows
 
 

@@ -146,15 +146,28 @@ class Rubric:
         return [section for section in every if section.in_force or section.dropped] or every
 
 
-def choose_collection(project: Project, lake: Lake, name: str | None) -> str:
-    """The collection that is named, else the only one. Raises `BadInput`."""
+def choose_collection(
+    project: Project, lake: Lake, name: str | None, query_ids: Sequence[str] | None = None
+) -> str:
+    """The collection that is named, else the only one, or the only one that has such queries.
+
+    Raises `BadInput`.
+    """
     if name is not None:
         lake.require_collection(name)
         return name
     known = set(lake.column("select distinct collection from lake.raw.queries"))
-    for candidates in (set(project.collections) & known, known):
+    having = "select distinct collection from lake.raw.queries where list_contains(?, query_id)"
+    asked = set(lake.column(having, list(query_ids or ())))
+    described = set(project.collections)
+    for candidates in (known & described, known, asked & described, asked):
         if len(candidates) == 1:
             return candidates.pop()
     if nothing := lake.nothing_ingested():
         raise nothing
+    if query_ids and not asked:
+        queries = lake.column("select distinct query_id from lake.raw.queries")
+        raise BadInput(
+            f"no collection has the query {query_ids[0]!r}", did_you_mean(query_ids[0], queries)
+        )
     raise BadInput("which collection?", f"Add --collection, one of: {', '.join(sorted(known))}")

@@ -63,6 +63,7 @@ _MUST = {
     "dict_type": "must be a table",
     "model_type": "must be a table",
     "tuple_type": "must be a list of strings",
+    "list_type": "must be a list of strings",
     "greater_than": "must be above {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
     "less_than": "must be below {lt:g}",

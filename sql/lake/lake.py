@@ -174,9 +174,8 @@ class Lake:
         """What to say of a lake that has no collection yet; None of any other."""
         if self.value("select exists (from lake.raw.collections)"):
             return None
-        described = sorted(self.project.collections)
-        name = described[0] if len(described) == 1 else "NAME"
-        return BadInput("the lake has no collection yet", f"Bring one in: gradelake ingest {name}")
+        first = next(iter(self.project.collections), "NAME")
+        return BadInput("the lake has no collection yet", f"Bring one in: gradelake ingest {first}")
 
     def query_ids(self, collection: str) -> set[str]:
         """The topics of a collection."""

@@ -78,8 +78,9 @@ def test_a_grader_that_writes_freely_is_another_one_and_says_so(judged):
     assert (held.decoding["max_tokens"], free.decoding["max_tokens"]) == (1, 512)
 
 
-def test_its_name_and_what_only_changes_its_speed_do_not(judged):
+def test_its_name_where_it_is_used_and_what_only_changes_its_speed_do_not(judged):
     plain = judged.grader("one", **LEXICAL).grader_id
+    assert judged.grader("here", **LEXICAL, collections=["tiny"]).grader_id == plain
     assert judged.grader("two", **LEXICAL, actors=7, chunk_pairs=11).grader_id == plain
 
 
@@ -181,6 +182,8 @@ def test_decoding_is_greedy_unless_the_prompts_paper_says_otherwise(judged):
         ({"engine": "openai", "model": "m", "base_url": "ftp://x"}, "base_url is not an address"),
         ({"engine": "openai", "model": "m", "constrain": "no"}, "Did you mean 'none'?"),
         ({"engine": "openai", "model": "m", "concurrency": 0}, "at least 1"),
+        ({"collections": ["tyny"]}, "no collection 'tyny'\n  Did you mean 'tiny'?"),
+        ({"collections": "tiny"}, "collections must be a list of strings"),
         ({"constrained": False}, "constrained: this engine writes no text"),
         ({"constrained": "no"}, "constrained must be true or false"),
         ({"prompt": "umbrela", "constrained": False}, "'umbrela' asks for text"),
@@ -208,8 +211,8 @@ def test_all_that_is_wrong_is_told_at_once_with_its_lines(judged):
         "  Did you mean 'seed'?",
         f"{file}{line['model']}: [graders.lexical]: model must be a string",
         f"{file}{line['sped']}: [graders.lexical]: unknown setting 'sped'",
-        "  Known: actors, answers_from, chunk_pairs, constrained, decoding, engine, examples, "
-        "label_rubrics, model, parser, prompt, revision, scores_from.",
+        "  Known: actors, answers_from, chunk_pairs, collections, constrained, decoding, engine, "
+        "examples, label_rubrics, model, parser, prompt, revision, scores_from.",
     ]
 
 

@@ -54,6 +54,11 @@ function whoLeads(rows, labels, measure, level) {
   return `The first ${top.length}, ${top[0]} to ${last}, cannot be told apart.`;
 }
 
+// "nuggets" or "support" of labels that score whole answers; undefined of labels of passages
+function ofAnswers(labels) {
+  return board.settled.of_answers[labels];
+}
+
 function defaultLevel(labels) {
   return board.settled.levels[labels];
 }
@@ -101,7 +106,7 @@ async function showBoards() {
   byId("compare-systems").href = addressOf("compare", [], {
     a: rows[0]?.system, b: rows[1]?.system, labels, measure, level,
   });
-  leaderboardTable(data, level, measure, rows);
+  leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}, with groups of systems that cannot be told apart: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
@@ -121,7 +126,16 @@ function moved(row, known) {
   return [by, by > 0 ? `\u25b2${by}` : by < 0 ? `\u25bc${-by}` : "="];
 }
 
-function leaderboardTable(data, level, measure, rows) {
+// What makes a passage, an item or an answer count
+function countsWhere(labels, measure, level) {
+  if (ofAnswers(labels) === "nuggets") return "Whole answers are scored, by the nuggets that they hold.";
+  if (ofAnswers(labels)) return "Whole answers are scored, by how far what they cite supports them.";
+  return board.settled.of_rubric.includes(measure)
+    ? `A grade of ${level} or more answers a rubric item.`
+    : `Passages labelled ${level} or more are relevant.`;
+}
+
+function leaderboardTable(data, labels, level, measure, rows) {
   const table = byId("leaderboard-table");
   const { compared_with: before, official } = board.settled;
   const measures = [measure, ...data.measures.filter((other) => other !== measure)];
@@ -130,7 +144,6 @@ function leaderboardTable(data, level, measure, rows) {
     ...Object.keys(official).map((name) => `${name} rank`), measure, "95 % interval",
     ...(isRanked ? ["95 % of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
-  const ofRubric = board.settled.of_rubric.includes(measure);
   const column = new Map(data.systems.map((system, i) => [system, i]));
   const scoreOf = (row, name) => make("td", { class: "n" },
     figure(data.boards[level][name]?.score[column.get(row.system)], 4));
@@ -154,9 +167,7 @@ function leaderboardTable(data, level, measure, rows) {
       ...measures.slice(1).map((name) => scoreOf(row, name)));
   });
   table.replaceChildren(
-    make("caption", { class: "caption" }, ofRubric
-      ? `A grade of ${level} or more answers a rubric item.`
-      : `Passages labelled ${level} or more are relevant.`),
+    make("caption", { class: "caption" }, countsWhere(labels, measure, level)),
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
     make("tbody", {}, ...lines));
   table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");

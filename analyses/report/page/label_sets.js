@@ -25,9 +25,11 @@ async function compareLabelSets(ids, asked) {
   for (const wanted of [asked.a, asked.b]) {
     if (wanted && !names.includes(wanted)) return notThere("label set", wanted);
   }
-  const a = pick(names, asked.a, reference), b = pick(names.filter((one) => one !== a), asked.b);
+  const a = pick(names, asked.a, reference);
+  const alike = (one) => names.filter((other) => other !== one && ofAnswers(other) === ofAnswers(one));
+  const b = pick(alike(a), asked.b); // labels of passages and scores of answers have no measure in common
   if (!b) return [make("h2", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
-  const { levels } = await unpack("label-sets");
+  const { levels } = board.settled;
   const [ours, theirs] = await Promise.all([a, b].map(boardOf));
   const measures = ours.measures.filter((measure) => theirs.measures.includes(measure));
   const state = { a, b, measure: pick(measures, asked.measure, "nDCG@10") };
@@ -68,8 +70,7 @@ async function compareLabelSets(ids, asked) {
   return [
     make("h2", {}, `${a} and ${b}`),
     viewChoices("labels", [], state,
-      [["a", "Labels", names.filter((name) => name !== b)],
-        ["b", "with", names.filter((name) => name !== a)], ["measure", "Measure", measures]]),
+      [["a", "Labels", alike(b)], ["b", "with", alike(a)], ["measure", "Measure", measures]]),
     make("p", { id: "label-sets-says" }, says, incomplete(a), incomplete(b)),
     ...(tau === undefined ? [make("p", {}, "Kendall's tau-b: ", command("stats", "correlation", collection,
       "--measure", measure, "--label-set", b, "--reference", a))] : []),

@@ -56,7 +56,7 @@ function rankingOf(id, state, data, texts, grids) {
   const shown = ranking.passages;
   const left = ranking.n_retrieved - shown.length;
   const of = (name, passage) => data.labels[name]?.[passage] ?? null;
-  const sets = [...new Set([...(labels ? [labels] : []), ...assessorsOf(data)])];
+  const sets = [...new Set([...(labels && !ofAnswers(labels) ? [labels] : []), ...assessorsOf(data)])];
   const best = grids.map(({ grader, passages }) => ({ grader, of: new Map(
     passages.map(({ passage_id, grades }) => [passage_id, highest(grades)])) }));
   const toPassage = (passage) =>

@@ -1,15 +1,28 @@
--- The label sets of the report: assessors, judges, and graders under the newest rubric
+-- The label sets of the report: assessors, judges, and graders under the newest rubric; last those
+-- that score answers, and label no passages
+with
+
+labelled as (
+    select
+        label_set,
+        count(*) as n_labels
+    from lake.marts.relevance_labels
+    where collection = $collection
+    group by label_set
+)
+
 select
     sets.label_set,
     sets.kind,
     sets.grader,
     sets.rubric_version,
     sets.policy,
-    count(*) as n_labels
+    coalesce(labelled.n_labels, 0) as n_labels,
+    sets.kind in ('nuggets', 'support') as is_of_answers
 from lake.intermediate.int_label_sets as sets
-inner join lake.marts.relevance_labels using (collection, label_set)
+left join labelled using (label_set)
 where
     sets.collection = $collection
-    and (sets.kind != 'rubric' or sets.rubric_version = $rubric_version)
-group by all
-order by sets.kind, sets.label_set
+    and (is_of_answers or labelled.n_labels > 0)
+    and (sets.rubric_version is null or sets.rubric_version = $rubric_version)
+order by is_of_answers, sets.kind, sets.label_set

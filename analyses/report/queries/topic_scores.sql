@@ -11,7 +11,11 @@ queries as (
 measures as (
     select
         measure,
-        kind = 'rubric' as is_of_rubric,
+        case
+            when kind in ('rubric', 'nuggets') then 'items'
+            when kind = 'support' then 'answers'
+            else 'labels'
+        end as counted_by,
         kind in ('binary', 'rubric') as has_levels
     from lake.intermediate.int_measures
 ),
@@ -22,7 +26,7 @@ boards as (
         leaderboard.level,
         leaderboard.measure,
         leaderboard.system,
-        measures.is_of_rubric
+        measures.counted_by
     from lake.marts.leaderboard as leaderboard
     inner join measures using (measure)
     where leaderboard.collection = $collection and leaderboard.label_set = $label_set
@@ -42,22 +46,28 @@ topic_scores as (
     where collection = $collection and label_set = $label_set
 ),
 
--- as in the leaderboard: labels are there for the queries that were judged, and a measure of the
--- rubric is taken on those that have items, whether or not any system answered them
+-- as in the leaderboard: labels are there for the queries that were judged, a measure of the rubric
+-- is taken on those that have items, whether or not any system answered them, and support on those
+-- that were answered
 counted as (
     select distinct
-        false as is_of_rubric,
+        'labels' as counted_by,
         query_id
     from lake.marts.relevance_labels
     where collection = $collection and label_set = $label_set
     union all
     select distinct
-        true as is_of_rubric,
+        'items' as counted_by,
         items.query_id
     from lake.intermediate.int_label_sets as label_sets
     inner join lake.intermediate.int_grader_items as items
         using (collection, grader, rubric_version)
     where label_sets.collection = $collection and label_sets.label_set = $label_set
+    union all
+    select distinct
+        'answers' as counted_by,
+        query_id
+    from topic_scores
 )
 
 select
@@ -73,7 +83,7 @@ select
     ) as scores
 from boards
 cross join queries
-left join counted using (is_of_rubric, query_id)
+left join counted using (counted_by, query_id)
 left join topic_scores using (level, measure, system, query_id)
 group by all
 order by all
