@@ -98,8 +98,9 @@ def estimated_cost(
     if price is None:
         return None
     ((n, mean, variance),) = lake.rows(
-        "select count(*), avg(cost), var_samp(cost) from (select "
-        "(prompt_tokens - cached_tokens) * $input + cached_tokens * $cached "
+        "select count(cost), avg(cost), var_samp(cost) from (select "
+        "(prompt_tokens - coalesce(cached_tokens, 0)) * $input "  # not every endpoint tells them
+        "+ coalesce(cached_tokens, 0) * $cached "
         "+ completion_tokens * $output as cost from lake.raw.grades "
         "where grader_id = $grader_id and prompt_tokens > 0)",
         input=price.input,

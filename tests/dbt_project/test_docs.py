@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 # what Gradelake keeps for itself and models do not read; and the latest version of a model again
 OF_NO_MODEL = {
+    ("marts", "grading_cost"),
     ("marts", "leaderboard"),
     ("marts", "leaderboard_correlation"),
     ("marts", "review_agreement"),

@@ -153,14 +153,19 @@ def test_a_plan_says_between_what_and_what(hosted):
     assert cost.high > cost.low
 
 
-def test_what_was_graded_says_what_the_rest_will_cost(hosted, monkeypatch):
+@pytest.mark.parametrize("tells_cached", [True, False])
+def test_what_was_graded_says_what_the_rest_will_cost(hosted, server, monkeypatch, tells_cached):
+    paid = A_PROMPT
+    if not tells_cached:
+        server.on("", answer(usage={"prompt_tokens": 10, "completion_tokens": 1}))
+        paid = (10 * 100 + 1000) / 1e6
     monkeypatch.setattr("gradelake.grading.plan.prices._ENOUGH", 3)
     request = runs.requested(hosted.project, hosted.name, "gpt", limit=6)
     runs.grade(hosted.project, request, lambda line: None)
     totals = hosted.plan("gpt").totals
     assert 0 < totals.prompts < 10
     assert totals.cost.measured
-    both = pytest.approx(totals.prompts * A_PROMPT)
+    both = pytest.approx(totals.prompts * paid)
     assert (totals.cost.low, totals.cost.high) == (both, both)
 
 

@@ -24,14 +24,7 @@ used as (
         grades.item_id,
         count(*) as n_pairs,
         count(*) filter (where grades.status = 'failed') as n_failed,
-        cast(coalesce(sum(grades.prompt_tokens), 0) as bigint) as prompt_tokens,
-        cast(coalesce(sum(grades.cached_tokens), 0) as bigint) as cached_tokens,
-        cast(coalesce(sum(grades.completion_tokens), 0) as bigint) as completion_tokens,
-        -- an engine of one's own may not count
-        bool_and(
-            grades.status = 'failed'
-            or (grades.prompt_tokens is not null and grades.completion_tokens is not null)
-        ) as is_counted
+        {{ summed_tokens() }}
     from grades
     inner join graders using (grader_id)
     where graders.engine != 'imported'
@@ -56,15 +49,7 @@ select
     used.prompt_tokens,
     used.cached_tokens,
     used.completion_tokens,
-    case
-        when used.is_counted
-            then round(
-                (used.prompt_tokens - used.cached_tokens) * prices.input_price
-                + used.cached_tokens * prices.cached_price
-                + used.completion_tokens * prices.output_price,
-                10
-            )
-    end as cost,
+    round({{ cost_of_tokens('used') }}, 10) as cost,
     prices.currency
 from used
 asof left join prices on used.model = prices.model and used.day >= prices.from_date

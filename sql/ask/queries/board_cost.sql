@@ -1,0 +1,17 @@
+-- What did the grades cost that each label set, and so its boards, are made of?
+-- :collection = any            a collection
+-- :label_set = any             a label set
+-- A cost of null is not 0: seeds/prices.csv has no price of the model.
+select
+    collection,
+    label_set,
+    n_pairs,
+    cost,
+    currency
+from marts.label_set_cost
+where
+    ($collection is null or collection = $collection)
+    and ($label_set is null or label_set = $label_set)
+order by
+    collection asc,
+    label_set asc

@@ -1,0 +1,24 @@
+-- What did each system's passages cost to grade, and what of that no other system shares?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- :system = any                a system
+-- A cost of null is not 0: seeds/prices.csv has no price of the model.
+select
+    collection,
+    grader,
+    system,
+    n_pairs,
+    n_pairs_alone,
+    cost,
+    cost_alone,
+    currency
+from marts.system_cost
+where
+    ($collection is null or collection = $collection)
+    and ($grader is null or grader = $grader)
+    and ($system is null or system = $system)
+order by
+    collection asc,
+    grader asc,
+    n_pairs_alone desc,
+    system asc
