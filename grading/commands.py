@@ -28,12 +28,12 @@ def _request_options(command):
     return command
 
 
-@click.command(short_help="Say what graders have still to do, how long it takes, what it costs.")
+@click.command(short_help="Say what graders have still to do, in what time, at what cost.")
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
 @click.pass_obj
 def plan(project, collection, queries, rubric_version, limit, as_json, names):
-    """Say what graders have still to do on a COLLECTION, in what time, and for what money.
+    """Say what graders have still to do on a COLLECTION, in what time, and at what cost.
 
     \b
     Examples:

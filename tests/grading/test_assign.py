@@ -83,6 +83,7 @@ def test_every_answer_meets_every_nugget_in_windows_of_ten(answering):
     assert answering.plan("assigns").totals.missing == 0
 
 
+@pytest.mark.slow
 def test_what_was_stopped_goes_on_and_asks_only_what_is_missing(answering):
     answering.grader("assigns", chunk_pairs=10)
     run = answering.grade("assigns", limit=13)

@@ -37,7 +37,7 @@ def priced_lake(judged_lake, tmp_path_factory):
 
 
 @pytest.fixture
-def hosted(priced_lake, tmp_path, server, monkeypatch):
+def hosted(priced_lake, tmp_path, server, monkeypatch, two_workers):
     """A collection with 12 pairs in 10 prompts, and a grader `gpt` that asks the server: 10 tokens
     a prompt, 4 of them cached, and 1 a reply."""
     monkeypatch.setenv("OPENAI_API_KEY", "k")
@@ -65,6 +65,7 @@ def test_a_run_says_what_its_tokens_came_to(hosted):
     assert run.cost == pytest.approx(10 * A_PROMPT)
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_refused_three_times_is_paid_three_times(hosted, server):
     server.on("", answer(finish_reason="content_filter"))
     run = grade(hosted)
@@ -72,6 +73,7 @@ def test_a_reply_that_is_refused_three_times_is_paid_three_times(hosted, server)
     assert run.cost == pytest.approx(3 * 10 * A_PROMPT)
 
 
+@pytest.mark.slow
 def test_a_model_without_a_price_costs_nobody_knows_what(hosted):
     hosted.grader("gpt", model="another")
     assert grade(hosted).cost is None
@@ -80,6 +82,7 @@ def test_a_model_without_a_price_costs_nobody_knows_what(hosted):
 # --- a limit --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_run_costs_more_than_its_limit_and_the_next_one_goes_on(hosted):
     spent, pairs = 0.0, 0
     # before anything is measured, a prompt is taken to have a token for every other byte
@@ -153,6 +156,7 @@ def test_a_plan_says_between_what_and_what(hosted):
     assert cost.high > cost.low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tells_cached", [True, False])
 def test_what_was_graded_says_what_the_rest_will_cost(hosted, server, monkeypatch, tells_cached):
     paid = A_PROMPT

@@ -40,6 +40,7 @@ def note_of(tiny):
     return tiny.folder / "lake" / ".reading-tiny.json"
 
 
+@pytest.mark.slow
 def test_blank_lines_without_end_take_no_memory(ingested):
     zipped = gzip.compress(RUN.encode())
     path = ingested.write("runs/new.run", "")
@@ -112,11 +113,12 @@ def test_what_does_not_fit_into_memory_is_named(ingested):
     assert not note_of(ingested).exists()
 
 
+@pytest.mark.slow
 def test_a_good_file_lands_though_its_reader_was_killed(ingested):
     path = ingested.write("runs/new.run.gz", "")
     path.write_bytes(gzip.compress(RUN.encode()) + NEWLINES * 60)
     process = ingesting(ingested)
-    while not note_of(ingested).exists():
+    while not (note_of(ingested).exists() and note_of(ingested).read_text()):
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     process.kill()

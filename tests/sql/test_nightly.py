@@ -576,7 +576,13 @@ def test_a_file_whose_name_is_no_utf8_can_be_told(tmp_path):
     write(tmp_path, "gradelake.toml", "")
     name = os.fsdecode(b"inbox/caf\xe9.run")
     failed = [{"step": "ingest tiny", "state": "failed", "reason": name}]
-    told = {"night": "night-2026-02-01", "exit_code": 1, "failed": failed, "refused": []}
+    told = {
+        "night": "night-2026-02-01",
+        "exit_code": 1,
+        "failed": failed,
+        "refused": [],
+        "gates": [],
+    }
     file = summary.write(Project.find(tmp_path), told)
     assert json.loads(file.read_text(encoding="utf-8"))["failed"][0]["reason"] == name
     assert summary.error_of(told) == r"ingest tiny: inbox/caf\udce9.run"

@@ -75,8 +75,11 @@ class Engine(Lexical):
 @pytest.mark.parametrize(
     "theirs",
     [
-        *("gradelake.toml", "engines", "prompts", "seeds", "sets", "sets/ours.py"),
-        *("a link", "a linked folder"),
+        *("gradelake.toml", "engines"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("prompts", "seeds", "sets", "sets/ours.py", "a link", "a linked folder")
+        ),
     ],
 )
 def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatch, theirs):

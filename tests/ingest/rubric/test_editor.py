@@ -58,7 +58,11 @@ def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny):
     [
         ([("Go on editing?", "y"), ("Save?", "y")], 0),
         ([("Go on editing?", "n")], 2),
-        ([("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")], 2),
+        pytest.param(
+            [("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")],
+            2,
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
