@@ -601,3 +601,14 @@ def test_summaries_of_the_newest_nights_are_kept(tmp_path):
         "night-2026-01-02.json",
         ["night-2026-02-01.json", "people-put-this-here.txt"],
     )
+
+
+def test_money_is_shared_among_those_that_cost_something():
+    budget = Budget(max_cost=9)
+    assert budget.share(3, n_paid=2).as_arguments() == ["--max-cost", "4.5"]
+    budget.spend(10, 1)
+    assert budget.share(2, n_paid=0).as_arguments() == []  # it asks no model
+    assert budget.share(1, n_paid=1).cost == 8
+    budget.spend(10, 8)
+    assert budget.share(1, n_paid=1) is None
+    assert budget.share(1, n_paid=0).as_arguments() == []
