@@ -1,8 +1,6 @@
 """`gradelake export scores`: topic scores and means of a board, as tools of tracks read them."""
 
 import json
-import os
-import shutil
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -141,23 +139,15 @@ def _write(output: Path, lines: list[str]) -> None:
 
 
 def _write_per_run(folder: Path, rows: list[tuple[str, str, str, float]]) -> None:
-    """A new folder, whole or not at all, with a file for each system: autojudge takes the name of
-    a file, ending and all, for the run's. Raises `BadInput` when it cannot be written."""
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.writing")
-    try:
-        unfinished.mkdir()
-        by_run = itemgetter(0)
+    """A new folder with a file for each system: autojudge takes the name of a file, ending and
+    all, for the run's. Raises `BadInput` when it cannot be written."""
+    from gradelake.sql.common.whole_file import whole_folder
+
+    by_run = itemgetter(0)
+    with whole_folder(folder) as unfinished:
         for run, of_run in groupby(sorted(rows, key=by_run), by_run):
             lines = lines_of(list(of_run), "trec_eval")
             (unfinished / run).write_text("".join(f"{line}\n" for line in lines))
-        os.replace(unfinished, folder)
-    except OSError as error:
-        raise BadInput(
-            f"{folder}: cannot be written: {error.strerror or error}",
-            "Is there room, and may you write there?",
-        ) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _as_float(measure: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
+from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
@@ -49,11 +50,6 @@ class Cost:
     def as_object(self) -> dict[str, Any]:
         """What `--json` prints."""
         return vars(self)
-
-
-def amount(value: float) -> str:
-    """Money for people: cents, and of small amounts two digits."""
-    return f"{value:,.2f}" if value >= 0.995 or not value else f"{value:.2g}"
 
 
 def price_of(lake: Lake, grader: Grader) -> Price | None:

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.prices import amount
 from gradelake.grading.plan.request import Request, Totals
 from gradelake.grading.run.progress import rates
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
+from gradelake.sql.common.counted import amount, counted
 
 if TYPE_CHECKING:
     from gradelake.grading.run.run import Run

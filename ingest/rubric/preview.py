@@ -10,6 +10,7 @@ from gradelake.ingest.rubric.save import Saved, Session
 from gradelake.ingest.rubric.up_to_date import fetch
 from gradelake.sql.build.preview import BUILT, Preview, previewed
 from gradelake.sql.common import console
+from gradelake.sql.common.counted import amount
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
@@ -355,4 +356,4 @@ def _print_grades(grades: list[dict[str, Any]]) -> None:
 
 
 def _cost(row: dict[str, Any]) -> str:
-    return "no price" if row["cost"] is None else f"about {row['cost']:.2g} {row['currency']}"
+    return "no price" if row["cost"] is None else f"about {amount(row['cost'])} {row['currency']}"

@@ -1,7 +1,8 @@
-"""A file for people that appears whole or not at all."""
+"""Files and folders for people that appear whole or not at all."""
 
 import gzip
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,19 +20,44 @@ def whole_file(output: Path) -> Iterator[BinaryIO]:
     """
     if not output.parent.is_dir():
         raise BadInput(f"{output}: there is no folder {output.parent}", "Make it first.")
-    unfinished = output.with_name(f".{output.name}.{os.getpid()}.writing")
+    unfinished = _unfinished(output)
     try:
-        with unfinished.open("wb") as raw:
-            if output.name.endswith(".gz"):
-                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
-                    yield cast(BinaryIO, stream)  # has all of it, and is not declared so
-            else:
-                yield raw
-        os.replace(unfinished, output)
+        with _told(output):
+            with unfinished.open("wb") as raw:
+                if output.name.endswith(".gz"):
+                    with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
+                        yield cast(BinaryIO, stream)  # has all of it, and is not declared so
+                else:
+                    yield raw
+            os.replace(unfinished, output)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(output: Path) -> Iterator[Path]:
+    """A folder to fill, which then gets its name. Raises `BadInput` when it cannot be written, or
+    a folder with anything in it is there."""
+    unfinished = _unfinished(output)
+    try:
+        with _told(output):
+            unfinished.mkdir()
+            yield unfinished
+            os.replace(unfinished, output)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _unfinished(output: Path) -> Path:
+    return output.with_name(f".{output.name}.{os.getpid()}.writing")
+
+
+@contextmanager
+def _told(output: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise BadInput(
             f"{output}: cannot be written: {error.strerror or error}",
             "Is there room, and may you write there?",
         ) from error
-    finally:
-        unfinished.unlink(missing_ok=True)

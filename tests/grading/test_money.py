@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.grading.plan.prices import Cost, Price, amount
+from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import run as runs
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staged_files import Graded
+from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer
 from tests.grading.project import copy_of

@@ -277,9 +277,8 @@ class _Doing:
             )
             result = job.step.result
             if result is None:
-                budget.spend(
-                    share.pairs or 0, share.cost or 0
-                )  # what it asked may be more than what was committed
+                # what it asked may be more than what was committed
+                budget.spend(share.pairs or 0, share.cost or 0)
                 job.came_to = record.committed(self.project, job.collection, job.grader, began)
                 job.left = max(0, self._to_do(job) - job.came_to["pairs"])
                 continue

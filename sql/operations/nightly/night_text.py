@@ -3,7 +3,7 @@
 from typing import Any
 
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
+from gradelake.sql.common.counted import amount, counted
 from gradelake.sql.common.problems import named
 
 
@@ -73,7 +73,11 @@ def _show_graded(graded: list[dict[str, Any]], left_out: list[dict[str, Any]]) -
         columns = ["collection", "grader", "state", "pairs", "failed", "left", "tokens"]
         if any(each["cost"] is not None for each in graded):
             columns += ["cost", "currency"]
-        console.print_table(columns, [[each[c] for c in columns] for each in graded])
+        shown = [
+            each | {"cost": None if each["cost"] is None else amount(each["cost"])}
+            for each in graded
+        ]
+        console.print_table(columns, [[each[c] for c in columns] for each in shown])
     for each in left_out:
         console.say(f"  {each['grader']} has no work in {each['collection']}: {each['reason']}")
 
