@@ -76,4 +76,5 @@ def _rotated(prompt: Prompt, by: int) -> Prompt:
     by %= len(options)
     lines = getattr(prompt, part).split("\n")
     lines[start : start + len(options)] = options[by:] + options[:by]
-    return replace(prompt, **{part: "\n".join(lines)})
+    text = "\n".join(lines)
+    return replace(prompt, template=text) if part == "template" else replace(prompt, system=text)
