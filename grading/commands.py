@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -88,7 +89,9 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
 
 @click.command(short_help="Grade what a COLLECTION's pool lacks of a grader.")
 @_request_options
-@click.option("--grader", "name", required=True, help="A grader of gradelake.toml.")
+@click.option(
+    "--grader", "name", required=True, help="A grader of gradelake.toml; NAME.all: all its trials."
+)
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
 @click.option("--retry-failed", is_flag=True, help="Also pairs that failed before.")
 @click.option(
@@ -125,7 +128,9 @@ def grade(
       gradelake grade dl19 --grader flan
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
       gradelake grade dl19 --grader gpt --max-cost 5
+      gradelake grade dl19 --grader gpt.all
     """
+    from gradelake.grading.graders.trials import trials_of
     from gradelake.grading.plan.planner import Plan, ensure_views
     from gradelake.grading.run import run as runs
     from gradelake.grading.run.progress import Progress
@@ -133,25 +138,41 @@ def grade(
 
     project = project()
     chosen = chosen_queries(queries)
-    request = runs.requested(project, collection, name, rubric_version, chosen, limit)
+    requests = [
+        runs.requested(project, collection, each, rubric_version, chosen, limit)
+        for each in trials_of(project, name)
+    ]
     if dry_run:
         with console.working("planning"), Lake.writer(project) as lake:
             ensure_views(project, lake, console.tell)
-            totals = Plan(lake, request).totals
-        planned = (request.grader, totals)
+            planned = [(request.grader, Plan(lake, request).totals) for request in requests]
         if as_json:
-            console.print_json({"collection": collection, "plan": plan_as_object(*planned)})
+            objects = [plan_as_object(*each) for each in planned]
+            console.print_json({"collection": collection, **_one_or_all("plan", objects)})
         else:
-            print_plans([planned])
+            print_plans(planned)
         return
-    with Progress() as progress:
-        seconds = max_minutes and 60 * max_minutes
-        run = runs.grade(project, request, console.tell, progress, retry_failed, seconds, max_cost)
+    done = []
+    began, seconds, money = time.monotonic(), max_minutes and 60 * max_minutes, max_cost
+    for request in requests:
+        with Progress() as progress:
+            run = runs.grade(project, request, console.tell, progress, retry_failed, seconds, money)
+        done.append((request, run))
+        if not as_json:
+            print_run(request, run)
+        seconds = seconds and began + 60 * max_minutes - time.monotonic()
+        money = money and money - (run.cost or 0)
+        is_over = run.stopped or run.out_of_time or run.out_of_money
+        if is_over or (seconds is not None and seconds <= 0) or (money is not None and money <= 0):
+            break
     if as_json:
-        console.print_json(run_as_object(request, run))
-    else:
-        print_run(request, run)
-    sys.exit(run.exit_code)
+        objects = [run_as_object(*each) for each in done]
+        console.print_json(objects[0] if len(requests) == 1 else {"trials": objects})
+    sys.exit(max(run.exit_code for _, run in done))
+
+
+def _one_or_all(name, objects):
+    return {name: objects[0]} if len(objects) == 1 else {f"{name}s": objects}
 
 
 def chosen_queries(queries: str | None) -> tuple[str, ...] | None:

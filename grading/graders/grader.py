@@ -34,6 +34,8 @@ class Grader:
     answers_from: str | None = None  # grader_id whose answers are verified
     label_rubric_id: str | None = None  # of the rubric in its prompt
     scores_from: Mapping[str, str] = field(default_factory=dict)  # name in its prompt -> grader_id
+    trial: int = 1  # which of several times that it is asked
+    trial_of: str | None = None  # grader_id of the first, of trial 2 and later
     actors: int | None = None
     chunk_pairs: int = 320
 
@@ -43,6 +45,7 @@ class Grader:
         rubric = {"label_rubric_id": self.label_rubric_id} if self.label_rubric_id else {}
         # in their order, which the prompt shows
         scores = {"scores_from": list(self.scores_from.items())} if self.scores_from else {}
+        trial = {"trial": self.trial, "trial_of": self.trial_of} if self.trial_of else {}
         return {
             "engine": self.engine,
             "engine_sha256": self._engine_sha256,
@@ -61,6 +64,7 @@ class Grader:
             "answers_from": self.answers_from,
             **rubric,
             **scores,
+            **trial,
         }
 
     @cached_property
@@ -83,6 +87,7 @@ class Grader:
             for key in (
                 *("decoding", "settings", "context_first", "rendering", "answers_from"),
                 *(("scores_from",) if self.scores_from else ()),
+                *(("trial", "trial_of") if self.trial_of else ()),
             )
         } | {"items": self.prompt.items}
         return {

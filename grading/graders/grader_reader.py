@@ -12,6 +12,7 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.label_rubrics import LabelRubric
 from gradelake.grading.graders.model_revision import model_revision
+from gradelake.grading.graders.trials import check_trials, later_trial
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
 from gradelake.grading.prompts.prompt import WRITING, Prompt
@@ -20,7 +21,7 @@ from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Count, Text, one_of
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import MOST_TRIALS, Project, did_you_mean
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0}
 MAX_TOKENS_OF_TEXT = 512
@@ -42,6 +43,8 @@ class GraderSettings(Checked):
     )
     actors: Count | None = None
     chunk_pairs: Count | None = None
+    trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = 1
+    rotate_options: bool = False
     collections: list[str] | None = Field(
         None, description='For example: collections = ["NAME"], those that `plan` uses it on.'
     )
@@ -133,7 +136,7 @@ def read_grader(
     revision = table.revision or own
     if revision is None:
         revision = model_revision(path, where) if table.model else ""
-    return Grader(
+    grader = Grader(
         name=name,
         engine=table.engine,
         engine_file=engine_file,
@@ -154,6 +157,13 @@ def read_grader(
         actors=table.actors,
         chunk_pairs=table.chunk_pairs or engine.chunk_pairs,
     )
+    if writes and table.trials > 1:
+        raise BadInput(f"{where}: trials: only graders that give grades are asked several times")
+    if not writes:
+        check_trials(grader, table.trials, table.rotate_options, where)
+    if name not in project.trials:
+        return grader
+    return later_trial(grader, name, project.trials[name][1], table.rotate_options)
 
 
 def _decoding(

@@ -40,6 +40,7 @@ _LEAST = {
     "max_unzipped_ratio": 1,
 }
 _MOST = {"least_share": 1}
+MOST_TRIALS = 20  # of a grader
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
 
@@ -60,6 +61,7 @@ class Project:
     grading: dict[str, str] = field(default_factory=dict)
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trials: dict[str, tuple[str, int]] = field(default_factory=dict)  # NAME.2 -> NAME, 2
     gates: dict[str, dict[str, Any]] = field(default_factory=dict)
     text: str = field(default="", repr=False)
 
@@ -121,7 +123,8 @@ class Project:
             raise BadInput(f"{file}: a number in it is too long", "Shorten it.") from error
         _check_tables(content, file, text)
         _check_places(content, file)
-        lake = content.get("lake", {})
+        lake, graders = content.get("lake", {}), content.get("graders", {})
+        trials = _further_trials(graders, file, text)
         return cls(
             file=file,
             lake_path=file.parent / lake.get("path", "lake"),
@@ -130,7 +133,8 @@ class Project:
             **{key: lake[key] for key in _LEAST if key in lake},
             grading=content.get("grading", {}),
             collections=content.get("collections", {}),
-            graders=content.get("graders", {}),
+            graders=graders | {name: graders[first] for name, (first, _) in trials.items()},
+            trials=trials,
             gates=content.get("gates", {}),
             text=text,
         )
@@ -154,6 +158,27 @@ class Project:
         if catalog.startswith(("postgres://", "postgresql://")):
             return catalog
         return catalog.partition(":")[2]
+
+
+def _further_trials(
+    graders: dict[str, dict[str, Any]], file: Path, text: str
+) -> dict[str, tuple[str, int]]:
+    """NAME.2 and NAME.3 of a grader with `trials = 3`: whose trials, and which, they are."""
+    further = {}
+    for name, table in graders.items():
+        trials = table.get("trials")
+        if type(trials) is not int or trials > MOST_TRIALS:
+            continue  # reading the grader says what is wrong
+        for trial in range(2, trials + 1):
+            if f"{name}.{trial}" in graders:
+                line = _line_of(text, "graders", name, "trials")
+                raise BadInput(
+                    f"{file}:{line}: [graders.{name}]: trials: its trials are called {name}.2 and "
+                    f'so on, and there is a [graders."{name}.{trial}"]',
+                    "Give one of them another name.",
+                )
+            further[f"{name}.{trial}"] = (name, trial)
+    return further
 
 
 def _check_owner(place: Path, file: Path) -> None:

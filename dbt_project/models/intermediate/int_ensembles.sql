@@ -8,6 +8,10 @@ ensembles as (
 
 graders as (
     select * from {{ ref('int_own_graders') }}
+),
+
+trials as (
+    select * from {{ ref('int_trials') }}
 )
 
 -- another rule, mapping or member is another ensemble, as with graders
@@ -35,5 +39,7 @@ select
     graders.scale_max,
     graders.created_at
 from ensembles
-inner join graders using (grader)
+inner join trials
+    on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
+inner join graders using (grader_id)
 window members_of_one as (partition by ensembles.ensemble)

@@ -32,6 +32,8 @@ select
         else grader || '@' || left(grader_id, 6)
     end as grader,
     grader as name,
+    trial,
+    trial_of,
     engine,
     model,
     target,

@@ -9,6 +9,10 @@ graders as (
     select * from {{ ref('int_own_graders') }}
 ),
 
+trials as (
+    select * from {{ ref('int_trials') }}
+),
+
 members as (
     select
         ensembles.ensemble,
@@ -25,7 +29,8 @@ members as (
             graders.scale_max
         ) as scale
     from ensembles
-    left join graders using (grader)
+    left join trials on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
+    left join graders on trials.grader_id = graders.grader_id
 ),
 
 checked as (
@@ -41,8 +46,10 @@ checked as (
                 then 'rule must be majority, median, mean_expected or sum'
             when grader is null then 'no grader is named'
             when grader_id is null then 'no grader of that name has graded anything'
-            when count(*) over (partition by ensemble, grader) > 1 then 'listed twice'
-            when count(*) over (partition by ensemble) = 1 then 'one grader is no ensemble'
+            when count(*) over (partition by ensemble, grader_id) > 1 then 'listed twice'
+            -- of several trials, the first may be all there is by now
+            when count(*) over (partition by ensemble) = 1 and not ends_with(grader, '.all')
+                then 'one grader is no ensemble'
             when count(distinct rule) over (partition by ensemble) > 1
                 then 'its rows name several rules'
             when

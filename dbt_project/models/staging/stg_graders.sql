@@ -11,6 +11,8 @@ select
     settings,
     json_extract_string(settings, '$.items') as items,
     json_extract_string(settings, '$.answers_from') as answers_from,
+    cast(coalesce(json_extract_string(settings, '$.trial'), '1') as integer) as trial,
+    coalesce(json_extract_string(settings, '$.trial_of'), grader_id) as trial_of,
     parser,
     target,
     prompt_text,
