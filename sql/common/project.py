@@ -30,6 +30,7 @@ _SETTINGS: dict[str, dict[str, type]] = {
     "collections": {},
     "graders": {},
     "gates": {},
+    "sentinels": {},
 }
 _LEAST = {
     "memory_gb": 0.5,
@@ -61,6 +62,7 @@ class Project:
     collections: dict[str, dict[str, Any]] = field(default_factory=dict)
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
     gates: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sentinels: dict[str, dict[str, Any]] = field(default_factory=dict)
     text: str = field(default="", repr=False)
 
     @classmethod
@@ -132,6 +134,7 @@ class Project:
             collections=content.get("collections", {}),
             graders=content.get("graders", {}),
             gates=content.get("gates", {}),
+            sentinels=content.get("sentinels", {}),
             text=text,
         )
 
