@@ -24,6 +24,7 @@ from gradelake.grading.prompts.prompt_commands import prompts
 from gradelake.grading.review.commands import review
 from gradelake.grading.review.form.commands import export_review, import_reviews
 from gradelake.grading.review.queue_commands import queue
+from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank
 from gradelake.ingest.commands import import_, ingest, init
 from gradelake.ingest.rubric.commands import rubric
@@ -84,7 +85,7 @@ stats.add_command(estimate)
 
 SECTIONS = {
     "Bring in": (init, ingest, import_),
-    "Grade": (plan, grade, generate, distil, prompts),
+    "Grade": (plan, grade, sentinel, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),

@@ -19,7 +19,7 @@ _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
 
 
 class Named(StringParamType):
-    """A text that is a name of gradelake.toml: of its `collections`, `graders` or `gates`."""
+    """A text that is a name of gradelake.toml: of its `collections`, `graders`, ..."""
 
     def __init__(self, kind: str):
         self.kind = kind
@@ -36,7 +36,7 @@ class Named(StringParamType):
 
 
 def complete_names(command: click.Command) -> None:
-    """Have every COLLECTION, --grader and --rule of a command, and of those in it, complete."""
+    """Have names of gradelake.toml complete in a command, and in those within it."""
     for each in command.params:
         if type(each.type) is StringParamType:
             if each.name in ("collection", "collections"):
@@ -45,6 +45,8 @@ def complete_names(command: click.Command) -> None:
                 each.type = Named("graders")
             elif "--rule" in each.opts:
                 each.type = Named("gates")
+            elif each.name == "sentinels":
+                each.type = Named("sentinels")
     for within in getattr(command, "commands", {}).values():
         complete_names(within)
 

@@ -1,7 +1,8 @@
 """What is asked to be graded, and the chunks it is done in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Cost
@@ -94,3 +95,11 @@ class Totals:
     @property
     def wanted(self) -> int:
         return self.graded + self.missing
+
+
+class Planned(Protocol):
+    """Work for a grader: what it comes to, and its chunks in order."""
+
+    totals: Totals
+
+    def chunks(self) -> Iterator[Chunk]: ...

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.prices import Price, price_of, required_price
-from gradelake.grading.plan.request import Chunk, Request, Totals
+from gradelake.grading.plan.request import Chunk, Planned, Request, Totals
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staging import Committer
@@ -120,16 +120,26 @@ def grade(
             run.planned = min(run.planned, request.limit + plan.totals.reusable)
         if run.planned:
             deadline = None if max_seconds is None else started + max_seconds
-            _work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
+            work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
         run.notes = list(committer.notes)
         return run
 
 
-def _work(
-    project, plan: Plan, committer: Committer, run: Run, tell, on_progress, deadline, max_cost
+def work(
+    project: Project,
+    plan: Planned,
+    committer: Committer,
+    run: Run,
+    tell: Callable[[str], None],
+    on_progress: Callable[[Run, Committer], None],
+    deadline: float | None,
+    max_cost: float | None,
 ) -> None:
+    """Have a plan's chunks graded and committed; `run` counts them. What may stop it, and what it
+    raises: as `grade`; `deadline` is of `time.monotonic()`."""
+
     def is_over() -> bool:
         run.out_of_time = deadline is not None and time.monotonic() >= deadline
         return run.out_of_time

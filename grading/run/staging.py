@@ -24,12 +24,15 @@ _COUNTS = ("ok", "unanswerable", "defaulted", "failed")
 class Committer:
     """Takes the chunks of one run of one grader on one collection into the lake."""
 
+    table = "grades"
+    waits_in = ""  # what the staging folder of a grader ends in
+
     def __init__(self, lake: Lake, grader: Grader, collection: str):
         self.lake = lake
         self.grader = grader
         self.collection = collection
         self.batch_id = uuid.uuid4().hex
-        self.staging = grading_folder(lake.project) / grader.grader_id
+        self.staging = grading_folder(lake.project) / f"{grader.grader_id}{self.waits_in}"
         self.staging.mkdir(parents=True, exist_ok=True)
         self.planned = 0
         self.counts = dict.fromkeys(
@@ -208,9 +211,9 @@ class Committer:
         if careful:
             self.grader.register(transaction)
             # a chunk that was halved may lie there beside its halves
-            rows = rows.unique(subset=KEYS["grades"], keep="first", maintain_order=True)
-            rows = _not_in_the_lake(self.lake, rows)
-        return transaction.insert("grades", rows)
+            rows = rows.unique(subset=KEYS[self.table], keep="first", maintain_order=True)
+            rows = _not_in_the_lake(self.lake, self.table, rows)
+        return transaction.insert(self.table, rows)
 
     def _add(self, counts: dict[str, int]) -> None:
         for name, n in counts.items():
@@ -236,14 +239,14 @@ class Committer:
         transaction.insert("grading_batches", pl.DataFrame([row]))
 
 
-def _not_in_the_lake(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose pair has no grade of this text yet."""
+def _not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows whose pair has no grade of this text yet; of a sentinel, none in this round."""
     lake.connection.register("staged_rows", rows)
     try:
-        same = (f"staged_rows.{key} is not distinct from grades.{key}" for key in KEYS["grades"])
+        same = (f"staged_rows.{key} is not distinct from grades.{key}" for key in KEYS[table])
         return lake.frame(
             "select staged_rows.* from staged_rows "
-            f"anti join lake.raw.grades as grades on {' and '.join(same)}"
+            f"anti join lake.raw.{table} as grades on {' and '.join(same)}"
         )
     finally:
         lake.connection.unregister("staged_rows")

@@ -47,6 +47,7 @@ _KNOWN = {
     "reveal": "select unnest(['before', 'after'])",
     "property": "select unnest(['length', 'position'])",
     "status": "select unnest(['missing', 'failed'])",
+    "sentinel": "select sentinel from lake.raw.sentinels",
 }
 # 0 filters no grade out; min_relevant is each label set's own level; version 0 is the banks
 _ALSO = {"tau": {"0"}, "level": {"min_relevant"}, "rubric_version": {"0", "newest"}}

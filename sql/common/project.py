@@ -30,6 +30,7 @@ _SETTINGS: dict[str, dict[str, type]] = {
     "collections": {},
     "graders": {},
     "gates": {},
+    "sentinels": {},
 }
 _LEAST = {
     "memory_gb": 0.5,
@@ -63,6 +64,7 @@ class Project:
     graders: dict[str, dict[str, Any]] = field(default_factory=dict)
     trials: dict[str, tuple[str, int]] = field(default_factory=dict)  # NAME.2 -> NAME, 2
     gates: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sentinels: dict[str, dict[str, Any]] = field(default_factory=dict)
     text: str = field(default="", repr=False)
 
     @classmethod
@@ -136,6 +138,7 @@ class Project:
             graders=graders | {name: graders[first] for name, (first, _) in trials.items()},
             trials=trials,
             gates=content.get("gates", {}),
+            sentinels=content.get("sentinels", {}),
             text=text,
         )
 

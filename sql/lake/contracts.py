@@ -205,6 +205,19 @@ _COLUMNS: dict[str, _Columns] = {
         **_texts("grader_id", may_be_empty=True),
         **_texts("assessor"),
     },
+    "sentinels": {
+        **_texts("collection", "sentinel", "assessor"),
+        **_whole("rounds_per_false_alarm", minimum=1),
+        **_times("drawn_at"),
+    },
+    "sentinel_pairs": {
+        **_texts("collection", "sentinel", "query_id", "passage_id"),
+        **_texts("item_id", may_be_empty=True),
+        "kind": _one_of("passage", "question", "nugget"),
+        **_whole("judgment", minimum=0),
+        **_texts("query", "passage"),
+        **_texts("item", may_be_empty=True),
+    },
     "grading_batches": {
         **_texts("batch_id", "grader_id", "collection"),
         **_whole("planned", "ok", "unanswerable", "defaulted", "failed", "reused", minimum=0),
@@ -231,6 +244,12 @@ _COLUMNS: dict[str, _Columns] = {
     },
     "brought_along": _texts("collection", "target", "query_id", "part", "content"),
     "kept_releases": {**_texts("release", "kept_by"), **_times("kept_at")},
+}
+
+_COLUMNS["sentinel_grades"] = {
+    **_texts("sentinel"),
+    **_whole("round", minimum=1),
+    **{name: column for name, column in _COLUMNS["grades"].items() if not name.endswith("_sha256")},
 }
 
 CONTRACTS: dict[str, pa.DataFrameSchema] = {

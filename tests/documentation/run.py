@@ -20,6 +20,7 @@ JUDGING_PAGES = (
     "grading/README.md",
     "grading/ANSWERS.md",
     "grading/review/README.md",
+    "grading/sentinel/README.md",
 )
 
 

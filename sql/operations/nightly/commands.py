@@ -49,9 +49,9 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
     fails stops only those that need it. A night that was killed is finished by the next.
 
     \b
-    Exit codes: 0 all done, 3 done but some input or grade was refused, or
-    a gate fell, 1 something failed, 2 wrong usage, 75 another night is at work,
-    130 stopped (SIGINT, SIGTERM).
+    Exit codes: 0 all done, 3 done but some input or grade was refused, a gate
+    fell or a judge changed, 1 something failed, 2 wrong usage, 75 another
+    night is at work, 130 stopped (SIGINT, SIGTERM).
 
     \b
     Examples:

@@ -75,6 +75,8 @@ class Work:
     stopped: bool = False  # it was asked to stop
     moved: dict[str, Any] | None = None
     gates: list[dict[str, Any]] = field(default_factory=list)  # what came of each
+    sentinels: list[dict[str, Any]] = field(default_factory=list)  # rounds that were graded
+    drifts: list[dict[str, Any]] = field(default_factory=list)  # judges that do not judge as before
     tidied: dict[str, Any] | None = None
 
 
@@ -126,11 +128,14 @@ class _Doing:
         self.stop = stop
         self.tell = tell
         self.room = room  # a folder for files that no later night needs
+        self.budget = Budget(limits.max_pairs, limits.max_minutes, limits.max_cost)
 
     def all_steps(self) -> None:
         for collection in self.project.collections:
             self.work.ingested[collection] = self._run("ingest", collection)
         self._go_through("rubric", self._check_edits)
+        for sentinel in self.project.sentinels:
+            self._watch(sentinel)
         if self.project.graders:
             self._go_through("plan", self._plan)
             self._go_through("grade", self._grade)
@@ -150,6 +155,7 @@ class _Doing:
                     "release", "diff", night.compare_with, night.name, name="release diff"
                 ).result
             self._go_through("gates", self._gates)
+            self._go_through("drift", self._drift)
             self._run("report")
             self.work.tidied = self._run("lake", "tidy").result
         else:
@@ -176,6 +182,26 @@ class _Doing:
                 passed.state = step.PARTLY
             if passed.landed and passed.result:
                 self.work.gates.append({"gate": name} | passed.result)
+
+    def _watch(self, sentinel: str) -> None:
+        """Grade a sentinel anew where it is due: before all else, because a judge that has changed
+        is not worth the rest. What it may use is the whole budget."""
+        share = self.budget.share(1, 1)
+        if share is None:
+            self._leave_out(f"sentinel {sentinel}", "the night's budget is used up")
+            return
+        result = self._run("sentinel", sentinel, *share.as_arguments()).result
+        if result is None:
+            self.budget.spend(share.pairs or 0, share.cost or 0)
+            return
+        cost = sum(each["cost"] or 0.0 for each in result["rounds"])
+        self.budget.spend(result["pairs"], cost)
+        self.work.sentinels += result["rounds"]
+
+    def _drift(self) -> None:
+        """Which judges have changed, by the rounds that this night graded."""
+        if self.work.sentinels:
+            self.work.drifts = record.drifts(self.project, self.work.night.started_at)
 
     def _run(self, *arguments: str, name: str | None = None) -> Step:
         run_id = self.work.night.run_id
@@ -247,9 +273,7 @@ class _Doing:
     def _grade(self) -> None:
         """Those with the least to do come first, so that the budget is shared out evenly; those
         that are shown what others say after them."""
-        limits = self.limits
-        budget = Budget(limits.max_pairs, limits.max_minutes, limits.max_cost)
-        jobs = self.work.jobs
+        limits, budget, jobs = self.limits, self.budget, self.work.jobs
         jobs.sort(key=lambda job: (len(self._sources(job)) > 0, self._to_do(job)))
         for index, job in enumerate(jobs):
             if not self._has_work(job):

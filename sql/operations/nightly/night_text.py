@@ -19,6 +19,7 @@ def show(summary: dict[str, Any], seconds: float) -> None:
     if summary["moved"]:
         _show_moved(summary["moved"])
     _show_gates(summary["gates"])
+    _show_sentinels(summary["sentinels"])
     for what, title in (("failed", "what failed"), ("refused", "what was refused")):
         if summary[what]:
             console.say(f"\n{title}")
@@ -126,6 +127,13 @@ def _show_gates(gates: list[dict[str, Any]]) -> None:
     for gate in gates:
         if "measures" not in gate:
             console.say(f"  {gate['gate']}: {gate['verdict']} to compare with")
+
+
+def _show_sentinels(sentinels: list[dict[str, Any]]) -> None:
+    if sentinels:
+        console.say("\nwhich judges were watched (`gradelake sql @drift`)")
+        columns = ["sentinel", "grader", "round", "pairs", "failed", "left", "due_on"]
+        console.print_table(columns, [[each[c] for c in columns] for each in sentinels])
 
 
 def _move(system: dict[str, Any]) -> str:

@@ -115,6 +115,27 @@ def committed(project: Project, collection: str, grader: str, since: datetime) -
     return {name: int(n) for name, n in zip(COUNTED, counts, strict=True)}
 
 
+def drifts(project: Project, since: datetime) -> list[dict[str, Any]]:
+    """Judges whose newest whole round of a sentinel ended since then, and is an alarm."""
+    with Lake.live(project) as lake:
+        return lake.objects(
+            """
+            select
+                collection, sentinel, grader, round, drift_round,
+                cast(drift_began_at as date)::varchar as drift_began_on,
+                agreement_before, agreement_since, kappa_before, kappa_since,
+                flips_evidence, agreement_evidence, threshold
+            from lake.marts.judge_drift
+            where is_whole and finished_at >= ?
+            qualify is_alarm and row_number() over (
+                partition by collection, sentinel, grader order by round desc
+            ) = 1
+            order by collection, sentinel, grader
+            """,
+            since,
+        )
+
+
 def _nights(lake: Lake) -> list[dict[str, Any]]:
     """All nights, newest first."""
     return lake.objects(

@@ -31,7 +31,7 @@ def summarize(work: Work) -> dict[str, Any]:
     moved = _moved(work.moved) if work.moved else None
     counts = _counts(came_in, graded, moved, failed)
     partly = any(each.state == step.PARTLY for each in work.steps)
-    exit_code = (130 if work.stopped else 1) if failed else 3 if partly else 0
+    exit_code = (130 if work.stopped else 1) if failed else 3 if partly or work.drifts else 0
     summary = {
         "night": work.night.name,
         "run_id": work.night.run_id,
@@ -47,6 +47,8 @@ def summarize(work: Work) -> dict[str, Any]:
         "left_out": work.left_out,
         "moved": moved,
         "gates": work.gates,
+        "sentinels": work.sentinels,
+        "drifts": work.drifts,
         "tidied": work.tidied,
         "failed": failed,
         "refused": refused,
@@ -74,14 +76,29 @@ def error_of(summary: dict[str, Any]) -> str | None:
 
 
 def falls(summary: dict[str, Any]) -> list[str]:
-    """What fell, and by how much: a line for each measure of a gate that did."""
-    return [
+    """What fell, and by how much: a line for each measure of a gate that did, and for each judge
+    that has changed."""
+    fell = [
         f"gate {gate['gate']}: {gate['system']} fell by {-one['difference']:.4f} {one['measure']} "
         f"({one['baseline']:.4f} to {one['system']:.4f})"
         for gate in summary["gates"]
         for one in gate.get("measures", ())
         if one["verdict"] == "fell"
     ]
+    return fell + [_drift(each) for each in summary["drifts"]]
+
+
+def _drift(each: dict[str, Any]) -> str:
+    numbers = [
+        f"{what} {each[f'{what}_before']:.4f} to {each[f'{what}_since']:.4f}"
+        for what in ("agreement", "kappa")
+        if each[f"{what}_before"] is not None and each[f"{what}_since"] is not None
+    ]
+    return (
+        f"sentinel {each['sentinel']}: {each['grader']} has not judged {each['collection']} as "
+        f"before since {each['drift_began_on']} (round {each['drift_round']} of {each['round']}): "
+        f"{', '.join(numbers)}"
+    )
 
 
 def line(summary: dict[str, Any]) -> str:
@@ -101,7 +118,7 @@ def line(summary: dict[str, Any]) -> str:
         parts.append("refused: " + ", ".join(each["step"] for each in summary["refused"]))
     fell = falls(summary)
     if fell and not summary["refused"]:
-        words[3] = "done, and something fell"
+        words[3] = "done, and something fell or drifted"
     return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join([*parts, *fell])}"
 
 

@@ -109,7 +109,8 @@ _LEDGER = [
             (
                 select count(*) from lake.raw.grades
                 where batch_id in (select batch_id from lake.raw.grading_batches)
-            ) - (select coalesce(sum(reused), 0) from lake.raw.grading_batches) as graded,
+            ) - (select coalesce(sum(reused), 0) from lake.raw.grading_batches)
+            + (select count(*) from lake.raw.sentinel_grades) as graded,
             (
                 select coalesce(sum(n_rows), 0) from lake.raw.ledger
                 where starts_with(target, '{CHUNK}')
@@ -142,7 +143,8 @@ def check_rows(lake: Lake, broken: set[str | None], done: Verified) -> None:
             broken.add(f"raw.{table}")
             lake.connection.execute("rollback")  # DuckDB refuses all else in this transaction
             lake.connection.execute("begin read only")
-    if not {"raw.grades", "raw.graders", "raw.grading_batches", "raw.ledger"} & broken:
+    read = ("grades", "graders", "grading_batches", "ledger", "sentinel_grades")
+    if not {f"raw.{table}" for table in read} & broken:
         done.faults += [
             _fault(meaning.format(counted(n, what), *cells), "grades")
             for what, meaning, query in _LEDGER

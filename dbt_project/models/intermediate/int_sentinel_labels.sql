@@ -1,0 +1,79 @@
+with
+
+pairs as (
+    select * from {{ ref('stg_sentinel_pairs') }}
+),
+
+grades as (
+    select * from {{ ref('stg_sentinel_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+collections as (
+    select * from {{ ref('stg_collections') }}
+),
+
+wanted as (
+    select
+        collection,
+        sentinel,
+        kind,
+        count(*) as n_wanted
+    from pairs
+    group by all
+),
+
+graded as (
+    select
+        collection,
+        sentinel,
+        grader_id,
+        round,
+        count(*) as n_graded
+    from grades
+    group by all
+),
+
+-- of a rubric's items the best grade, where all have one
+labels as (
+    select
+        grades.collection,
+        grades.sentinel,
+        grades.grader_id,
+        grades.round,
+        grades.query_id,
+        grades.passage_id,
+        pairs.kind,
+        pairs.judgment,
+        case when bool_and(grades.grade is not null) then max(grades.grade) end as label
+    from grades
+    inner join pairs using (collection, sentinel, query_id, passage_id, item_id)
+    group by all
+)
+
+select
+    labels.collection,
+    labels.sentinel,
+    labels.grader_id,
+    labels.round,
+    graded.n_graded = wanted.n_wanted as is_whole,
+    labels.query_id,
+    labels.passage_id,
+    labels.label,
+    case
+        when labels.label is null then null
+        when graders.scale_max = collections.max_relevance then greatest(labels.label, 0)
+        else cast(labels.label >= collections.min_relevant as integer)
+    end as compared_label,
+    case
+        when graders.scale_max = collections.max_relevance then labels.judgment
+        else cast(labels.judgment >= collections.min_relevant as integer)
+    end as compared_judgment
+from labels
+inner join graded using (collection, sentinel, grader_id, round)
+inner join wanted using (collection, sentinel, kind)
+inner join graders using (grader_id)
+inner join collections using (collection)

@@ -1,0 +1,209 @@
+with
+
+sentinels as (
+    select * from {{ ref('stg_sentinels') }}
+),
+
+grades as (
+    select * from {{ ref('stg_sentinel_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+prices as (
+    select * from {{ ref('int_prices') }}
+),
+
+labels as (
+    select * from {{ ref('int_sentinel_labels') }}
+),
+
+counts as (
+    select * from {{ ref('int_sentinel_counts') }}
+),
+
+evidence as (
+    select * from {{ ref('int_drift_evidence') }}
+),
+
+used as (
+    select
+        grades.collection,
+        grades.sentinel,
+        grades.grader_id,
+        grades.round,
+        min(grades.graded_at) as began_at,
+        max(grades.graded_at) as finished_at,
+        cast(min(grades.graded_at) as date) as day,
+        {{ summed_tokens() }}
+    from grades
+    group by
+        grades.collection,
+        grades.sentinel,
+        grades.grader_id,
+        grades.round
+),
+
+agreements as (
+    select
+        collection,
+        sentinel,
+        grader_id,
+        round,
+        bool_and(is_whole) as is_whole,
+        count(*) as n_pairs,
+        count(label) as n_labelled,
+        avg(cast(compared_label = compared_judgment as integer)) as agreement
+    from labels
+    group by all
+),
+
+-- as `kappas` calls them
+confusions as (
+    select
+        collection,
+        grader_id as label_set,
+        sentinel as reference,
+        round,
+        compared_label as label,
+        compared_judgment as judgment,
+        count(*) as n
+    from labels
+    where label is not null
+    group by all
+),
+
+no_cuts as (
+    select
+        '' as collection,
+        '' as label_set,
+        '' as reference,
+        '' as kind,
+        '' as cut,
+        0 as label_cut,
+        0 as reference_cut
+    where false
+),
+
+kappas as (
+    {{ kappas('confusions', ['collection', 'label_set', 'reference', 'round'], 'no_cuts') }}
+),
+
+kappas_of_rounds as (
+    select
+        collection,
+        label_set as grader_id,
+        reference as sentinel,
+        round,
+        max(kappa) filter (where kind = 'graded') as kappa,
+        max(kappa) filter (where kind = 'quadratic') as kappa_quadratic
+    from kappas
+    group by all
+),
+
+measured as (
+    select *
+    from agreements
+    left join kappas_of_rounds using (collection, sentinel, grader_id, round)
+),
+
+-- two tests share the rate of false alarms
+verdicts as (
+    select
+        evidence.*,
+        round(log10(2 * sentinels.rounds_per_false_alarm), 6) as threshold,
+        greatest(evidence.flips_evidence, evidence.agreement_evidence) >= threshold as is_alarm,
+        case
+            when evidence.agreement_evidence >= evidence.flips_evidence
+                then evidence.agreement_first_round
+            else evidence.flips_first_round
+        end as drift_round
+    from evidence
+    inner join sentinels using (collection, sentinel)
+),
+
+-- before the change, and since
+sides as (
+    select
+        verdicts.collection,
+        verdicts.sentinel,
+        verdicts.grader_id,
+        verdicts.round,
+        verdicts.drift_round,
+        measured.round >= verdicts.drift_round as is_since,
+        avg(measured.agreement) as agreement,
+        avg(measured.kappa) as kappa
+    from verdicts
+    inner join measured
+        on
+            verdicts.collection = measured.collection
+            and verdicts.sentinel = measured.sentinel
+            and verdicts.grader_id = measured.grader_id
+            and verdicts.round >= measured.round
+    where verdicts.is_alarm
+    group by all
+),
+
+alarms as (
+    select
+        collection,
+        sentinel,
+        grader_id,
+        round,
+        drift_round,
+        max(agreement) filter (where not is_since) as agreement_before,
+        max(agreement) filter (where is_since) as agreement_since,
+        max(kappa) filter (where not is_since) as kappa_before,
+        max(kappa) filter (where is_since) as kappa_since
+    from sides
+    group by all
+)
+
+select
+    used.collection,
+    used.sentinel,
+    graders.grader,
+    used.round,
+    sentinels.assessor,
+    used.began_at,
+    used.finished_at,
+    measured.is_whole,
+    measured.n_pairs,
+    measured.n_labelled,
+    round(measured.agreement, 10) as agreement,
+    round(measured.kappa, 10) as kappa,
+    round(measured.kappa_quadratic, 10) as kappa_quadratic,
+    counts.n_flips,
+    counts.n_lost,
+    counts.n_gained,
+    verdicts.flips_evidence,
+    verdicts.agreement_evidence,
+    verdicts.threshold,
+    coalesce(verdicts.is_alarm, false) as is_alarm,
+    alarms.drift_round,
+    first_ones.began_at as drift_began_at,
+    round(alarms.agreement_before, 10) as agreement_before,
+    round(alarms.agreement_since, 10) as agreement_since,
+    round(alarms.kappa_before, 10) as kappa_before,
+    round(alarms.kappa_since, 10) as kappa_since,
+    used.prompt_tokens,
+    used.cached_tokens,
+    used.completion_tokens,
+    round({{ cost_of_tokens('used') }}, 10) as cost,
+    prices.currency
+from used
+inner join sentinels using (collection, sentinel)
+inner join graders using (grader_id)
+inner join measured using (collection, sentinel, grader_id, round)
+left join counts using (collection, sentinel, grader_id, round)
+left join verdicts using (collection, sentinel, grader_id, round)
+left join alarms using (collection, sentinel, grader_id, round)
+left join used as first_ones
+    on
+        used.collection = first_ones.collection
+        and used.sentinel = first_ones.sentinel
+        and used.grader_id = first_ones.grader_id
+        and alarms.drift_round = first_ones.round
+asof left join prices on graders.model = prices.model and used.day >= prices.from_date

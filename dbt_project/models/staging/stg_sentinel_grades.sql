@@ -1,0 +1,22 @@
+select
+    collection,
+    sentinel,
+    grader_id,
+    round,
+    query_id,
+    passage_id,
+    item_id,
+    grade,
+    status,
+    answer,
+    response,
+    expected_grade,
+    prompt_tokens,
+    cached_tokens,
+    completion_tokens,
+    batch_id,
+    graded_at,
+    scale_mass,
+    cut_characters,
+    error
+from {{ source('raw', 'sentinel_grades') }}

@@ -1,0 +1,202 @@
+"""A sentinel: which pairs, drawn once and never changed, and whose grades of them are watched."""
+
+from typing import Any
+
+from pydantic import Field
+
+from gradelake.grading.graders.configured import configured
+from gradelake.grading.graders.grader import Grader
+from gradelake.sql.common import checked
+from gradelake.sql.common.checked import Checked, Text
+from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.sampling import allocate
+
+# what a grader's prompt asks about -> kind of a pair
+KINDS = {"direct": "passage", "question": "question", "nugget": "nugget"}
+
+
+class Sentinel(Checked):
+    """`[sentinels.NAME]`. `pairs` are passages of a query that people judged."""
+
+    collection: Text
+    graders: list[Text] = Field(min_length=1, description='For example: graders = ["umbrela"].')
+    assessor: Text | None = None  # None: who judged the most
+    pairs: int = Field(200, ge=20, le=100_000)
+    every_days: int = Field(1, ge=0, le=366, description="0: whenever a round is asked for.")
+    rounds_per_false_alarm: int = Field(1000, ge=10, le=1_000_000)
+
+
+def read_sentinel(project: Project, name: str) -> Sentinel:
+    """`[sentinels.NAME]`. Raises `BadInput` where there is none, or for all that is wrong in it."""
+    if name not in project.sentinels:
+        raise NotThere(
+            f"{project.file}: there is no [sentinels.{name}]", did_you_mean(name, project.sentinels)
+        )
+    return checked.table(Sentinel, project, "sentinels", name)
+
+
+def watched(project: Project, lake: Lake, name: str, grader: str) -> Grader:
+    """A grader that a sentinel may watch: one that grades passages, as wholes or by the items of a
+    rubric, from their texts alone. Raises `BadInput` for another."""
+    found = configured(project, lake, grader)
+    if found.prompt.target not in KINDS or found.scores_from or found.prompt.window:
+        raise BadInput(
+            f"{project.file}: [sentinels.{name}] graders: {grader!r} is shown more than a passage "
+            "and a question or nugget",
+            "A sentinel watches graders of passages: direct judges, and those of rubric items.",
+        )
+    return found
+
+
+# Pairs that an assessor judged and that can be graded, with what is asked about each: `items`. A
+# query counts that has items of every kind.
+_ELIGIBLE = """
+    with
+
+    items as (
+        select query_id, kind, item_id, text
+        from lake.marts.wanted_items
+        where
+            collection = $collection
+            and list_contains($kinds, kind)
+            and text is not null
+            and rubric_version = case when kind = 'passage' then 0 else (
+                select max(rubric_version) from lake.marts.wanted_items
+                where collection = $collection and list_contains($kinds, kind)
+            ) end
+    ),
+
+    queries as (
+        select query_id
+        from items
+        group by query_id
+        having count(distinct kind) = len($kinds)
+    ),
+
+    gradable as (
+        select query_id, passage_id
+        from lake.marts.wanted_grades
+        where collection = $collection and kind = 'passage' and is_gradable
+    ),
+
+    eligible as (
+        select query_id, passage_id, greatest(relevance, 0) as judgment
+        from lake.raw.judgments
+        semi join queries using (query_id)
+        semi join gradable using (query_id, passage_id)
+        where collection = $collection and assessor = $assessor
+    )
+"""
+# the same pairs whatever the sentinel is called: one that begins anew can be compared
+_DRAWN = """,
+
+    numbered as (
+        select *, row_number() over (
+            partition by judgment order by sha256(query_id || chr(10) || passage_id)
+        ) as place
+        from eligible
+    ),
+
+    quotas as (
+        select unnest($judgments) as judgment, unnest($quotas) as quota
+    )
+
+    select
+        $collection as collection,
+        $sentinel as sentinel,
+        query_id,
+        passage_id,
+        items.item_id,
+        items.kind,
+        numbered.judgment,
+        queries.text as query,
+        passages.text as passage,
+        items.text as item
+    from numbered
+    inner join quotas using (judgment)
+    inner join items using (query_id)
+    inner join lake.raw.queries as queries using (query_id)
+    inner join lake.raw.passages as passages using (passage_id)
+    where
+        numbered.place <= quotas.quota
+        and queries.collection = $collection
+        and passages.collection = $collection
+"""
+
+
+def n_drawn(lake: Lake, collection: str, name: str, kind: str = "%") -> tuple[int, int]:
+    """(pairs, requests for them) of a sentinel; 0 where it was not drawn, or lacks that kind."""
+    return lake.rows(
+        "select count(distinct (query_id, passage_id)), count(*) from lake.raw.sentinel_pairs "
+        "where collection = ? and sentinel = ? and kind like ?",
+        *(collection, name, kind),
+    )[0]
+
+
+def draw(lake: Lake, name: str, sentinel: Sentinel, graders: list[Grader]) -> int:
+    """Draw a sentinel's pairs, unless it has some: of each judgment in proportion to how often it
+    was given, in the order of a hash. Returns how many pairs it has.
+
+    Raises `BadInput` where nothing can be drawn, and where a set that was drawn before lacks what a
+    grader is asked about: such a set never changes.
+    """
+    import polars as pl
+
+    collection = sentinel.collection
+    kinds = sorted({KINDS[grader.prompt.target] for grader in graders})
+    if has := n_drawn(lake, collection, name)[0]:
+        for kind in kinds:
+            if not n_drawn(lake, collection, name, kind)[1]:
+                raise BadInput(
+                    f"the sentinel {name!r} was drawn without {kind}s, and never changes",
+                    "Give it another name in gradelake.toml: that one is drawn anew.",
+                )
+        return has
+    lake.require_collection(collection)
+    by_pairs = dict(
+        lake.rows(
+            "select assessor, count(*) as n from lake.raw.judgments where collection = ? "
+            "group by all order by n desc, assessor",
+            collection,
+        )
+    )
+    assessor = sentinel.assessor or next(iter(by_pairs), "")
+    if assessor not in by_pairs:
+        raise BadInput(
+            f"{collection} has no judgments" + (f" by {assessor!r}" if assessor else ""),
+            f"A sentinel compares a judge with people. {did_you_mean(assessor, by_pairs)}",
+        )
+    values: dict[str, Any] = {"collection": collection, "assessor": assessor, "kinds": kinds}
+    sizes = dict(
+        lake.rows(f"{_ELIGIBLE} select judgment, count(*) from eligible group by all", **values)
+    )
+    if not sizes:
+        raise BadInput(
+            f"{collection}: of what {assessor} judged, nothing can be graded by "
+            f"{', '.join(grader.name for grader in graders)}",
+            "Passages need a text, and queries need items where a grader is asked about items.",
+        )
+    quotas = allocate(sizes, min(sentinel.pairs, sum(sizes.values())), sizes)
+    rows = lake.frame(
+        _ELIGIBLE + _DRAWN,
+        **values,
+        sentinel=name,
+        judgments=list(quotas),
+        quotas=list(quotas.values()),
+    )
+    made = {
+        "collection": collection,
+        "sentinel": name,
+        "assessor": assessor,
+        "rounds_per_false_alarm": sentinel.rounds_per_false_alarm,
+        "drawn_at": utc_now(),
+    }
+    n_pairs = sum(quotas.values())
+    with lake.transaction("grade", f"{collection} sentinel {name}") as transaction:
+        transaction.insert("sentinels", pl.DataFrame([made]))
+        transaction.insert("sentinel_pairs", rows)
+        transaction.say(pairs=n_pairs)
+    return n_pairs
