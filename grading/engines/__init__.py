@@ -51,6 +51,8 @@ class Setting:
     default: Any
     meaning: str
     changes_grades: bool = True  # whether it is part of the grader's id
+    #: names a folder, seen from gradelake.toml's; its files, not its place, are part of the id
+    is_folder: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ class Misshapen(ValueError):
     """What came back is not a chat completion; the message says why."""
 
 
-def open_client(base_url: str, key: str) -> Any:
-    """A client that follows no redirect, tries once, and reads no reply without end.
+def careful(kind: type, **options: Any) -> Any:
+    """A client of httpx's `kind` that follows no redirect and reads no reply without end.
 
+    It waits for ever: whoever asks limits the whole reply; this would be for each part of it.
     Proxies of the environment are used. Raises `Misshapen` for a reply that is too long.
     """
-    import openai
 
-    class Client(openai.DefaultAsyncHttpxClient):
+    class Client(kind):
         async def send(self, request: Any, **options: Any) -> Any:
             streamed = await super().send(request, **(options | {"stream": True}))
             content = bytearray()
@@ -36,12 +36,19 @@ def open_client(base_url: str, key: str) -> Any:
                 streamed.status_code, headers=headers, content=bytes(content), request=request
             )
 
+    return Client(follow_redirects=False, timeout=None, **options)
+
+
+def open_client(base_url: str, key: str) -> Any:
+    """A client of OpenAI's library that is `careful`, and tries once."""
+    import openai
+
     return openai.AsyncOpenAI(
         base_url=base_url,
         api_key=key or "none",  # servers of one's own often want no key
-        timeout=None,  # whoever asks limits the whole reply; this would be for each part of it
+        timeout=None,
         max_retries=0,
-        http_client=Client(follow_redirects=False, timeout=None),
+        http_client=careful(openai.DefaultAsyncHttpxClient),
     )
 
 

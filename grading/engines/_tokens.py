@@ -121,6 +121,8 @@ class Fitter:
         return f"{head}{prompt.before}{passage}{prompt.after}{tail}"
 
     def _encode(self, texts: list[str]) -> list[list[int]]:
+        if not texts:  # the tokenizer would fail
+            return []
         # a chat template writes the model's first token itself
         return self.tokenizer(texts, add_special_tokens=not self.chat, verbose=False)["input_ids"]
 

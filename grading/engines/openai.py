@@ -21,6 +21,7 @@ from gradelake.grading.engines._chat import (
     whole_text,
 )
 from gradelake.grading.engines._client import is_same_model, open_client
+from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import Count, one_of
 from gradelake.sql.common.errors import BadInput, how_to_install
@@ -42,6 +43,9 @@ _TOO_LONG = (
     "context size",
     "context window",
     "prompt is too long",
+    "maximum number of tokens",
+    "`inputs` must have less than",
+    "`inputs` tokens + `max_new_tokens`",
 )
 _CONTINUES = "What was graded is kept; the same command continues."
 
@@ -62,7 +66,7 @@ class Engine(Base):
     The key comes from an environment variable and appears nowhere else.
     """
 
-    needs = ("openai",)
+    needs: ClassVar[tuple[str, ...]] = ("openai",)
     targets = Base.targets | {"generate"}
     has_endpoint = True
     install = how_to_install("openai")
@@ -71,6 +75,7 @@ class Engine(Base):
         "base_url": Setting(str, "https://api.openai.com/v1", "where the endpoint is", False),
         "api_key_env": Setting(str, "OPENAI_API_KEY", "the variable with the key", False),
         "concurrency": Setting(Count, 16, "prompts on their way at once", False),
+        **RATES,
         "timeout": Setting(_Seconds, 60.0, "seconds for one reply", False),
         "patience": Setting(_Seconds, 600.0, "seconds of `429` alone before giving up", False),
         "pause": Setting(
@@ -100,18 +105,29 @@ class Engine(Base):
 
         self.openai = openai
         settings = grader.settings
-        self.key = os.environ.get(settings["api_key_env"], "").strip()
+        self.where = settings["base_url"] or grader.model
+        self.key_name = self._key_name()
+        self.key = os.environ.get(self.key_name, "").strip()
         if not (self.key.isascii() and self.key.isprintable()):
             raise EngineUnusable(
-                f"the key in {settings['api_key_env']} has characters that cannot be sent",
+                f"the key in {self.key_name} has characters that cannot be sent",
                 "Copy it again: letters, digits and punctuation only, on one line.",
             )
-        self.client = open_client(settings["base_url"], self.key)
+        self.client = self._open()
+        self.rates = Rates(settings, self.where, self.key_name, grader.model)
         self.answering = {grader.model}  # names of models that answered
         self.takes_schema = True  # until it is found out that it does not
         self.set_decoding(grader.decoding)
         self.loop = asyncio.new_event_loop()
         self.answered_at = 0.0
+
+    def _key_name(self) -> str:
+        """The variable that the key is in."""
+        return self.grader.settings["api_key_env"]
+
+    def _open(self) -> Any:
+        """What `_create` sends requests with."""
+        return open_client(self.where, self.key)
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:
@@ -154,8 +170,8 @@ class Engine(Base):
         openai = self.openai
         seconds = min(self.grader.settings["timeout"], _REACHED_WITHIN)
         try:
-            async with asyncio.timeout(seconds), self.client:
-                await self.client.models.with_raw_response.list()
+            async with asyncio.timeout(seconds), self._open() as client:
+                await client.models.with_raw_response.list()
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise self._unusable(self._told(error), self._key_hint) from None
         except TimeoutError:
@@ -218,7 +234,7 @@ class Engine(Base):
         passage = prompt.passage
         if "passage" in prompt.values:
             passage = passage[: settings["max_passage_characters"]]
-        started, wait = time.monotonic(), settings["pause"] or 1.0
+        refused_at, wait = None, settings["pause"] or 1.0
         while True:
             try:
                 response = await self._complete(_messages(prompt, passage))
@@ -229,11 +245,12 @@ class Engine(Base):
                     raise self._unusable(
                         self._told(error), f"The account's quota is used up. {_CONTINUES}"
                     ) from None
-                stated = retry_after(error.response.headers)
+                stated = self._stated_wait(error)
                 if stated is None:
                     wait = min(wait * 2, 60)
                 seconds, now = wait if stated is None else stated, time.monotonic()
-                if now + seconds > max(started, self.answered_at) + settings["patience"]:
+                refused_at = refused_at or now
+                if now + seconds > max(refused_at, self.answered_at) + settings["patience"]:
                     raise self._unusable(
                         f"asks for more patience ({settings['patience']:g} s): {self._told(error)}",
                         f"Wait, or lower concurrency, or raise patience. {_CONTINUES}",
@@ -243,7 +260,7 @@ class Engine(Base):
                 raise self._unusable(self._told(error), self._key_hint) from None
             except openai.NotFoundError as error:
                 raise self._unusable(self._told(error), "Check base_url and model.") from None
-            except openai.BadRequestError as error:
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 text = whole_text(error).lower()
                 if any(sign in text for sign in _TOO_LONG) and len(passage) > _SHORTEST:
                     passage = passage[: max(_SHORTEST, len(passage) // 2)]
@@ -272,19 +289,32 @@ class Engine(Base):
             response = await self._sent(messages, free)  # or its own error: it was the prompt
             self.takes_schema, self.options = False, free
             self.notes.append(
-                f"{self.grader.settings['base_url']} refuses a JSON schema; replies are not held "
+                f"{self.where} refuses a JSON schema; replies are not held "
                 f'to it (constrain = "none" asks without): {self._told(error)}'
             )
             return response
 
     async def _sent(self, messages: list[Any], options: dict[str, Any]) -> Response:
+        text = "".join(message["content"] for message in messages)
+        expected = await self.rates.wait(text, self.longest_reply(self.grader))
         async with asyncio.timeout(self.grader.settings["timeout"]):
-            completion = await self.client.chat.completions.create(messages=messages, **options)
+            completion = await self._create(messages, options)
         response = response_of(completion, self.reading)
+        if response.prompt_tokens is not None:
+            counted = response.prompt_tokens + (response.completion_tokens or 0)
+            self.rates.correct(expected, counted)
         self._heed_model(getattr(completion, "model", None))
         if len(self.key) >= _TELLING:
             response.text = response.text.replace(self.key, "***")
         return response
+
+    async def _create(self, messages: list[Any], options: dict[str, Any]) -> Any:
+        """One request, sent once. Raises the errors of the library `openai`."""
+        return await self.client.chat.completions.create(messages=messages, **options)
+
+    def _stated_wait(self, error: Any) -> float | None:
+        """Seconds that a 429 asks to wait."""
+        return retry_after(error.response.headers)
 
     def _heed_model(self, answering: Any) -> None:
         """Note which model answered. Raises `EngineUnusable` where it is another one."""
@@ -310,11 +340,11 @@ class Engine(Base):
     # --- telling ----------------------------------------------------------------------------------
 
     def _unusable(self, told: str, hint: str) -> EngineUnusable:
-        return EngineUnusable(f"{self.grader.settings['base_url']}: {told}", hint)
+        return EngineUnusable(f"{self.where}: {told}", hint)
 
     @property
     def _key_hint(self) -> str:
-        name = self.grader.settings["api_key_env"]
+        name = self.key_name
         return f"Is the key in {name} right?" if self.key else f"{name} holds no key."
 
     def _refuse_redirect(self, error: Any) -> None:

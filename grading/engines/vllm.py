@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._lora import load_adapter, read_adapter, require_fits, room_for
 from gradelake.grading.engines._tokens import Fitted, Fitter
 from gradelake.grading.prompts.written_reply import schema_of
-from gradelake.sql.common.errors import how_to_install
+from gradelake.sql.common.errors import BadInput, how_to_install
 
 if TYPE_CHECKING:
     from gradelake.grading.prompts.prompt import Prompt, Rendered
@@ -37,6 +38,7 @@ class Engine(Base):
         "dtype": Setting(str, "bfloat16", "bfloat16, float16 or float32"),
         "quantization": Setting(str, None, "as vLLM names it, e.g. fp8 or awq"),
         "max_model_len": Setting(int, 4096, "tokens of prompt and reply; longer passages are cut"),
+        "lora": Setting(str, None, "a folder with a LoRA adapter of the model", is_folder=True),
         "chat": Setting(bool, None, "whether to use the chat template; by default when it has one"),
         "tensor_parallel_size": Setting(int, 1, "GPUs that share one copy", False),
         "gpu_memory_utilization": Setting(float, 0.9, "share of a GPU's memory", False),
@@ -53,7 +55,7 @@ class Engine(Base):
         os.environ.update(_ENVIRONMENT)
         if os.path.isdir(grader.model_path):
             os.environ["HF_HUB_OFFLINE"] = "1"
-        self.llm = _load(grader)
+        self.llm, self.lora = _load(grader)
         tokenizer = self.llm.get_tokenizer()
         self.chat = grader.settings["chat"]
         if self.chat is None:
@@ -112,11 +114,15 @@ class Engine(Base):
         # with the same cache at the start, a chunk graded again comes out the same
         self.llm.reset_prefix_cache()
         wanted = [{"prompt_token_ids": one.ids} for one in fitted if not one.error]
-        outputs = iter(self.llm.generate(wanted, self.sampling, use_tqdm=False) if wanted else [])
+        outputs = iter(self._generate(wanted) if wanted else [])
         return [
             Response(error=one.error) if one.error else self._response(one, next(outputs))
             for one in fitted
         ]
+
+    def _generate(self, prompts):
+        options = {"use_tqdm": False, "lora_request": self.lora}
+        return self.llm.generate(prompts, self.sampling, **options)
 
     def _response(self, fitted: Fitted, output) -> Response:
         reply = output.outputs[0]
@@ -134,6 +140,11 @@ class Engine(Base):
         )
 
     @classmethod
+    def check(cls, settings: Mapping[str, Any], where: str) -> None:
+        if "lora" in settings:
+            read_adapter(settings["lora"], where)
+
+    @classmethod
     def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
         size = settings["tensor_parallel_size"]
         if cluster.gpus:
@@ -143,12 +154,13 @@ class Engine(Base):
 
 
 def _load(grader):
-    """The engine, or `EngineUnusable` with vLLM's reason."""
+    """The engine and the adapter to ask it with, if any; or `EngineUnusable` with vLLM's reason."""
     settings, scale = grader.settings, grader.prompt.scale
     try:
         from vllm import LLM
         from vllm.platforms import current_platform
 
+        config = _config(grader)
         on_cpu = current_platform.is_cpu()
         options: dict[str, Any] = {
             "gpu_memory_utilization": settings["gpu_memory_utilization"],
@@ -157,13 +169,17 @@ def _load(grader):
         if on_cpu:
             # blocks of 128, the default there, are longer than most passages: nothing is shared
             options = {"block_size": 32, "kv_cache_memory_bytes": settings["kv_cache_mib"] << 20}
+        adapter = read_adapter(settings["lora"], grader.name) if "lora" in settings else None
+        if adapter:
+            require_fits(adapter, grader, config)
+            options |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": room_for(adapter)}
         compiled = settings["compiled"]
-        return LLM(
+        llm = LLM(
             model=grader.model_path,
             revision=_revision(grader),
             dtype=settings["dtype"],
             quantization=settings["quantization"],
-            max_model_len=_length(grader),
+            max_model_len=_length(grader, config),
             max_num_seqs=settings["max_num_seqs"],
             max_logprobs=max(20, len(scale.words) if scale else 0),
             enable_prefix_caching=settings["prefix_caching"],
@@ -172,6 +188,9 @@ def _load(grader):
             seed=0,
             **options,
         )
+        return llm, load_adapter(llm, adapter) if adapter else None
+    except (EngineUnusable, BadInput):
+        raise
     except Exception as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise EngineUnusable(
@@ -185,15 +204,18 @@ def _revision(grader) -> str | None:
     return None if os.path.isdir(grader.model_path) else grader.revision
 
 
-def _length(grader) -> int:
-    """The length asked for, or the model's own where that is shorter."""
+def _config(grader):
+    """The model's, or that of the part of it that writes text."""
     from transformers import AutoConfig
 
-    config = AutoConfig.from_pretrained(
+    return AutoConfig.from_pretrained(
         grader.model_path,
         revision=_revision(grader),
         trust_remote_code=grader.settings["trust_remote_code"],
-    )
-    config = config.get_text_config()
+    ).get_text_config()
+
+
+def _length(grader, config) -> int:
+    """The length asked for, or the model's own where that is shorter."""
     own = getattr(config, "max_position_embeddings", None) or grader.settings["max_model_len"]
     return min(own, grader.settings["max_model_len"])

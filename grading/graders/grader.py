@@ -31,6 +31,7 @@ class Grader:
     decoding: Mapping[str, float | int]
     settings: Mapping[str, Any]  # the engine's
     settings_for_speed: frozenset[str] = frozenset()  # those that change no grade
+    folders: Mapping[str, str] = field(default_factory=dict)  # setting -> NAME@HASH of its folder
     answers_from: str | None = None  # grader_id whose answers are verified
     label_rubric_id: str | None = None  # of the rubric in its prompt
     scores_from: Mapping[str, str] = field(default_factory=dict)  # name in its prompt -> grader_id
@@ -56,7 +57,7 @@ class Grader:
             "parser": self.parser,
             "decoding": dict(self.decoding),
             "settings": {
-                key: value
+                key: self.folders.get(key, value)
                 for key, value in self.settings.items()
                 if key not in self.settings_for_speed
             },

@@ -11,7 +11,7 @@ from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.label_rubrics import LabelRubric
-from gradelake.grading.graders.model_revision import model_revision
+from gradelake.grading.graders.model_revision import folder_hash, model_revision
 from gradelake.grading.graders.trials import check_trials, later_trial
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
@@ -113,6 +113,7 @@ def read_grader(
     if folder is not None and not folder.is_dir():
         folder = None  # a model of the hub
     path = str(folder.resolve()) if folder else table.model
+    settings = _with_whole_paths(project, engine, settings, where)
     engine.check(settings, where)
     if not project.grading.get("ray_address"):  # else it is the cluster that must have it
         engine_finder.require_installed(engine, table.engine)
@@ -151,6 +152,11 @@ def read_grader(
         settings_for_speed=frozenset(
             key for key in settings if not engine.settings[key].changes_grades
         ),
+        folders={
+            key: f"{Path(settings[key]).name}@{folder_hash(Path(settings[key]))}"
+            for key in settings
+            if engine.settings[key].is_folder
+        },
         answers_from=answers_from_id,
         label_rubric_id=rubric.rubric_id if rubric else None,
         scores_from=scores_from or {},
@@ -206,6 +212,23 @@ def _settings(
         if key in stated and stated[key] == setting.default:
             own[key] = stated[key]  # 2 for 2.0, as grader ids have always had it
     return settings, own
+
+
+def _with_whole_paths(
+    project: Project, engine: type[Engine], settings: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+    """The settings with the whole paths of folders; without those that name none, which keeps the
+    ids of all other graders."""
+    found = dict(settings)
+    for key in [key for key in settings if engine.settings[key].is_folder]:
+        if not found[key]:
+            del found[key]
+            continue
+        folder = (project.folder / Path(found[key]).expanduser()).resolve()
+        if not folder.is_dir():
+            raise BadInput(f"{where}: {key}: no such folder: {folder}")
+        found[key] = str(folder)
+    return found
 
 
 def _prompt(

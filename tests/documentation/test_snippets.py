@@ -13,6 +13,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
 from tests.conftest import gradelake
 from tests.documentation.pages import Block, blocks, pages
+from tests.grading.tiny_models import lora_adapter
 
 pytestmark = pytest.mark.slow
 
@@ -98,6 +99,8 @@ def test_settings_that_are_shown_are_accepted(block, tmp_path):
     for name, settings in project.graders.items():
         if settings.get("model"):
             settings["revision"] = "main"  # no hub is asked for it
+        if adapter := settings.get("lora"):
+            lora_adapter(tmp_path / adapter, base_model_name_or_path=settings["model"])
         if settings.pop("label_rubrics", None):  # looked up in a lake
             settings["prompt"] = "thomas"
         read_grader(project, name)

@@ -122,6 +122,11 @@ class Server:
         """What happens to prompts with this word; "" means all others."""
         self._scripts[word] = list(script)
 
+    def forget(self) -> None:
+        """All scripts, and all that was asked."""
+        self._scripts.clear()
+        self.asked.clear()
+
     def about(self, word: str) -> list[Asked]:
         """The requests whose message holds the word."""
         return [asked for asked in self.asked if word in asked.text]
@@ -165,6 +170,13 @@ class Server:
                 self._open -= 1
 
 
+def _last_text(body: dict[str, Any]) -> str:
+    """What the last message says, in OpenAI's API, Anthropic's or Gemini's; nothing without one."""
+    last = (body.get("messages") or body.get("contents") or [{}])[-1]
+    content = last.get("content") or last.get("parts") or ""
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
@@ -184,7 +196,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
             headers = {name.lower(): value for name, value in self.headers.items()}
-            text = body["messages"][-1]["content"] if "messages" in body else self.path
+            text = _last_text(body) or self.path
             with server.counted():
                 reply = server.reply_to(Asked(time.monotonic(), text, headers, body))
                 time.sleep(reply.delay)

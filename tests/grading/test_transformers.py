@@ -123,16 +123,6 @@ def test_a_word_of_two_tokens_has_the_product_of_theirs(rated, models):
         assert response.probabilities[0] == pytest.approx(expected, rel=1e-4, abs=0)
 
 
-def test_the_grade_is_the_most_probable_word(rated):
-    _, responses = rated
-    for response in responses:
-        best = max(range(6), key=lambda grade: response.probabilities[grade])
-        assert response.text == str(best)
-        assert sum(response.probabilities) <= 1
-        assert not response.constrained_probabilities
-    assert len({response.text for response in responses}) > 1
-
-
 def test_tokens_are_counted(rated, models):
     engine, responses = rated
     tokenizer, _ = loaded(models["t5"])

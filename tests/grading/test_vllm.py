@@ -87,43 +87,6 @@ def test_what_prompts_share_is_computed_once(graded):
 
 
 @pytest.mark.slow
-def test_free_text_is_generated_and_read(judged, two_workers):
-    judged.grader(
-        "writer",
-        **SMOL | {"prompt": "question_answer", "parser": "answer"},
-        model=str(model_folder()),
-        actors=1,
-        decoding={"max_tokens": 12},
-    )
-    run = judged.grade("writer", query_ids=("q2",), limit=3)
-    assert run.counts["pairs"] == 3
-    for answer, tokens in judged.grades("writer", "answer, completion_tokens").values():
-        assert answer
-        assert 0 < tokens <= 12
-
-
-@pytest.mark.slow
-def test_a_rating_that_is_written_freely_is_read_by_the_papers_rule(judged, two_workers):
-    judged.grader(
-        "free",
-        **SMOL | {"parser": "paper"},
-        model=str(model_folder()),
-        actors=1,
-        constrained=False,
-        decoding={"max_tokens": 12},
-    )
-    run = judged.grade("free", query_ids=("q2",), limit=3)
-    assert (run.counts["pairs"], run.counts["failed"]) == (3, 0)
-    columns = "grade, status, response, expected_grade, completion_tokens"
-    codes = {str(code): (code, "ok") for code in range(6)}
-    for *read, response, expected, tokens in judged.grades("free", columns).values():
-        # it chats, where it was to give a code
-        assert tuple(read) == codes.get(response.strip(" .\n"), (1, "defaulted"))
-        assert expected is None
-        assert 0 < tokens <= 12
-
-
-@pytest.mark.slow
 def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(judged, two_workers):
     judged.prompt(
         "wordy",

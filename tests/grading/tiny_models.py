@@ -3,6 +3,7 @@
 Their answers are noise. What is done with them can be computed by hand all the same.
 """
 
+import json
 import re
 import string
 from pathlib import Path
@@ -220,3 +221,27 @@ def byte_tokenizer(folder: Path, chat_template: str):
     wrapped.chat_template = chat_template
     wrapped.save_pretrained(folder)
     return wrapped
+
+
+def lora_adapter(folder: Path, hidden: int = 576, layers: int = 30, **config) -> Path:
+    """A LoRA adapter of the query projections, of SmolLM2-135M's size, as PEFT saves one."""
+    import torch
+    from safetensors.torch import save_file
+
+    torch.manual_seed(5)
+    rank, tensors = 4, {}
+    for layer in range(layers):
+        name = f"base_model.model.model.layers.{layer}.self_attn.q_proj"
+        tensors[f"{name}.lora_A.weight"] = torch.randn(rank, hidden) * 0.05
+        tensors[f"{name}.lora_B.weight"] = torch.randn(hidden, rank) * 0.2
+    folder.mkdir(parents=True)
+    save_file(tensors, folder / "adapter_model.safetensors")
+    stated = {
+        "peft_type": "LORA",
+        "base_model_name_or_path": "some/model",
+        "r": rank,
+        "lora_alpha": 2 * rank,
+        "target_modules": ["q_proj"],
+    }
+    (folder / "adapter_config.json").write_text(json.dumps(stated | config))
+    return folder

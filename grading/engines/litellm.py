@@ -1,0 +1,119 @@
+"""Hosted models with an API of their own, by LiteLLM: Anthropic, Gemini, Bedrock, Vertex, Azure,
+Mistral."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from gradelake.grading.engines import EngineUnusable, Setting
+from gradelake.grading.engines._chat import retry_after
+from gradelake.grading.engines._client import Misshapen, careful
+from gradelake.grading.engines.openai import Engine as Base
+from gradelake.sql.common.checked import one_of
+from gradelake.sql.common.errors import how_to_install
+
+if TYPE_CHECKING:
+    from gradelake.grading.graders.grader import Grader
+
+_ENVIRONMENT = {
+    "LITELLM_OFFLINE_MODE": "true",  # else it fetches a table of prices, and more
+    "LITELLM_MODE": "PRODUCTION",  # else its import reads an .env that lies about
+}
+_BY_KEY = ("anthropic", "azure", "gemini", "mistral")
+_PROVIDERS = (*_BY_KEY, "bedrock", "vertex_ai")  # the last two know you as their own tools do
+_BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
+
+
+class Engine(Base):
+    """As the engine `openai`, but for how a request is sent.
+
+    `model` begins with the provider: `anthropic/claude-sonnet-4-5`. The key is in the variable that
+    LiteLLM names for it; Bedrock and Vertex find theirs as their own tools do.
+    """
+
+    needs = ("litellm", "openai")
+    install = how_to_install("providers")
+    settings: ClassVar[Mapping[str, Setting]] = {
+        **Base.settings,
+        "base_url": Setting(str, "", "where the provider is; by default where it always is", False),
+        "api_key_env": Setting(str, "", "the variable with the key; by default its own", False),
+        "constrain": Setting(
+            Annotated[str, one_of(("json_schema", "none"))],
+            "json_schema",
+            "how replies are held to the scale",
+        ),
+    }
+
+    def __init__(self, grader: "Grader"):
+        self.provider = grader.model.partition("/")[0]
+        if self.provider not in _PROVIDERS:
+            raise EngineUnusable(
+                f"{grader.model} does not begin with a provider: {', '.join(_PROVIDERS)}",
+                'E.g. model = "anthropic/claude-sonnet-4-5". Most others speak OpenAI\'s API: use '
+                "the engine openai.",
+            )
+        os.environ.update(_ENVIRONMENT)
+        import litellm
+
+        self.litellm = litellm
+        litellm.suppress_debug_info = True  # it prints an invitation to its issues
+        super().__init__(grader)
+        if self.provider in _BY_KEY and not self.key:
+            raise self._unusable("needs a key", self._key_hint)
+        self.answering.add(grader.model.partition("/")[2])
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], where: str) -> None:
+        if settings["base_url"]:
+            super().check(settings, where)
+
+    def _key_name(self) -> str:
+        stated = self.grader.settings["api_key_env"]
+        return stated or f"{self.provider.upper()}_API_KEY"
+
+    def _open(self) -> Any:
+        import httpx
+        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+        hooks = {"event_hooks": {"response": [_refuse_redirect]}}
+        self.litellm.aclient_session = careful(self.openai.DefaultAsyncHttpxClient, **hooks)
+        handler = AsyncHTTPHandler()
+        handler.client = careful(httpx.AsyncClient, **hooks)
+        return handler
+
+    def _set_options(self) -> None:
+        super()._set_options()
+        # what says nothing: some know no penalties, Anthropic takes a temperature or a top_p
+        for name, nothing in (("frequency_penalty", 0), ("presence_penalty", 0), ("top_p", 1)):
+            if self.options.get(name) == nothing:
+                del self.options[name]
+        known = self.litellm.get_supported_openai_params(self.grader.model) or ["seed"]
+        if "seed" in self.options and "seed" not in known:
+            del self.options["seed"]
+            note = f"{self.provider} takes no seed: what is drawn is drawn but once"
+            self.notes += [note] if note not in self.notes else []
+
+    async def _reach(self) -> None:
+        """Nothing more than that there is a key: most providers answer no other question."""
+
+    async def _create(self, messages: list[Any], options: dict[str, Any]) -> Any:
+        client = {} if self.provider == _BY_OPENAI else {"client": self.client}
+        return await self.litellm.acompletion(
+            messages=messages,
+            api_base=self.grader.settings["base_url"] or None,
+            api_key=self.key or None,
+            max_retries=0,
+            num_retries=0,
+            timeout=self.grader.settings["timeout"],
+            **client,
+            **options,
+        )
+
+    def _stated_wait(self, error: Any) -> float | None:
+        return retry_after(getattr(error, "litellm_response_headers", None) or {})
+
+
+async def _refuse_redirect(response: Any) -> None:
+    """LiteLLM would not say where it was sent."""
+    if response.has_redirect_location:
+        raise Misshapen(f"redirects to {response.headers['location']!r}, which is not followed")

@@ -1,0 +1,139 @@
+"""Stand-ins for hosted models that have an API of their own: what LiteLLM sends them, and gets.
+
+Each turns a request into OpenAI's, has `StandIn` answer it, and puts the reply into its own form.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from tests.grading.misbehaving import Asked, Reply, refuse, sent
+from tests.grading.stand_ins import StandIn
+
+
+class Provider(StandIn):
+    """One that speaks OpenAI's chat API."""
+
+    takes_choice = gives_logprobs = False
+
+    def __call__(self, asked: Asked) -> Reply:
+        plain = {key: value for key, value in self.asked_for(asked).items() if value is not None}
+        return self.worded(super().__call__(replace(asked, body=plain)))
+
+    def asked_for(self, asked: Asked) -> dict[str, Any]:
+        """The request in OpenAI's form."""
+        return asked.body
+
+    def worded(self, reply: Reply) -> Reply:
+        """A reply of OpenAI's form in its own; errors stay."""
+        if reply.status != 200 or not reply.body.startswith(b'{"id"'):
+            return reply
+        completion = json.loads(reply.body)
+        (choice,) = completion["choices"]
+        return sent(self.own(completion, choice, completion["usage"]), delay=reply.delay)
+
+    def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
+        return completion
+
+
+class Mistral(Provider):
+    """But for the name of the seed."""
+
+    def asked_for(self, asked: Asked) -> dict[str, Any]:
+        return {**asked.body, "seed": asked.body.get("random_seed")}
+
+
+class Azure(Provider):
+    """The model is in the path; what a filter refuses is an error."""
+
+    def asked_for(self, asked: Asked) -> dict[str, Any]:
+        return {"model": self.models[0], **asked.body}
+
+    def worded(self, reply: Reply) -> Reply:
+        if b'"content_filter"' in reply.body:
+            return refuse(400, "The response was filtered by the content filter", "content_filter")
+        return super().worded(reply)
+
+
+class Anthropic(Provider):
+    """The Messages API."""
+
+    def asked_for(self, asked: Asked) -> dict[str, Any]:
+        body = asked.body
+        messages = [{"content": text} for text in _texts(body.get("system"))]
+        messages += [{"content": " ".join(_texts(m["content"]))} for m in body["messages"]]
+        form = body.get("output_config", {}).get("format") or body.get("output_format")
+        schema = {"response_format": {"json_schema": form}} if form else {}
+        return {**_numbers(body), "model": body["model"], "messages": messages, **schema}
+
+    def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
+        text = choice["message"]["content"]
+        cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        reasons = {"length": "max_tokens", "content_filter": "refusal"}
+        return {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": completion["model"],
+            "content": [] if text is None else [{"type": "text", "text": text}],
+            "stop_reason": reasons.get(choice["finish_reason"], "end_turn"),
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": usage["prompt_tokens"] - cached,  # those that no cache had
+                "cache_read_input_tokens": cached,
+                "cache_creation_input_tokens": 0,
+                "output_tokens": usage["completion_tokens"],
+            },
+        }
+
+
+class Gemini(Provider):
+    """`generateContent`; the model is in the path."""
+
+    def asked_for(self, asked: Asked) -> dict[str, Any]:
+        body, config = asked.body, asked.body.get("generationConfig", {})
+        contents = [body.get("systemInstruction") or body.get("system_instruction") or {}]
+        messages = [
+            {"content": " ".join(part["text"] for part in content["parts"])}
+            for content in [*contents, *body["contents"]]
+            if content
+        ]
+        form = next((config[k] for k in config if "schema" in k.lower()), None)
+        schema = {"response_format": {"json_schema": {"schema": form}}} if form else {}
+        numbers = {"max_tokens": _of(config, "maxOutputTokens", "max_output_tokens")}
+        numbers |= {"temperature": config.get("temperature"), "seed": config.get("seed")}
+        return {"model": self.models[0], "messages": messages, **numbers, **schema}
+
+    def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
+        text = choice["message"]["content"]
+        reasons = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
+        candidate = {"finishReason": reasons.get(choice["finish_reason"], "STOP"), "index": 0}
+        if text is not None:
+            candidate["content"] = {"role": "model", "parts": [{"text": text}]}
+        cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        return {
+            "candidates": [candidate],
+            "usageMetadata": {
+                "promptTokenCount": usage["prompt_tokens"],
+                "candidatesTokenCount": usage["completion_tokens"],
+                "totalTokenCount": usage["total_tokens"],
+                "cachedContentTokenCount": cached,
+            },
+        }
+
+
+def _of(config: dict[str, Any], *names: str) -> Any:
+    return next((config[name] for name in names if name in config), None)
+
+
+def _numbers(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: body.get(name) for name in ("max_tokens", "temperature", "top_p", "seed")}
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """The texts of a content: a string, or a list of parts."""
+    if isinstance(content, str):
+        yield content
+    else:
+        yield from (part["text"] for part in content or ())

@@ -1,0 +1,247 @@
+"""The engines that `test_engine_conformance.py` holds to one list of promises: a class for each.
+
+Another engine is another class here. It says what the engine has that not all have; what it does
+not have it must not pretend to have.
+"""
+
+import asyncio
+import importlib.util
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from gradelake.grading.engines import Engine, Response
+from gradelake.grading.graders import engine_finder
+from gradelake.grading.prompts.prompt import Rendered
+from tests.grading import provider_stand_ins, smollm, tiny_models
+from tests.grading.misbehaving import Script, Server, answer
+from tests.grading.project import Judged
+from tests.grading.stand_ins import StandIn
+
+
+class Subject:
+    """One engine, and what it needs around it. The defaults are a model's in this process."""
+
+    engine: ClassVar[str]
+    has_model = True  # counts tokens, has room for so many, writes freely
+    has_probabilities = True
+    has_seed = True
+    cache: str | None = "none"  # of prompts that begin alike: "none", "some"; None: it is not told
+    server: Server | None = None  # what it asks, a stand-in
+
+    def __init__(self, folder: Path):
+        self.project = Judged(folder / "project")
+        self._engines: dict[str, Engine] = {}
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Why it cannot be tried here, or None."""
+        return None
+
+    def settings(self) -> Mapping[str, Any]:
+        """Of its `[graders.NAME]`, beside engine and prompt."""
+        return {}
+
+    def start(self, **settings: Any) -> Engine:
+        """The engine for a grader with these settings; started once."""
+        wanted = {"prompt": "question_self_rating", **self.settings(), **settings}
+        known = repr(sorted(wanted.items()))
+        if known not in self._engines:
+            grader = self.project.grader(f"g{len(self._engines)}", engine=self.engine, **wanted)
+            self._engines[known] = engine_finder.started(grader)
+        return self._engines[known]
+
+    def ask(self, *pairs: Mapping[str, str], **settings: Any) -> Sequence[Response]:
+        """Responses to the pairs, of `start(**settings)`."""
+        engine = self.start(**settings)
+        return engine.score(prompts_of(engine, *pairs))
+
+    def close(self) -> None:
+        self._engines.clear()
+
+
+def prompts_of(engine: Engine, *pairs: Mapping[str, str]) -> list[Rendered]:
+    return [engine.grader.prompt.render({"query": "", **pair}) for pair in pairs]
+
+
+class Lexical(Subject):
+    engine = "lexical"
+    has_model = False
+    cache = None
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"parser": "strict"}
+
+
+class Transformers(Subject):
+    engine = "transformers"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        absent = [name for name in ("torch", "transformers") if not importlib.util.find_spec(name)]
+        return f"{absent} not installed" if absent else None
+
+    def __init__(self, folder: Path):
+        import torch
+
+        super().__init__(folder)
+        torch.set_num_threads(1)  # others work beside
+        self.model = tiny_models.t5(folder / "t5")
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"model": str(self.model), "max_model_len": 500, "batch_size": 4}
+
+
+class Vllm(Subject):
+    engine = "vllm"
+    cache = "some"
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return smollm.missing()
+
+    def __init__(self, folder: Path):
+        import torch
+
+        super().__init__(folder)
+        torch.set_num_threads(1)  # others work beside
+        self.environment = dict(os.environ)  # the engine changes that of its process
+
+    def settings(self) -> Mapping[str, Any]:
+        # in bfloat16 the sums differ from batch to batch
+        sizes = {"max_model_len": 500, "kv_cache_mib": 128, "max_num_seqs": 16}
+        return {"model": str(smollm.model_folder()), "dtype": "float32", **sizes}
+
+    def close(self) -> None:
+        super().close()
+        os.environ.clear()
+        os.environ.update(self.environment)
+
+
+class OpenAI(Subject):
+    """Against a server that holds replies to the scale as vLLM's does."""
+
+    engine = "openai"
+    cache = "some"
+    constrain = "choice"
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.server = Server()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was scripted, and what was asked."""
+        self.server.forget()
+        self.server.on("", StandIn(room=600))
+
+    def graded(self, grade: str) -> Script:
+        """What its server says for a grade."""
+        return answer(grade)
+
+    def filtered(self) -> Script:
+        """What its server says where a content filter took the reply away."""
+        return answer(None, finish_reason="content_filter")
+
+    def settings(self) -> Mapping[str, Any]:
+        sizes = {"max_passage_characters": 3000, "timeout": 20.0, "pause": 0.01}
+        return {"model": "m", "base_url": self.server.url, "constrain": self.constrain, **sizes}
+
+    def close(self) -> None:
+        for engine in self._engines.values():
+            end(engine)
+        super().close()
+        self.server.stop()
+
+
+def end(engine: Engine) -> None:
+    """Close an engine's client and loop, and end what a library left at work there."""
+
+    async def ended() -> None:
+        await engine.client.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    engine.loop.run_until_complete(ended())
+    engine.loop.close()
+
+
+class OpenAIWithSchema(OpenAI):
+    """The same by a JSON schema, as hosted models are held."""
+
+    constrain = "json_schema"
+    has_probabilities = False  # the first token is a brace
+
+    def graded(self, grade: str) -> Script:
+        return answer(json.dumps({"grade": grade}))
+
+
+class Anthropic(OpenAIWithSchema):
+    """Hosted models by LiteLLM, against a server that speaks their language."""
+
+    engine = "litellm"
+    model = "anthropic/claude-sonnet-4-5"
+    stand_in = provider_stand_ins.Anthropic
+    has_seed = False
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if importlib.util.find_spec("litellm") else "litellm is not installed"
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        os.environ["KEY_OF_NOBODY"] = "sk-of-nobody"
+
+    def settings(self) -> Mapping[str, Any]:
+        address = {"base_url": f"http://127.0.0.1:{self.server.port}", "model": self.model}
+        return {**super().settings(), **address, "api_key_env": "KEY_OF_NOBODY"}
+
+    def close(self) -> None:
+        super().close()
+        del os.environ["KEY_OF_NOBODY"]
+
+    def reset(self) -> None:
+        self.server.forget()
+        self.server.on("", self.stand_in(self.model.partition("/")[2], room=600))
+
+    def graded(self, grade: str) -> Script:
+        return self.stand_in().worded(super().graded(grade))
+
+    def filtered(self) -> Script:
+        return self.stand_in().worded(super().filtered())
+
+
+class Gemini(Anthropic):
+    model = "gemini/gemini-2.5-flash"
+    stand_in = provider_stand_ins.Gemini
+    has_seed = True
+
+
+class Mistral(Anthropic):
+    model = "mistral/mistral-small-2506"
+    stand_in = provider_stand_ins.Mistral
+    has_seed = True
+
+
+class Azure(Anthropic):
+    model = "azure/our-deployment"
+    stand_in = provider_stand_ins.Azure
+    has_seed = True
+
+
+SUBJECTS: dict[str, type[Subject]] = {
+    "lexical": Lexical,
+    "transformers": Transformers,
+    "vllm": Vllm,
+    "openai": OpenAI,
+    "openai_schema": OpenAIWithSchema,
+    "anthropic": Anthropic,
+    "gemini": Gemini,
+    "mistral": Mistral,
+    "azure": Azure,
+}
+SLOW = {"transformers", "vllm"}  # they load libraries of gigabytes

@@ -1,0 +1,237 @@
+"""What every engine promises, whatever answers behind it.
+
+`subjects.py` has the engines. Where one has no such thing as tokens, probabilities or a server, the
+promise is that it does not pretend to.
+"""
+
+import pytest
+
+from gradelake.grading.engines import MOST_MASS, EngineUnusable
+from gradelake.grading.graders.engine_finder import load
+from gradelake.grading.run.attempts import score_with_retries
+from gradelake.sql.common.errors import BadInput
+from tests.grading.hostile import HOSTILE
+from tests.grading.misbehaving import Reply, Server, refuse
+from tests.grading.project import PASSAGES, QUESTIONS
+from tests.grading.subjects import SLOW, SUBJECTS, prompts_of
+
+ITEMS = [text for texts in QUESTIONS.values() for text in texts]
+PAIRS = [{"item": item, "passage": text} for item in ITEMS[1:4] for text in PASSAGES.values()]
+LONG = " ".join([*PASSAGES.values()] * 20)
+WORDS = ["0", "1", "2", "3", "4", "5"]
+FREE = {"constrained": False, "decoding": {"temperature": 1.0, "seed": 1, "max_tokens": 8}}
+
+
+def _params(names):
+    return [
+        pytest.param(
+            name,
+            marks=[
+                pytest.mark.skipif(
+                    bool(SUBJECTS[name].missing()), reason=str(SUBJECTS[name].missing())
+                ),
+                *([pytest.mark.slow] if name in SLOW else []),
+            ],
+        )
+        for name in names
+    ]
+
+
+@pytest.fixture(scope="module", params=_params(SUBJECTS))
+def subject(request, tmp_path_factory):
+    made = SUBJECTS[request.param](tmp_path_factory.mktemp(request.param))
+    yield made
+    made.close()
+
+
+def of(kind: str):
+    """Only those engines that have a `model`, or ask a `server`."""
+    chosen = {
+        "model": [name for name, each in SUBJECTS.items() if each.has_model],
+        "server": [name for name, each in SUBJECTS.items() if load(each.engine, None).has_endpoint],
+    }
+    return pytest.mark.parametrize("subject", _params(chosen[kind]), indirect=True)
+
+
+# --- the scale ------------------------------------------------------------------------------------
+
+
+def test_a_grade_is_a_word_of_the_scale_whatever_the_passage_says(subject):
+    responses = subject.ask(*({"item": ITEMS[0], "passage": text} for text in HOSTILE.values()))
+    assert [response.error for response in responses] == [None] * len(HOSTILE)
+    assert {response.text for response in responses} <= set(WORDS)
+
+
+def test_the_grade_is_the_most_probable_word_or_no_probabilities_are_known(subject):
+    for response in subject.ask(*PAIRS):
+        if not subject.has_probabilities:
+            assert response.probabilities is None
+            continue
+        # of a server that holds to a choice only the shares among the words are known
+        assert response.constrained_probabilities == (subject.server is not None)
+        found = dict(zip(WORDS, response.probabilities, strict=True))
+        assert found[response.text] == max(found.values()) > 0
+        assert min(found.values()) >= 0
+        assert sum(found.values()) <= MOST_MASS
+
+
+def test_there_is_one_response_to_each_prompt_in_their_order(subject):
+    there, back = subject.ask(*PAIRS), subject.ask(*PAIRS[::-1])
+    for one, other in zip(there, back[::-1], strict=True):
+        assert (one.text, one.prompt_tokens) == (other.text, other.prompt_tokens)
+        shares = (one.probabilities or [], other.probabilities or [])
+        assert shares[0] == pytest.approx(shares[1], rel=1e-3, abs=0)
+    assert len({(response.text, response.prompt_tokens) for response in there}) > 2
+    assert list(subject.ask()) == []
+
+
+# --- tokens ---------------------------------------------------------------------------------------
+
+
+def test_tokens_are_counted_or_not_known(subject):
+    short, long, again = subject.ask(PAIRS[0], PAIRS[0] | {"passage": LONG[:700]}, PAIRS[0])
+    for response in (short, long, again):
+        counts = (response.prompt_tokens, response.cached_tokens, response.completion_tokens)
+        if not subject.has_model:
+            assert counts == (None, None, None)
+            continue
+        assert 0 <= response.cached_tokens <= response.prompt_tokens
+        assert 1 <= response.completion_tokens <= 16
+    if subject.has_model:
+        assert short.prompt_tokens == again.prompt_tokens < long.prompt_tokens
+
+
+def test_tokens_that_a_cache_had_are_told(subject):
+    alike = [PAIRS[0] | {"item": item, "passage": LONG[:700]} for item in ITEMS]
+    responses = subject.ask(*alike, prompt="question_self_rating_context_first")
+    cached = [response.cached_tokens for response in responses]
+    if subject.cache == "some":
+        assert sum(cached) > 0
+    else:
+        assert cached == [{"none": 0, None: None}[subject.cache]] * len(alike)
+
+
+# --- length ---------------------------------------------------------------------------------------
+
+
+def test_a_long_passage_is_cut_at_its_end_and_that_is_told(subject):
+    (cut,) = subject.ask(PAIRS[0] | {"passage": LONG})
+    kept = LONG[: len(LONG) - cut.cut_characters]
+    (whole,) = subject.ask(PAIRS[0] | {"passage": kept})
+    assert (cut.text, cut.prompt_tokens) == (whole.text, whole.prompt_tokens)
+    assert whole.cut_characters == 0
+    assert (0 < len(kept) < len(LONG)) == subject.has_model
+
+
+def test_a_prompt_without_room_for_a_passage_fails_alone(subject):
+    responses = subject.ask(PAIRS[0], PAIRS[1] | {"item": ITEMS[0] * 1000}, PAIRS[2])
+    failed = [bool(response.error) for response in responses]
+    assert failed == [False, subject.has_model, False]
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def test_only_a_model_writes_freely(subject):
+    if subject.has_model:
+        for response in subject.ask(*PAIRS[:4], **FREE):
+            assert (response.error, response.probabilities) == (None, None)
+            assert 1 <= response.completion_tokens <= 8
+    else:
+        with pytest.raises(BadInput, match="this engine writes no text"):
+            subject.start(**FREE)
+
+
+@of("model")
+def test_what_is_drawn_depends_on_the_seed(subject):
+    engine = subject.start(**FREE)
+
+    def drawn(seed):
+        engine.set_decoding({**engine.grader.decoding, "seed": seed})
+        return [response.text for response in engine.score(prompts_of(engine, *PAIRS[:6]))]
+
+    first = drawn(1)
+    if not subject.has_seed:
+        (note,) = engine.notes
+        assert "takes no seed" in note
+        return
+    assert drawn(2) != first
+    assert drawn(1) == first
+
+
+@of("model")
+def test_another_way_to_answer_holds_from_there_on(subject):
+    engine = subject.start(**FREE)
+    before = dict(engine.grader.decoding)
+    engine.set_decoding({**before, "max_tokens": 2})
+    (response,) = engine.score(prompts_of(engine, PAIRS[0]))
+    assert 1 <= response.completion_tokens <= 2
+    engine.set_decoding(before)
+
+
+# --- a server -------------------------------------------------------------------------------------
+
+
+def test_an_engine_says_whether_it_asks_a_server(subject):
+    engine = subject.start()
+    assert engine.has_endpoint == (subject.server is not None)
+    engine.reach()  # those that ask none have nothing to reach
+
+
+@pytest.fixture
+def scripted(subject):
+    """Makes the server treat prompts with a word otherwise; for one test."""
+    subject.reset()
+    yield subject.server.on
+    subject.reset()
+
+
+def tried(subject, *passages):
+    """Responses to prompts with these passages, each tried as often as a worker would."""
+    engine = subject.start()
+    prompts = prompts_of(engine, *({"item": ITEMS[0], "passage": text} for text in passages))
+    return score_with_retries(engine.score, prompts)
+
+
+@of("server")
+def test_429_waits_as_long_as_the_server_asks_and_is_not_a_try(subject, scripted):
+    scripted("Cars", *[refuse(429, Retry_After="0.3")] * 5, subject.graded("4"))
+    (response,) = tried(subject, "Cars.")
+    assert (response.text, response.error) == ("4", None)
+    assert len(subject.server.gaps("Cars")) == 5
+    assert min(subject.server.gaps("Cars")) >= 0.3
+
+
+@of("server")
+def test_a_prompt_that_a_filter_refuses_fails_alone(subject, scripted):
+    scripted("Cars", subject.filtered())
+    cars, bees = tried(subject, "Cars.", "Bees.")
+    assert "content filter" in cars.error
+    assert (bees.error, bees.text in WORDS) == (None, True)
+
+
+@of("server")
+@pytest.mark.parametrize("reply", [refuse(500), Reply(hang_up=True), Reply(b"{")])
+def test_an_error_is_forgotten_when_the_next_try_goes_well(subject, scripted, reply):
+    scripted("Cars", reply, subject.graded("2"))
+    cars, bees = tried(subject, "Cars.", "Bees.")
+    assert (cars.text, cars.error, bees.error) == ("2", None, None)
+
+
+@of("server")
+def test_a_redirect_is_not_followed(subject, scripted):
+    elsewhere = Server()
+    try:
+        scripted("", Reply(status=307, headers={"Location": f"{elsewhere.url}/chat/completions"}))
+        with pytest.raises(EngineUnusable, match=r"redirect|307"):
+            tried(subject, "Cars.")
+        assert elsewhere.asked == []
+    finally:
+        elsewhere.stop()
+
+
+@of("server")
+def test_a_server_that_answers_nobody_stops_the_run(subject, scripted):
+    scripted("", refuse(500))
+    with pytest.raises(EngineUnusable):
+        tried(subject, "Cars.", "Bees.")

@@ -1,0 +1,119 @@
+"""The engine `litellm`: what it does beyond what every engine does (test_engine_conformance.py)."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.graders.engine_finder import started
+from tests.grading.misbehaving import Server, refuse
+from tests.grading.provider_stand_ins import Anthropic
+from tests.grading.subjects import end, prompts_of
+from tests.places import REPOSITORY
+
+pytest.importorskip("litellm")
+
+KEY = "sk-ant-planted-7f3a9c"
+MODEL = "claude-sonnet-4-5"
+PAIR = {"item": "Why?", "query": "why", "passage": "Steel."}
+
+AUDITED = """
+import sys
+sys.addaudithook(
+    lambda event, found: print(*found[:2], flush=True) if event == "socket.getaddrinfo" else
+    print(found[1][0], flush=True) if event == "socket.connect" else None
+)
+from tests.grading.asking import main
+main(*sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    server.on("", Anthropic(MODEL))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def engine(judged, server, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+    def make(**settings):
+        wanted = {
+            "model": f"anthropic/{MODEL}",
+            "prompt": "question_self_rating",
+            "base_url": f"http://127.0.0.1:{server.port}",
+            "pause": 0.01,
+        }
+        made.append(started(judged.grader("g", engine="litellm", **(wanted | settings))))
+        return made[-1]
+
+    made = []
+    yield make
+    for one in made:
+        end(one)
+
+
+def test_the_key_of_the_provider_goes_to_it_and_is_not_told(engine, server):
+    claude = engine()
+    server.on("Steel", lambda asked: refuse(500, f"you sent {asked.headers['x-api-key']}"))
+    (response,) = claude.score(prompts_of(claude, PAIR))
+    assert server.asked[0].headers["x-api-key"] == KEY
+    assert "you sent" in response.error
+    assert KEY not in response.error
+
+
+def test_without_a_key_nothing_is_asked(engine, server, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with pytest.raises(EngineUnusable, match="needs a key") as caught:
+        engine()
+    assert caught.value.hint == "ANTHROPIC_API_KEY holds no key."
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "openrouter/claude-sonnet-4-5"])
+def test_a_model_without_a_provider_that_is_known_is_refused(engine, model):
+    with pytest.raises(EngineUnusable, match="does not begin with a provider") as caught:
+        engine(model=model)
+    assert "use the engine openai" in caught.value.hint
+
+
+def test_what_the_provider_does_not_know_stops_the_run_and_can_be_left_out(engine, server):
+    claude = engine(prompt="umbrela")  # has a penalty
+    with pytest.raises(EngineUnusable, match="frequency_penalty"):
+        claude.score(prompts_of(claude, PAIR))
+    assert server.asked == []
+    claude = engine(prompt="umbrela", decoding={"frequency_penalty": 0})
+    assert [response.error for response in claude.score(prompts_of(claude, PAIR))] == [None]
+
+
+def test_a_grader_is_the_same_wherever_its_provider_is(judged):
+    settings = {"engine": "litellm", "model": "mistral/m", "prompt": "sun"}
+    there = judged.grader("g", **settings)
+    assert judged.grader("g", **settings, base_url="http://here").grader_id == there.grader_id
+
+
+@pytest.mark.slow
+def test_nobody_but_the_endpoint_hears_of_it(tmp_path, server):
+    settings = {
+        "engine": "litellm",
+        "model": f"anthropic/{MODEL}",
+        "base_url": f"http://127.0.0.1:{server.port}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", AUDITED, str(tmp_path / "project"), "3", json.dumps(settings)],
+        cwd=REPOSITORY,
+        env=os.environ | {"ANTHROPIC_API_KEY": KEY},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert len(server.asked) == 3
+    heard = set(done.stdout.split()) - {str(server.port)}
+    assert heard == {"127.0.0.1"}, done.stdout
