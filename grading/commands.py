@@ -101,6 +101,7 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     type=click.FloatRange(min=0, min_open=True),
     help="Spend no more than this, by the prices of seeds/prices.csv.",
 )
+@click.option("--wait", is_flag=True, help="Of a grader in batches: until all is collected.")
 @click.pass_obj
 def grade(
     project,
@@ -114,17 +115,20 @@ def grade(
     retry_failed,
     max_minutes,
     max_cost,
+    wait,
 ):
     """Grade what a COLLECTION's pool lacks of a grader, and commit it chunk by chunk.
 
     Stop it at any moment (Ctrl-C), or kill it: the same command continues where it stopped. Exit
     code 3 means that some pairs failed; they are listed in marts.failed_grades.
+    A grader with batch = true collects what was answered and submits the rest.
 
     \b
     Examples:
       gradelake grade dl19 --grader flan
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
       gradelake grade dl19 --grader gpt --max-cost 5
+      gradelake grade dl19 --grader in_batches --wait
     """
     from gradelake.grading.plan.planner import Plan, ensure_views
     from gradelake.grading.run import run as runs
@@ -146,7 +150,8 @@ def grade(
         return
     with Progress() as progress:
         seconds = max_minutes and 60 * max_minutes
-        run = runs.grade(project, request, console.tell, progress, retry_failed, seconds, max_cost)
+        limits = (retry_failed, seconds, max_cost, wait)
+        run = runs.grade(project, request, console.tell, progress, *limits)
     if as_json:
         console.print_json(run_as_object(request, run))
     else:

@@ -11,7 +11,7 @@ class Misshapen(ValueError):
     """What came back is not a chat completion; the message says why."""
 
 
-def open_client(base_url: str, key: str) -> Any:
+def open_client(base_url: str, key: str, longest_reply: int = LONGEST_REPLY) -> Any:
     """A client that follows no redirect, tries once, and reads no reply without end.
 
     Proxies of the environment are used. Raises `Misshapen` for a reply that is too long.
@@ -25,8 +25,8 @@ def open_client(base_url: str, key: str) -> Any:
             try:
                 async for part in streamed.aiter_bytes():  # as it is once decompressed
                     content += part
-                    if len(content) > LONGEST_REPLY:
-                        raise Misshapen(f"the reply is longer than {LONGEST_REPLY >> 20} MiB")
+                    if len(content) > longest_reply:
+                        raise Misshapen(f"the reply is longer than {longest_reply >> 20} MiB")
             finally:
                 await streamed.aclose()
             headers = streamed.headers.copy()

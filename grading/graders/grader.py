@@ -36,6 +36,7 @@ class Grader:
     scores_from: Mapping[str, str] = field(default_factory=dict)  # name in its prompt -> grader_id
     actors: int | None = None
     chunk_pairs: int = 320
+    in_batches: bool = False  # asks within a day, for less
 
     @cached_property
     def identity(self) -> dict[str, Any]:

@@ -29,6 +29,8 @@ KEYS: dict[str, list[str]] = {
     "review_queues": ["collection", "queue"],
     "review_cards": ["collection", "queue", "position", "assessor"],
     "grading_batches": ["batch_id"],
+    "submissions": ["submission_id"],
+    "submitted_pairs": ["submission_id", "query_id", "passage_id", "item_id"],
     "pipeline_runs": ["run_id"],
     "ledger": ["target"],
     "kept_releases": ["release"],
