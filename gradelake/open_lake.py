@@ -101,9 +101,13 @@ class OpenLake:
         retry_failed: bool = False,
         max_minutes: float | None = None,
         max_cost: float | None = None,
+        wait: bool = False,
         progress: bool = False,
     ) -> dict[str, Any]:
-        """Grade what a collection's pool lacks of a grader, and commit it chunk by chunk."""
+        """Grade what a collection's pool lacks of a grader, and commit it chunk by chunk.
+
+        `wait`: of a grader in batches, until all is collected.
+        """
         from gradelake.grading.run import run as runs
         from gradelake.grading.run.progress import Progress
         from gradelake.grading.run.run_text import run_as_object
@@ -114,9 +118,8 @@ class OpenLake:
             request = runs.requested(
                 self.project, collection, grader, rubric_version, chosen, limit
             )
-            run = runs.grade(
-                self.project, request, console.tell, shown, retry_failed, seconds, max_cost
-            )
+            limits = (retry_failed, seconds, max_cost, wait)
+            run = runs.grade(self.project, request, console.tell, shown, *limits)
         return console.plain(run_as_object(request, run))
 
     def build(

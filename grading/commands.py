@@ -104,6 +104,7 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
     type=click.FloatRange(min=0, min_open=True),
     help="Spend no more than this, by the prices of seeds/prices.csv.",
 )
+@click.option("--wait", is_flag=True, help="Of a grader in batches: until all is collected.")
 @click.pass_obj
 def grade(
     project,
@@ -117,11 +118,13 @@ def grade(
     retry_failed,
     max_minutes,
     max_cost,
+    wait,
 ):
     """Grade what a COLLECTION's pool lacks of a grader, and commit it chunk by chunk.
 
     Stop it at any moment (Ctrl-C), or kill it: the same command continues where it stopped. Exit
     code 3 means that some pairs failed; they are listed in marts.failed_grades.
+    A grader with batch = true collects what was answered and submits the rest.
 
     \b
     Examples:
@@ -129,6 +132,7 @@ def grade(
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
       gradelake grade dl19 --grader gpt --max-cost 5
       gradelake grade dl19 --grader gpt.all
+      gradelake grade dl19 --grader in_batches --wait
     """
     from gradelake.grading.graders.trials import trials_of
     from gradelake.grading.plan.planner import Plan, ensure_views
@@ -156,7 +160,8 @@ def grade(
     began, seconds, money = time.monotonic(), max_minutes and 60 * max_minutes, max_cost
     for request in requests:
         with Progress() as progress:
-            run = runs.grade(project, request, console.tell, progress, retry_failed, seconds, money)
+            limits = (retry_failed, seconds, money, wait)
+            run = runs.grade(project, request, console.tell, progress, *limits)
         done.append((request, run))
         if not as_json:
             print_run(request, run)

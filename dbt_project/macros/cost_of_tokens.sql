@@ -7,14 +7,28 @@
                 ({{ used }}.prompt_tokens - {{ used }}.cached_tokens) * prices.input_price
                 + {{ used }}.cached_tokens * prices.cached_price
                 + {{ used }}.completion_tokens * prices.output_price
+                - (1 - prices.batch_share) * (
+                    ({{ used }}.batch_prompt_tokens - {{ used }}.batch_cached_tokens)
+                    * prices.input_price
+                    + {{ used }}.batch_cached_tokens * prices.cached_price
+                    + {{ used }}.batch_completion_tokens * prices.output_price
+                )
     end
 {%- endmacro %}
 
-{# The tokens of grades, summed. An engine of one's own may not count. #}
+{# The tokens of grades, summed, and those of them that batches of the provider took: beside it goes
+   `left join submissions on grades.batch_id = submissions.submission_id`. An engine of one's own
+   may not count. #}
 {% macro summed_tokens() -%}
     cast(coalesce(sum(grades.prompt_tokens), 0) as bigint) as prompt_tokens,
     cast(coalesce(sum(grades.cached_tokens), 0) as bigint) as cached_tokens,
     cast(coalesce(sum(grades.completion_tokens), 0) as bigint) as completion_tokens,
+    coalesce(sum(grades.prompt_tokens) filter (where submissions.submission_id is not null), 0)
+        as batch_prompt_tokens,
+    coalesce(sum(grades.cached_tokens) filter (where submissions.submission_id is not null), 0)
+        as batch_cached_tokens,
+    coalesce(sum(grades.completion_tokens) filter (where submissions.submission_id is not null), 0)
+        as batch_completion_tokens,
     bool_and(
         grades.status = 'failed'
         or (grades.prompt_tokens is not null and grades.completion_tokens is not null)

@@ -92,6 +92,8 @@ class Engine:
     )
     #: whether it can be asked about several items at once; else each is asked about by itself
     takes_windows: ClassVar[bool] = True
+    #: whether it can send prompts to be answered within a day; those with `batch = true` are
+    takes_batches: ClassVar[bool] = False
     #: the decoding parameters it knows; None: all of them
     decoding: ClassVar[frozenset[str] | None] = None
     #: whether it asks a server, which `reach` tries

@@ -19,6 +19,19 @@ _TOP_LOGPROBS = 20  # as many as servers give
 _JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
 _REASONING_TOKENS = 4096  # where no more than a bare answer has been allowed for
 _LONGEST_ERROR = 500  # characters of a server's words that are kept
+_SHORTEST = 200  # characters: a passage is not halved further than this
+_TOO_LONG = (
+    "context length",
+    "context_length",
+    "maximum model length",
+    "too many tokens",
+    "context size",
+    "context window",
+    "prompt is too long",
+    "maximum number of tokens",
+    "`inputs` must have less than",
+    "`inputs` tokens + `max_new_tokens`",
+)
 
 
 @dataclass(frozen=True)
@@ -164,6 +177,16 @@ def retry_after(headers) -> float | None:
 def whole_text(error: Exception) -> str:
     """All that a server said of an error: its message, its code, whatever else it sent."""
     return f"{error} {getattr(error, 'body', None) or ''}"
+
+
+def is_too_long(error: str) -> bool:
+    """Whether a server's words of an error say that the model has no room for the prompt."""
+    return any(sign in error.lower() for sign in _TOO_LONG)
+
+
+def shorter(characters: int) -> int | None:
+    """How much of a passage is tried once so much was too long; None: less is not tried."""
+    return max(_SHORTEST, characters // 2) if characters > _SHORTEST else None
 
 
 def told(error: Exception, key: str) -> str:

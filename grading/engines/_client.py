@@ -11,7 +11,7 @@ class Misshapen(ValueError):
     """What came back is not a chat completion; the message says why."""
 
 
-def careful(kind: type, **options: Any) -> Any:
+def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> Any:
     """A client of httpx's `kind` that follows no redirect and reads no reply without end.
 
     It waits for ever: whoever asks limits the whole reply; this would be for each part of it.
@@ -25,8 +25,8 @@ def careful(kind: type, **options: Any) -> Any:
             try:
                 async for part in streamed.aiter_bytes():  # as it is once decompressed
                     content += part
-                    if len(content) > LONGEST_REPLY:
-                        raise Misshapen(f"the reply is longer than {LONGEST_REPLY >> 20} MiB")
+                    if len(content) > longest_reply:
+                        raise Misshapen(f"the reply is longer than {longest_reply >> 20} MiB")
             finally:
                 await streamed.aclose()
             headers = streamed.headers.copy()
@@ -39,7 +39,7 @@ def careful(kind: type, **options: Any) -> Any:
     return Client(follow_redirects=False, timeout=None, **options)
 
 
-def open_client(base_url: str, key: str) -> Any:
+def open_client(base_url: str, key: str, longest_reply: int = LONGEST_REPLY) -> Any:
     """A client of OpenAI's library that is `careful`, and tries once."""
     import openai
 
@@ -48,7 +48,7 @@ def open_client(base_url: str, key: str) -> Any:
         api_key=key or "none",  # servers of one's own often want no key
         timeout=None,
         max_retries=0,
-        http_client=careful(openai.DefaultAsyncHttpxClient),
+        http_client=careful(openai.DefaultAsyncHttpxClient, longest_reply),
     )
 
 

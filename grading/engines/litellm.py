@@ -33,8 +33,9 @@ class Engine(Base):
 
     needs = ("litellm", "openai")
     install = how_to_install("providers")
+    takes_batches = False  # each has an API of its own for them
     settings: ClassVar[Mapping[str, Setting]] = {
-        **Base.settings,
+        **{key: one for key, one in Base.settings.items() if not key.startswith("batch")},
         "base_url": Setting(str, "", "where the provider is; by default where it always is", False),
         "api_key_env": Setting(str, "", "the variable with the key; by default its own", False),
         "constrain": Setting(
@@ -59,7 +60,7 @@ class Engine(Base):
         litellm.suppress_debug_info = True  # it prints an invitation to its issues
         super().__init__(grader)
         if self.provider in _BY_KEY and not self.key:
-            raise self._unusable("needs a key", self._key_hint)
+            raise self._unusable("needs a key", self.key_hint)
         self.answering.add(grader.model.partition("/")[2])
 
     @classmethod

@@ -12,11 +12,14 @@ from pydantic import Field
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._batches import Batches
 from gradelake.grading.engines._chat import (
     chat_options,
+    is_too_long,
     response_of,
     retry_after,
     short,
+    shorter,
     told,
     whole_text,
 )
@@ -31,22 +34,9 @@ if TYPE_CHECKING:
     from gradelake.grading.prompts.prompt import Prompt
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
-_SHORTEST = 200  # characters: a passage is not halved further than this
 _REACHED_WITHIN = 10.0  # seconds
 _NAMES = 10  # of models that answer, told of
 _TELLING = 8  # characters of a key; a shorter one may be a word of the scale
-_TOO_LONG = (
-    "context length",
-    "context_length",
-    "maximum model length",
-    "too many tokens",
-    "context size",
-    "context window",
-    "prompt is too long",
-    "maximum number of tokens",
-    "`inputs` must have less than",
-    "`inputs` tokens + `max_new_tokens`",
-)
 _CONTINUES = "What was graded is kept; the same command continues."
 
 _Seconds = Annotated[float, Field(gt=0)]
@@ -69,6 +59,7 @@ class Engine(Base):
     needs: ClassVar[tuple[str, ...]] = ("openai",)
     targets = Base.targets | {"generate"}
     has_endpoint = True
+    takes_batches = True
     install = how_to_install("openai")
     chunk_pairs = 160
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -90,6 +81,9 @@ class Engine(Base):
             list[str], [], "other names of the model that may answer; a date after its own may"
         ),
         "reasoning": Setting(bool, False, "a model that reasons and takes no temperature"),
+        "batch": Setting(bool, False, "in batches: within a day, for less", False),
+        "batch_prompts": Setting(Count, 50_000, "prompts of one batch at most", False),
+        "batch_poll": Setting(_Seconds, 60.0, "seconds between looks at a batch", False),
         "max_passage_characters": Setting(Count, 20_000, "longer passages are cut at the end"),
     }
 
@@ -173,11 +167,11 @@ class Engine(Base):
             async with asyncio.timeout(seconds), self._open() as client:
                 await client.models.with_raw_response.list()
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise self._unusable(self._told(error), self._key_hint) from None
+            raise self._unusable(self._told(error), self.key_hint) from None
         except TimeoutError:
             raise self._unusable(f"no reply within {seconds:g} seconds", "Is it busy?") from None
         except openai.APIStatusError as error:
-            self._refuse_redirect(error)
+            self.refuse_redirect(error)
             if error.status_code >= 500:
                 raise self._unusable(self._told(error), "Is it running?") from None
         except (openai.OpenAIError, ValueError) as error:
@@ -231,9 +225,7 @@ class Engine(Base):
         Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
         """
         openai, settings = self.openai, self.grader.settings
-        passage = prompt.passage
-        if "passage" in prompt.values:
-            passage = passage[: settings["max_passage_characters"]]
+        passage = self._passage(prompt)
         refused_at, wait = None, settings["pause"] or 1.0
         while True:
             try:
@@ -257,23 +249,23 @@ class Engine(Base):
                     ) from None
                 await asyncio.sleep(seconds)
             except openai.AuthenticationError as error:
-                raise self._unusable(self._told(error), self._key_hint) from None
+                raise self._unusable(self._told(error), self.key_hint) from None
             except openai.NotFoundError as error:
                 raise self._unusable(self._told(error), "Check base_url and model.") from None
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                text = whole_text(error).lower()
-                if any(sign in text for sign in _TOO_LONG) and len(passage) > _SHORTEST:
-                    passage = passage[: max(_SHORTEST, len(passage) // 2)]
+                most = shorter(len(passage)) if is_too_long(whole_text(error)) else None
+                if most:
+                    passage = passage[:most]
                     continue
                 hint = "Check model, constrain, reasoning and decoding: what does it accept?"
                 raise _Unanswered(self._told(error), hint) from None
             except openai.PermissionDeniedError as error:  # of some hosts: a prompt they censor
-                raise _Unanswered(self._told(error), self._key_hint) from None
+                raise _Unanswered(self._told(error), self.key_hint) from None
             except TimeoutError:
                 told = f"no reply within {settings['timeout']:g} seconds"
                 raise _Unanswered(told, f"Is it busy? Raise timeout. {_CONTINUES}") from None
             except openai.APIStatusError as error:
-                self._refuse_redirect(error)
+                self.refuse_redirect(error)
                 raise self._unanswered(error) from None
             except (openai.OpenAIError, ValueError) as error:  # no, half or another reply
                 raise self._unanswered(error) from None
@@ -299,10 +291,16 @@ class Engine(Base):
         expected = await self.rates.wait(text, self.longest_reply(self.grader))
         async with asyncio.timeout(self.grader.settings["timeout"]):
             completion = await self._create(messages, options)
-        response = response_of(completion, self.reading)
+        response = self.read(completion)
         if response.prompt_tokens is not None:
             counted = response.prompt_tokens + (response.completion_tokens or 0)
             self.rates.correct(expected, counted)
+        return response
+
+    def read(self, completion: Any) -> Response:
+        """The answer in a completion. Raises `Misshapen`, and `EngineUnusable` where another model
+        answers."""
+        response = response_of(completion, self.reading)
         self._heed_model(getattr(completion, "model", None))
         if len(self.key) >= _TELLING:
             response.text = response.text.replace(self.key, "***")
@@ -337,17 +335,36 @@ class Engine(Base):
             self.answering.add(answering)
             self.notes.append(f"{named!r} answers for {asked!r}")
 
+    def _passage(self, prompt: Rendered) -> str:
+        """As much of the passage as is sent."""
+        if "passage" not in prompt.values:
+            return prompt.passage
+        return prompt.passage[: self.grader.settings["max_passage_characters"]]
+
+    # --- in batches -------------------------------------------------------------------------------
+
+    def batches(self) -> Batches:
+        return Batches(self)
+
+    def body(self, prompt: Rendered, most_characters: int | None) -> tuple[dict[str, Any], int]:
+        """What is sent to have a prompt answered, and how many characters of the passage that has;
+        `most_characters`: as many at most."""
+        passage = self._passage(prompt)[:most_characters]
+        options = dict(self.options)
+        extra = options.pop("extra_body", {})
+        return {"messages": _messages(prompt, passage), **options, **extra}, len(passage)
+
     # --- telling ----------------------------------------------------------------------------------
 
     def _unusable(self, told: str, hint: str) -> EngineUnusable:
         return EngineUnusable(f"{self.where}: {told}", hint)
 
     @property
-    def _key_hint(self) -> str:
+    def key_hint(self) -> str:
         name = self.key_name
         return f"Is the key in {name} right?" if self.key else f"{name} holds no key."
 
-    def _refuse_redirect(self, error: Any) -> None:
+    def refuse_redirect(self, error: Any) -> None:
         if error.response.has_redirect_location:
             target = short(error.response.headers["location"], self.key)
             raise self._unusable(

@@ -39,6 +39,7 @@ class Grader:
     trial_of: str | None = None  # grader_id of the first, of trial 2 and later
     actors: int | None = None
     chunk_pairs: int = 320
+    in_batches: bool = False  # asks within a day, for less
 
     @cached_property
     def identity(self) -> dict[str, Any]:

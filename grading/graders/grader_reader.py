@@ -102,6 +102,12 @@ def read_grader(
             f"It answers: {', '.join(sorted(engine.targets))}."
             + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
         )
+    in_batches = engine.takes_batches and settings["batch"]
+    if in_batches and (writes or prompt.window is not None or prompt.target == "verify"):
+        raise BadInput(
+            f"{where}: batch: the prompt {prompt.name!r} needs several replies in turn",
+            "Prompts that get one reply a pair go in batches. Leave the setting out.",
+        )
     if prompt.window is not None and not engine.takes_windows:
         prompt = replace(prompt, window=1)
     if table.constrained is not None:
@@ -162,6 +168,7 @@ def read_grader(
         scores_from=scores_from or {},
         actors=table.actors,
         chunk_pairs=table.chunk_pairs or engine.chunk_pairs,
+        in_batches=in_batches,
     )
     if writes and table.trials > 1:
         raise BadInput(f"{where}: trials: only graders that give grades are asked several times")

@@ -112,6 +112,31 @@ select
 from plan_grades
 where is_in_force;
 
+-- pairs that a provider's batch is to answer, with these texts and gold answers
+create or replace temp table plan_under_way as
+select distinct
+    plan_passages.passage_no,
+    plan_items.item_no
+from lake.raw.submitted_pairs as pairs
+inner join lake.raw.submissions as submissions
+    on pairs.submission_id = submissions.submission_id
+inner join plan_passages
+    on
+        pairs.query_id = plan_passages.query_id
+        and pairs.passage_id = plan_passages.passage_id
+        and pairs.passage_sha256 = plan_passages.text_sha256
+        and coalesce(pairs.query_sha256, plan_passages.query_sha256)
+        is not distinct from plan_passages.query_sha256
+inner join plan_items
+    on
+        pairs.query_id = plan_items.query_id
+        and pairs.item_id = plan_items.item_id
+        and pairs.gold_sha256 is not distinct from plan_items.gold_sha256
+where
+    submissions.collection = getvariable('collection')
+    and submissions.grader_id = getvariable('grader_id')
+    and submissions.state in ('intended', 'submitted');
+
 -- what the model replied when the item had other gold answers: an answer that was extracted need
 -- not be extracted again to be compared with these. A verifier was told the old ones
 create or replace temp table plan_replies as
@@ -208,8 +233,9 @@ select
 from sizes
 window before as (order by query_no rows between unbounded preceding and 1 preceding);
 
--- pairs without a grade. The numbers of work and chunks count all pairs of passages and items, not
--- the missing ones, so that what is left after a crash falls into the same chunks.
+-- pairs without a grade that no batch is to answer. The numbers of work and chunks count all pairs
+-- of passages and items, not the missing ones, so that what is left after a crash falls into the
+-- same chunks.
 create or replace temp table plan_missing as
 with
 
@@ -314,6 +340,7 @@ select
     + (pairs.member_rank - 1) // getvariable('chunk_pairs') as chunk_no
 from pairs
 anti join plan_graded using (passage_no, item_no)
+anti join plan_under_way using (passage_no, item_no)
 inner join plan_layout using (query_no);
 
 -- pairs whose very prompt was answered before, under another passage, item or query: their grade

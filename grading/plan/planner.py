@@ -81,6 +81,7 @@ class Plan:
                 (select count(*) from plan_graded),
                 (select count(*) from plan_graded where is_failed),
                 (select count(*) from plan_missing),
+                (select count(*) from plan_under_way),
                 (select count(*) from plan_reusable),
                 (select count(distinct passage_id) from plan_pool where not is_gradable),
                 coalesce(sum(n_asked), 0)::bigint,
@@ -116,9 +117,13 @@ class Plan:
         return round(characters / CHARACTERS_PER_TOKEN), False
 
     def _rate(self) -> float | None:
+        """Of what was graded while the run waited for it."""
+        if self.request.grader.in_batches:
+            return None
         return self.lake.value(
             "select sum(ok + unanswerable + defaulted + failed) / nullif(sum(wall_seconds), 0) "
-            "from lake.raw.grading_batches where grader_id = getvariable('grader_id')"
+            "from lake.raw.grading_batches where grader_id = getvariable('grader_id') "
+            "and batch_id not in (select submission_id from lake.raw.submissions)"
         )
 
     def chunks(self) -> Iterator[Chunk]:

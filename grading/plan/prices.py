@@ -19,7 +19,8 @@ _ENOUGH = 30  # grades whose mean says what others will cost
 
 @dataclass(frozen=True)
 class Price:
-    """Of a token of a prompt, of one that the provider had cached, and of one of a reply."""
+    """Of a token of a prompt, of one that the provider had cached, and of one of a reply; of a
+    grader in batches, what they cost there."""
 
     currency: str
     input: float
@@ -58,8 +59,10 @@ def price_of(lake: Lake, grader: Grader) -> Price | None:
     The lake must have its views (`ensure_views`).
     """
     found = lake.rows(
-        f"select currency, input_price, cached_price, output_price from lake.{VIEW} "
+        "select currency, input_price * share, cached_price * share, output_price * share from "
+        f"(select *, if(?, batch_share, 1) as share from lake.{VIEW}) "
         "where model = ? and from_date <= ? order by from_date desc limit 1",
+        grader.in_batches,
         grader.model,
         datetime.now(UTC).date(),
     )

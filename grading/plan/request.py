@@ -1,6 +1,6 @@
 """What is asked to be graded, and the chunks it is done in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -62,18 +62,22 @@ class Chunk:
         """What the model replied to each prompt before, when its item had other gold answers."""
         return self.asks["reply"].to_list()
 
-    def halves(self) -> "tuple[Chunk, Chunk]":
-        """The first half of the prompts with their pairs, and the rest."""
+    def part(self, numbers: Sequence[int], mark: str) -> "Chunk":
+        """Those prompts with their pairs, in this order; the id gets a mark behind it."""
         import polars as pl
 
-        middle = self.asks.height // 2
-        is_first = pl.col("prompt_no") < middle
-        first = self.pairs.filter(is_first)
-        rest = self.pairs.filter(~is_first).with_columns(pl.col("prompt_no") - middle)
-        return (
-            replace(self, id=f"{self.id}a", pairs=first, asks=self.asks.head(middle)),
-            replace(self, id=f"{self.id}b", pairs=rest, asks=self.asks.slice(middle)),
+        kept = pl.DataFrame(
+            {"prompt_no": numbers, "new_no": range(len(numbers))},
+            schema=dict.fromkeys(("prompt_no", "new_no"), pl.UInt32),
         )
+        pairs = self.pairs.join(kept, on="prompt_no", how="inner", maintain_order="left")
+        pairs = pairs.with_columns(prompt_no="new_no").select(self.pairs.columns)
+        return replace(self, id=f"{self.id}{mark}", pairs=pairs, asks=self.asks[list(numbers)])
+
+    def halves(self) -> "tuple[Chunk, Chunk]":
+        """The first half of the prompts with their pairs, and the rest."""
+        middle = self.n_prompts // 2
+        return self.part(range(middle), "a"), self.part(range(middle, self.n_prompts), "b")
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class Totals:
     graded: int
     failed: int
     missing: int
+    under_way: int  # a provider's batch is to answer them
     reusable: int  # missing, but the very same prompt was answered before
     without_text: int  # passages of the pool that the lake has no text of
     asked: int  # pairs that a prompt is to be answered for
@@ -94,7 +99,7 @@ class Totals:
 
     @property
     def wanted(self) -> int:
-        return self.graded + self.missing
+        return self.graded + self.missing + self.under_way
 
 
 class Planned(Protocol):

@@ -41,7 +41,7 @@ def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Res
     answered = score_with_retries(score, [grader.prompt.render(v) for v in asked.values()])
     responses |= dict(zip(asked, answered, strict=True))
     return [
-        (_read(grader, responses[n], gold), responses[n])
+        (read(grader, responses[n], gold), responses[n])
         for n, gold in enumerate(chunk.gold_answers)
     ]
 
@@ -62,7 +62,7 @@ def _verify(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading,
             owners.append(number)
             rendered.append(grader.prompt.render({**values, "gold_answer": answer}))
     for owner, response in zip(owners, score_with_retries(score, rendered), strict=True):
-        reading = _read(grader, response, None)
+        reading = read(grader, response, None)
         if known := best.get(owner):
             better = max(known, (reading, response), key=lambda one: _how_right(grader, *one))
             reading, response = better[0], replace(better[1], **tokens_of(known[1], response))
@@ -82,7 +82,8 @@ def _how_right(grader: Grader, reading: Reading, response: Response) -> tuple[fl
     return reading.grade, expected or 0
 
 
-def _read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
+def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
+    """What a response says; `gold`: the answers that it is compared with."""
     if response.error is not None:
         return failed(response.error)
     return PARSERS[grader.parser].read(response.text, grader.prompt.grade_scale, gold)

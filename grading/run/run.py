@@ -5,17 +5,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.prices import Price, price_of, required_price
 from gradelake.grading.plan.request import Chunk, Planned, Request, Totals
+from gradelake.grading.run.batches import Batched, BatchRun
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.lake import Lake
@@ -42,6 +44,8 @@ class Run:
     notes: list[str] = field(default_factory=list)  # of the engine
     price: Price | None = None
     out_of_money: bool = False  # some chunks were not begun
+    batched: Batched | None = None  # of a grader in batches
+    unsent: int = 0  # pairs that it did not submit
 
     @property
     def cost(self) -> float | None:
@@ -51,13 +55,15 @@ class Run:
 
     @property
     def left(self) -> int:
-        """Planned pairs without a grade."""
+        """Planned pairs without a grade; in batches, those that were not submitted."""
+        if self.batched:
+            return self.unsent
         return self.planned - self.counts["pairs"]
 
     @property
     def exit_code(self) -> int:
         """0 done, 3 some pairs failed, 130 stopped by the user."""
-        if self.stopped and self.left:
+        if self.stopped and (self.left or self.batched):
             return 130
         return 3 if self.counts["failed"] else 0
 
@@ -85,8 +91,12 @@ def grade(
     retry_failed: bool = False,
     max_seconds: float | None = None,
     max_cost: float | None = None,
+    wait: bool = False,
 ) -> Run:
     """Grade what is missing and commit it chunk by chunk.
+
+    A grader in batches collects what was answered and submits what is missing; with `wait` it does
+    so until nothing is under way.
 
     `tell` gets a line at each step; `on_progress` is called several times a second. After
     `max_seconds` no further chunk is begun; those at work are finished. Nor is one begun that might
@@ -105,6 +115,14 @@ def grade(
         if recovered:
             tell(f"committed {counted(recovered, 'pairs')} that an interrupted run had graded")
         started = time.monotonic()
+        deadline = None if max_seconds is None else started + max_seconds
+        if grader.in_batches:
+            options = (tell, retry_failed, deadline, max_cost, wait)
+            return _in_batches(lake, request, committer, recovered, price, *options)
+        if wait:
+            raise BadInput(
+                f"{grader.name} does not grade in batches", "Leave --wait out, or set batch = true."
+            )
         with console.working("planning"):
             plan = Plan(lake, request)
         retried = plan.totals.failed if retry_failed else 0
@@ -119,7 +137,6 @@ def grade(
         if request.limit is not None:
             run.planned = min(run.planned, request.limit + plan.totals.reusable)
         if run.planned:
-            deadline = None if max_seconds is None else started + max_seconds
             work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
@@ -185,6 +202,78 @@ def work(
         state = "stopped" if cut_short and run.left else "done"
     finally:
         committer.finish(state)
+
+
+def _in_batches(
+    lake,
+    request,
+    committer: Committer,
+    recovered,
+    price,
+    tell,
+    retry_failed,
+    deadline,
+    max_cost,
+    wait,
+) -> Run:
+    def is_late() -> bool:
+        return deadline is not None and time.monotonic() >= deadline
+
+    with stop_signals(console.warn) as stop:
+        batches = BatchRun(committer, price, max_cost, tell, lambda: stop() or is_late())
+        batches.settle(retry_failed)
+        with console.working("planning"):
+            plan = Plan(lake, request)
+        retried = plan.totals.failed if retry_failed else 0
+        if retried:
+            _forget_failed(lake, request)
+            plan = Plan(lake, request)
+        done = batches.done
+        run = Run(plan.totals, committer.batch_id, recovered, retried, price=price, batched=done)
+        try:
+            _submit(committer, batches, plan, run)
+            while wait and done.under_way and not (stop() or is_late()):
+                batches.pause()
+                if batches.settle(give_up=False):
+                    _submit(committer, batches, Plan(lake, _within_limit(request, done)), run)
+        finally:
+            committer.finish("done")
+    run.counts = {name: n + done.counts[name] for name, n in committer.counts.items()}
+    run.stopped, run.out_of_time = stop(), is_late()
+    run.out_of_money = max_cost is not None and done.out_of_money
+    run.notes = [*committer.notes, *done.notes]
+    run.seconds, run.commit_seconds = committer.seconds, committer.commit_seconds
+    return run
+
+
+def _within_limit(request: Request, done: Batched) -> Request:
+    """What may still be submitted of a request."""
+    if request.limit is None:
+        return request
+    return replace(request, limit=max(0, request.limit - done.submitted))
+
+
+def _submit(committer: Committer, batches: BatchRun, plan: Plan, run: Run) -> None:
+    """Submit what a plan asks; what is known already is graded now."""
+
+    def begin() -> None:
+        if not committer.began:
+            committer.begin(plan.totals.missing)
+
+    def compare(chunk: Chunk) -> None:
+        begin()
+        committer.add(committer.worker().compare(chunk))
+
+    before = committer.counts["pairs"]
+    if plan.totals.reusable:
+        begin()
+        committer.reuse(plan.totals.reusable)
+    submitted = batches.submit(plan, compare)
+    run.totals = plan.totals
+    run.planned = plan.totals.missing
+    if plan.request.limit is not None:
+        run.planned = min(run.planned, plan.request.limit + plan.totals.reusable)
+    run.unsent = max(0, run.planned - submitted - (committer.counts["pairs"] - before))
 
 
 def _forget_failed(lake: Lake, request: Request) -> None:

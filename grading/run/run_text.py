@@ -10,7 +10,10 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount, counted
 
 if TYPE_CHECKING:
+    from gradelake.grading.run.batches import Batched
     from gradelake.grading.run.run import Run
+
+STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 
 
 def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
@@ -22,6 +25,7 @@ def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
         "graded_pairs": totals.graded,
         "failed_pairs": totals.failed,
         "missing_pairs": totals.missing,
+        "under_way_pairs": totals.under_way,
         "reusable_pairs": totals.reusable,
         "prompts": totals.prompts,
         "prompt_tokens": totals.prompt_tokens,
@@ -37,8 +41,15 @@ def _seconds(totals: Totals) -> float | None:
     return totals.asked / totals.pairs_per_second if totals.pairs_per_second else None
 
 
+def _time(grader: Grader, seconds: float | None) -> str:
+    if grader.in_batches:
+        return "within a day"
+    return "no rate measured yet" if seconds is None else console.duration(seconds)
+
+
 def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     """A table of plans, a row per grader."""
+    is_under_way = any(totals.under_way for _, totals in plans)
     calls_model = any(engine_finder.engine_of(grader).needs_model for grader, _ in plans)
     rows = []
     for grader, totals in plans:
@@ -50,10 +61,11 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
             f"{totals.wanted:,}",
             f"{totals.graded:,}",
             f"{totals.failed:,}",
+            *([f"{totals.under_way:,}"] if is_under_way else []),
             f"{totals.missing:,}",
             f"{totals.prompts:,}",
             tokens if engine_finder.engine_of(grader).needs_model else "none",
-            "no rate measured yet" if seconds is None else console.duration(seconds),
+            _time(grader, seconds),
         ]
         if calls_model:
             row.append(str(totals.cost or f"no price of {grader.model}"))
@@ -63,6 +75,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
         "wanted",
         "graded",
         "of them failed",
+        *(["under way"] if is_under_way else []),
         "missing",
         "prompts to answer",
         "prompt tokens",
@@ -97,6 +110,7 @@ def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
         "currency": run.price and run.price.currency,
         "notes": run.notes,
         **run.counts,
+        **_batched_as_object(run),
         "workers": run.workers,
         "seconds": round(run.seconds, 3),
         "plan_seconds": round(run.plan_seconds, 3),
@@ -106,22 +120,27 @@ def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
     }
 
 
+def _batched_as_object(run: "Run") -> dict[str, Any]:
+    if not run.batched:
+        return {}
+    names = ("collected", "again", "submitted", "under_way", "reserved")
+    return {name: getattr(run.batched, name) for name in names}
+
+
 def print_run(request: Request, run: "Run") -> None:
     """What a run did, and what comes next."""
     name, counts = request.grader.name, run.counts
-    if not run.planned:
+    if run.batched:
+        _print_batches(request, run, run.batched)
+    elif not run.planned:
         done = f" ({counted(run.totals.graded, 'pairs')} graded)" if run.totals.graded else ""
         console.say(f"{request.collection}: nothing is missing for {name}{done}")
         return
-    what = ", ".join(
-        f"{counts[status]:,} {status}"
-        for status in ("ok", "unanswerable", "defaulted", "failed")
-        if counts[status]
-    )
-    console.say(
-        f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
-        f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {what or 'none'}"
-    )
+    else:
+        console.say(
+            f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
+            f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {_statuses(run)}"
+        )
     if run.price and run.cost is not None:
         console.say(f"cost: {amount(run.cost)} {run.price.currency}")
     for note in run.notes:
@@ -147,5 +166,34 @@ def print_run(request: Request, run: "Run") -> None:
         left = run.totals.missing - run.planned
         beyond = f"{counted(left, 'pairs', 'are')} left beyond --limit"
         console.say(f"{beyond}; the same command continues with them")
+    elif run.batched and run.batched.under_way:
+        console.hint("next: the same command collects them, once they are answered")
     else:
         console.hint("next: `gradelake build` brings the grades into the marts")
+
+
+def _statuses(run: "Run") -> str:
+    shown = [(run.counts[status], status) for status in STATUSES if run.counts[status]]
+    return ", ".join(f"{n:,} {status}" for n, status in shown) or "none"
+
+
+def _print_batches(request: Request, run: "Run", done: "Batched") -> None:
+    """What was collected and submitted, and what is under way."""
+    named = f"{request.collection}: {request.grader.name}"
+    if done.batches_collected:
+        batches = counted(done.batches_collected, "batches")
+        pairs = counted(done.collected, "pairs")
+        console.say(f"{named} collected {pairs} of {batches}: {_statuses(run)}")
+    if done.again:
+        asked = counted(done.again, "pairs", "were")
+        console.say(f"{asked} not answered; they are asked about again")
+    if done.submitted:
+        batches = counted(done.batches_submitted, "batches")
+        console.say(f"{named} submitted {counted(done.submitted, 'pairs')} in {batches}")
+    if done.under_way:
+        what = "nobody knows the price"
+        if done.reserved is not None and run.price:
+            what = f"at most {amount(done.reserved)} {run.price.currency}"
+        console.say(f"{counted(done.under_way, 'pairs', 'are')} under way ({what})")
+    elif not (done.batches_collected or run.counts["pairs"] or run.left):
+        console.say(f"{named}: nothing is missing ({counted(run.totals.graded, 'pairs')} graded)")

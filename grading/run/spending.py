@@ -11,7 +11,7 @@ from gradelake.grading.run.staged_files import Graded
 
 _TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
 _MARGIN = 1.25  # over what chunks took so far
-_MEASURED, _MANY = 50, 20  # requests whose mean tells of others; and of how many others
+MEASURED, _MANY = 50, 20  # requests whose mean tells of others; and of how many others
 
 
 @dataclass
@@ -30,8 +30,15 @@ class Spending:
     What there is no money for now may be given out later: iterate on after each `settle`.
     """
 
-    def __init__(self, price: Price, limit: float, grader: Grader, chunks: Iterator[Chunk]):
-        """`limit` is in the price's currency."""
+    def __init__(
+        self,
+        price: Price,
+        limit: float,
+        grader: Grader,
+        chunks: Iterator[Chunk],
+        reply: float | None = None,
+    ):
+        """`limit` is in the price's currency; `reply`: tokens that one had so far."""
         self.price = price
         self.limit = limit
         self.spent = 0.0
@@ -42,7 +49,7 @@ class Spending:
         self._next: list[Chunk] = []
         self._at_work: dict[str, _Reserved] = {}
         self._tokens_per_byte: float | None = None
-        self._reply: float | None = None  # tokens of a reply, of the chunk with the longest ones
+        self._reply = reply  # tokens, in the chunk with the longest ones
 
     def __iter__(self) -> Iterator[Chunk]:
         return self
@@ -63,6 +70,15 @@ class Spending:
         self._at_work[chunk.id] = reserved
         return self._next.pop()
 
+    @property
+    def is_short(self) -> bool:
+        """Whether a chunk waits that there is no money for."""
+        return bool(self._next)
+
+    def reserved(self, chunk: Chunk) -> float:
+        """What a chunk that was given out may cost at most."""
+        return self._at_work[chunk.id].cost
+
     def settle(self, graded: Graded) -> None:
         """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
         counts = graded.counts
@@ -77,7 +93,7 @@ class Spending:
             reserved.pairs -= counts["pairs"]
             return
         del self._at_work[whole]
-        if reserved.requests >= _MEASURED:
+        if reserved.requests >= MEASURED:
             self._tokens_per_byte = max(self._tokens_per_byte or 0, tokens[0] / reserved.size)
             self._reply = max(self._reply or 0, tokens[2] / reserved.requests)
 

@@ -3,6 +3,7 @@
 import hashlib
 import time
 import uuid
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
@@ -27,11 +28,19 @@ class Committer:
     table = "grades"
     waits_in = ""  # what the staging folder of a grader ends in
 
-    def __init__(self, lake: Lake, grader: Grader, collection: str):
+    def __init__(
+        self,
+        lake: Lake,
+        grader: Grader,
+        collection: str,
+        batch_id: str | None = None,
+        began_at: datetime | None = None,
+    ):
+        """`batch_id`, `began_at`: of a run that began before this process."""
         self.lake = lake
         self.grader = grader
         self.collection = collection
-        self.batch_id = uuid.uuid4().hex
+        self.batch_id = batch_id or uuid.uuid4().hex
         self.staging = grading_folder(lake.project) / f"{grader.grader_id}{self.waits_in}"
         self.staging.mkdir(parents=True, exist_ok=True)
         self.planned = 0
@@ -50,16 +59,16 @@ class Committer:
         self.notes: dict[str, None] = {}  # of engines, each once
         self._what = f"{collection} {grader.name}"
         self.commit_seconds = 0.0
-        self._began = False
+        self.began = False
         self._waiting: list[Path] = []
-        self._started = time.monotonic()
-        self._started_at = utc_now()
+        self._started_at = began_at or utc_now()
+        self._started = time.monotonic() - (utc_now() - self._started_at).total_seconds()
         self._committed = time.monotonic()
 
     @property
     def seconds(self) -> float:
         """Since the run began."""
-        return time.monotonic() - self._started
+        return max(0.0, time.monotonic() - self._started)
 
     def recover(self) -> int:
         """Commit what an interrupted run of this grader left in staging. Returns how many pairs.
@@ -88,9 +97,9 @@ class Committer:
                 "where grader_id = ? and state = 'running'",
                 self.grader.grader_id,
             )
-            self._account(transaction, "running")
+            self.account(transaction, "running")
             transaction.say(planned_pairs=planned)
-        self._began = True
+        self.began = True
         shared_mark(self.staging, self.batch_id).touch()
 
     def worker(self) -> Worker:
@@ -142,8 +151,8 @@ class Committer:
                 )
             )
             n_rows = sum(copied.values())
-            self._add(copied | {"pairs": n_rows, "reused": n_rows})
-            self._account(transaction, "running")
+            self.count(copied | {"pairs": n_rows, "reused": n_rows})
+            self.account(transaction, "running")
             transaction.say(reused_grades=n_rows)
 
     def add(self, graded: Graded) -> None:
@@ -152,7 +161,7 @@ class Committer:
             graded.file = write_staged(self.staging, graded.chunk_id, graded.content)
         assert graded.file is not None  # an account has its rows here or there
         self._waiting.append(Path(graded.file))
-        self._add(graded.counts)
+        self.count(graded.counts)
         self.notes |= dict.fromkeys(graded.notes)
         self.commit_if_due()
 
@@ -169,7 +178,7 @@ class Committer:
         any more."""
         shared_mark(self.staging, self.batch_id).unlink(missing_ok=True)
         self._discard_unfinished()
-        if self._began:
+        if self.began:
             self._commit(state, wait=True)
 
     def _discard_unfinished(self) -> None:
@@ -181,7 +190,7 @@ class Committer:
         started, files = time.monotonic(), list(self._waiting)
         with self.lake.transaction("grade", self._what, wait) as transaction:
             n_rows = self._insert(transaction, files)
-            self._account(transaction, state)
+            self.account(transaction, state)
             transaction.say(grades=n_rows)
         del self._waiting[: len(files)]
         for file in files:
@@ -212,14 +221,15 @@ class Committer:
             self.grader.register(transaction)
             # a chunk that was halved may lie there beside its halves
             rows = rows.unique(subset=KEYS[self.table], keep="first", maintain_order=True)
-            rows = _not_in_the_lake(self.lake, self.table, rows)
+            rows = not_in_the_lake(self.lake, self.table, rows)
         return transaction.insert(self.table, rows)
 
-    def _add(self, counts: dict[str, int]) -> None:
+    def count(self, counts: dict[str, int]) -> None:
+        """Add to what was done."""
         for name, n in counts.items():
             self.counts[name] += n
 
-    def _account(self, transaction: Transaction, state: str) -> None:
+    def account(self, transaction: Transaction, state: str) -> None:
         """The batch's row, as of now."""
         transaction.delete("grading_batches", batch_id=self.batch_id)
         counts = self.counts
@@ -239,7 +249,7 @@ class Committer:
         transaction.insert("grading_batches", pl.DataFrame([row]))
 
 
-def _not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:
+def not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows whose pair has no grade of this text yet; of a sentinel, none in this round."""
     lake.connection.register("staged_rows", rows)
     try:

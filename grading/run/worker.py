@@ -55,15 +55,16 @@ class Worker:
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
     ) -> Graded:
         """Put a chunk's rows into the staging folder."""
-        rows = self._rows(chunk, answered)
-        graded = Graded(chunk.id, counts=_counts(rows), seconds=seconds)
+        rows = self.rows(chunk, answered)
+        graded = Graded(chunk.id, counts=counts_of(rows), seconds=seconds)
         if is_shared(self.staging, self.batch_id):
             graded.file = write_staged(self.staging, chunk.id, to_parquet(rows))
         else:
             graded.content = to_parquet(rows)
         return graded
 
-    def _rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
+    def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
+        """The grades of a chunk, with `prompt_no` and `is_leader`."""
         words = list(self.grader.prompt.grade_scale.words.values())
         columns: dict[str, list] = {name: [] for name in _OF_A_PROMPT}
         for reading, response in answered:
@@ -96,7 +97,8 @@ class Worker:
         )
 
 
-def _counts(rows: pl.DataFrame) -> dict[str, int]:
+def counts_of(rows: pl.DataFrame) -> dict[str, int]:
+    """What `Worker.rows` hold, in numbers."""
     counts = dict(rows["status"].value_counts().iter_rows())
     for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
         counts[name] = rows[name].sum() or 0

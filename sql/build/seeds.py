@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
 FACET = "facet_id"
-OPTIONAL = (FACET, "mapping")  # last columns of edits and of ensembles: older files lack them
+OPTIONAL = (FACET, "mapping", "batch")  # last columns of three files: older ones lack them
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 

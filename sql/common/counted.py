@@ -4,6 +4,7 @@ import re
 
 _OF_ONE = {
     "people": "person",
+    "batches": "batch",
     "are": "is",
     "were": "was",
     "have": "has",

@@ -228,6 +228,32 @@ _COLUMNS: dict[str, _Columns] = {
         "state": _one_of("running", "done", "stopped", "failed"),
         **_optional(pl.List(pl.String), "notes"),
     },
+    "submissions": {
+        **_texts("submission_id", "grader_id", "collection", "base_url"),
+        **_optional(pl.String, "provider_id"),
+        **_whole("n_pairs", "n_prompts", minimum=1),
+        **_optional(pl.Float64, "reserved"),
+        "state": _one_of(
+            *("intended", "submitted", "collected", "expired", "cancelled", "failed", "withdrawn")
+        ),
+        **_optional(pl.String, "reason"),
+        **_times("began_at"),
+        **_optional(pl.Datetime("us"), "finished_at"),
+    },
+    "submitted_pairs": {
+        **_texts("submission_id"),
+        **_whole("prompt_no", minimum=0),
+        "is_leader": pa.Column(pl.Boolean),
+        **_texts("query_id", "passage_id"),
+        **_texts("item_id", may_be_empty=True),
+        **_texts("passage_sha256"),
+        **_optional(pl.String, "query_sha256", "gold_sha256"),
+        **_optional(pl.List(pl.String), "gold_answers"),
+        **_whole("passage_characters", "cut_characters", minimum=0),
+        **_optional(pl.String, "error"),
+        **_optional(pl.Int64, "most_characters"),
+        **_optional(pl.Int64, "prompt_tokens", "cached_tokens", "completion_tokens"),
+    },
     "pipeline_runs": {
         **_texts("run_id", "command", "arguments"),
         "state": _one_of("running", "done", "failed"),

@@ -32,6 +32,8 @@ KEYS: dict[str, list[str]] = {
     "sentinel_pairs": ["collection", "sentinel", "query_id", "passage_id", "item_id"],
     "sentinel_grades": ["sentinel", "grader_id", "round", *_PAIR, "item_id"],
     "grading_batches": ["batch_id"],
+    "submissions": ["submission_id"],
+    "submitted_pairs": ["submission_id", "query_id", "passage_id", "item_id"],
     "pipeline_runs": ["run_id"],
     "ledger": ["target"],
     "kept_releases": ["release"],

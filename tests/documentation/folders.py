@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from zlib import crc32
@@ -15,6 +15,7 @@ from zlib import crc32
 from gradelake.grading.prompts.written_reply import FEATURES
 from tests.conftest import gradelake, made_once_in, start_lake
 from tests.documentation.pages import blocks
+from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY
 
@@ -195,4 +196,15 @@ def replies() -> Iterator[str]:
         server.stop()
 
 
-MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19}
+@contextmanager
+def batches(made: Path, folder: Path) -> Iterator[Path]:
+    """The demo with the grader of the page on batches, and a server with a batch API."""
+    with demo(made, folder) as place, closing(BatchServer()) as server:
+        (settings,) = (b.text for b in blocks("grading/BATCHES.md") if b.language == "toml")
+        with (place / "gradelake.toml").open("a", encoding="utf-8") as file:
+            file.write(f'\n{settings}\nbase_url = "{server.url}"\nbatch_poll = 0.1\n')
+        server.on("", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
+        yield place
+
+
+MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19, "batches": batches}

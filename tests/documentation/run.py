@@ -19,6 +19,7 @@ JUDGING_PAGES = (
     "analyses/report/README.md",
     "grading/README.md",
     "grading/ANSWERS.md",
+    "grading/BATCHES.md",
     "grading/review/README.md",
     "grading/sentinel/README.md",
 )

@@ -137,9 +137,12 @@ class Server:
         return [after - before for before, after in itertools.pairwise(times)]
 
     def start(self) -> None:
-        self._http = _Http(("127.0.0.1", self.port), _handler(self))
+        self._http = _Http(("127.0.0.1", self.port), self.handler())
         self.port = self._http.server_address[1]
         threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        return _handler(self)
 
     def stop(self) -> None:
         if self._http:
@@ -200,9 +203,9 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             with server.counted():
                 reply = server.reply_to(Asked(time.monotonic(), text, headers, body))
                 time.sleep(reply.delay)
-                self._send(reply)
+                self.send(reply)
 
-        def _send(self, reply: Reply) -> None:
+        def send(self, reply: Reply) -> None:
             if reply.hang_up:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)

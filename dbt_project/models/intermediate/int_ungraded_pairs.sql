@@ -12,6 +12,10 @@ wanted_grades as (
 
 grades as (
     select * from {{ ref('int_grades') }}
+),
+
+under_way as (
+    select * from {{ ref('int_pairs_under_way') }}
 )
 
 select
@@ -26,6 +30,7 @@ select
     case
         when grades.status is not null then grades.status
         when not wanted_grades.is_gradable then 'no text'
+        when under_way.grader_id is not null then 'under way'
         else 'missing'
     end as status
 from wanted_grades
@@ -43,4 +48,14 @@ left join grades
         and wanted_grades.item_id = grades.item_id
         and case when graders.needs_gold_answers then wanted_grades.gold_sha256 end
         is not distinct from grades.gold_sha256
+left join under_way
+    on
+        wanted_grades.collection = under_way.collection
+        and graders.grader_id = under_way.grader_id
+        and wanted_grades.query_id = under_way.query_id
+        and wanted_grades.passage_id = under_way.passage_id
+        and wanted_grades.item_id = under_way.item_id
+        and wanted_grades.text_sha256 = under_way.passage_sha256
+        and case when graders.needs_gold_answers then wanted_grades.gold_sha256 end
+        is not distinct from under_way.gold_sha256
 where grades.grade is null

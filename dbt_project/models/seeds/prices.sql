@@ -10,7 +10,8 @@ amounts as (
         *,
         try_cast(input as double) as input_price,
         try_cast(coalesce(cached, input) as double) as cached_price,
-        try_cast(output as double) as output_price
+        try_cast(output as double) as output_price,
+        try_cast(coalesce(batch, '1') as double) as batch_share
     from prices
 ),
 
@@ -31,6 +32,8 @@ checked as (
                 then 'input and output must be prices of a million tokens, 0 or more'
             when not coalesce(isfinite(cached_price) and cached_price >= 0, false)
                 then 'cached must be a price of a million tokens, or empty: as input'
+            when not coalesce(batch_share between 0 and 1, false)
+                then 'batch must be a share of these prices, 0 to 1, or empty: 1'
             when count(*) over (partition by model, try_cast(from_date as date)) > 1
                 then 'listed twice'
         end as problem

@@ -55,6 +55,7 @@ class Job:
     missing: int
     failed_before: int
     left: int
+    under_way: int = 0  # pairs that a provider's batch is to answer
     cost: dict[str, Any] | None = None  # as planned; None: its model has no price
     step: Step | None = None
     came_to: dict[str, int] = field(default_factory=dict)
@@ -258,7 +259,8 @@ class _Doing:
                 continue
             for plan in planned.result["plans"]:
                 missing, failed = plan["missing_pairs"], plan["failed_pairs"]
-                job = Job(collection, plan["grader"], missing, failed, missing, plan["cost"])
+                under_way, cost = plan["under_way_pairs"], plan["cost"]
+                job = Job(collection, plan["grader"], missing, failed, missing, under_way, cost)
                 self.work.jobs.append(job)
             for refused in planned.result["refused"]:
                 grader, reason = refused["grader"], refused["reason"]
@@ -306,10 +308,14 @@ class _Doing:
                 job.came_to = record.committed(self.project, job.collection, job.grader, began)
                 job.left = max(0, self._to_do(job) - job.came_to["pairs"])
                 continue
-            budget.spend(result["pairs"] - result["reused"], result["cost"] or 0)
+            # in batches, what is under way may still cost so much
+            cost = (result["cost"] or 0) + (result.get("reserved") or 0)
+            budget.spend(result.get("submitted", result["pairs"] - result["reused"]), cost)
             job.came_to = {name: result[name] for name in record.COUNTED if name in result}
             job.came_to["tokens"] = result["prompt_tokens"] + result["completion_tokens"]
-            job.left = max(0, result["missing"] - result["pairs"])
+            now = result["pairs"] - result.get("collected", 0) + result.get("submitted", 0)
+            job.left = max(0, result["missing"] - now)
+            job.under_way = result.get("under_way", 0)
 
     def _to_do(self, job: Job) -> int:
         return job.missing + (job.failed_before if self.limits.retry_failed else 0)
@@ -324,7 +330,7 @@ class _Doing:
         """Whether anything is to be done, as far as can be known: a grader that is shown what
         others say has more to do once they said more."""
         sources = self._sources(job)
-        return self._to_do(job) > 0 or any(
+        return self._to_do(job) + job.under_way > 0 or any(
             other.collection == job.collection and other.grader in sources and self._to_do(other)
             for other in self.work.jobs
         )

@@ -72,6 +72,8 @@ def _show_graded(graded: list[dict[str, Any]], left_out: list[dict[str, Any]]) -
     if graded:
         console.say("\nwhat was graded")
         columns = ["collection", "grader", "state", "pairs", "failed", "left", "tokens"]
+        if any(each["under_way"] for each in graded):
+            columns.insert(columns.index("left") + 1, "under_way")
         if any(each["cost"] is not None for each in graded):
             columns += ["cost", "currency"]
         shown = [

@@ -109,7 +109,7 @@ def line(summary: dict[str, Any]) -> str:
         f"{counted(counts['files_accepted'], 'files')} accepted, "
         f"{counts['files_quarantined']:,} quarantined",
         f"{counted(counts['pairs'], 'pairs')} graded, {counts['pairs_failed']:,} failed, "
-        f"{counts['pairs_left']:,} left",
+        f"{counts['pairs_left']:,} left{_under_way(counts)}",
         _release(summary),
     ]
     if summary["failed"]:
@@ -120,6 +120,11 @@ def line(summary: dict[str, Any]) -> str:
     if fell and not summary["refused"]:
         words[3] = "done, and something fell or drifted"
     return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join([*parts, *fell])}"
+
+
+def _under_way(counts: dict[str, int]) -> str:
+    n = counts["pairs_under_way"]
+    return f", {n:,} under way in batches" if n else ""
 
 
 def _release(summary: dict[str, Any]) -> str:
@@ -186,6 +191,7 @@ def _graded(job: Job) -> dict[str, Any]:
         "cost": result.get("cost"),
         "currency": result.get("currency"),
         "left": job.left,
+        "under_way": job.under_way,
         "out_of_budget": job.out_of_budget or is_left,
         "seconds": job.step.seconds if job.step else 0.0,
     }
@@ -235,6 +241,7 @@ def _counts(came_in, graded, moved, failed) -> dict[str, int]:
         "pairs": sum(each["pairs"] for each in graded),
         "pairs_failed": sum(each["failed"] for each in graded),
         "pairs_left": sum(each["left"] for each in graded),
+        "pairs_under_way": sum(each["under_way"] for each in graded),
         "tokens": sum(each["tokens"] for each in graded),
         "leaderboards_moved": moved["n_leaderboards_moved"] if moved else 0,
         "steps_failed": len(failed),

@@ -10,6 +10,10 @@ grades as (
     select * from {{ ref('stg_grades') }}
 ),
 
+submissions as (
+    select * from {{ ref('stg_submissions') }}
+),
+
 prices as (
     select * from {{ ref('int_prices') }}
 ),
@@ -30,6 +34,7 @@ used as (
         {{ summed_tokens() }}
     from grades
     inner join graders using (grader_id)
+    left join submissions on grades.batch_id = submissions.submission_id
     where graders.engine != 'imported'
     group by
         grades.collection,

@@ -1,0 +1,37 @@
+{{ config(materialized='view') }}
+
+with
+
+submissions as (
+    select * from {{ ref('stg_submissions') }}
+),
+
+submitted_pairs as (
+    select * from {{ ref('stg_submitted_pairs') }}
+),
+
+queries as (
+    select
+        collection,
+        query_id,
+        sha256(query_text) as query_sha256
+    from {{ ref('stg_queries') }}
+)
+
+select distinct
+    submissions.grader_id,
+    submissions.collection,
+    submitted_pairs.query_id,
+    submitted_pairs.passage_id,
+    submitted_pairs.item_id,
+    submitted_pairs.passage_sha256,
+    submitted_pairs.gold_sha256
+from submitted_pairs
+inner join submissions using (submission_id)
+inner join queries
+    on
+        submissions.collection = queries.collection
+        and submitted_pairs.query_id = queries.query_id
+where
+    submissions.state in ('intended', 'submitted')
+    and coalesce(submitted_pairs.query_sha256, queries.query_sha256) = queries.query_sha256

@@ -1,0 +1,19 @@
+select
+    submission_id,
+    prompt_no,
+    is_leader,
+    query_id,
+    passage_id,
+    item_id,
+    passage_sha256,
+    query_sha256,
+    gold_sha256,
+    gold_answers,
+    passage_characters,
+    cut_characters,
+    error,
+    most_characters,
+    prompt_tokens,
+    cached_tokens,
+    completion_tokens
+from {{ source('raw', 'submitted_pairs') }}

@@ -1,0 +1,274 @@
+"""OpenAI's Batch API: a file of prompts goes up, and within a day files of replies come down.
+
+A file costs nothing, a batch made of it does. Both carry a name that is made here before anything
+is sent, so that after a crash it can be found out whether a batch was made.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from gradelake.grading.engines import EngineUnusable, Response
+from gradelake.grading.engines._chat import retry_after, short, told, whole_text
+from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client
+
+MOST_BYTES = 200_000_000  # of a file that goes up
+OVER = ("completed", "expired", "cancelled", "failed")
+_ENDPOINT = "/v1/chat/completions"
+_MARK = "gradelake"  # of a batch's metadata: its name
+_LONGEST_FILE = 1 << 29  # bytes that come down
+_FILE_SECONDS = 900.0
+_PAGES, _BATCHES_OF_A_PAGE, _FILES_OF_A_PAGE = 1000, 100, 10_000
+_NOT_ASKED = ("batch_expired", "batch_cancelled")
+_NOT_THE_PROMPT = (401, 404, 429)  # a wrong key or model, too many at once
+
+
+class Refused(Exception):
+    """The provider does not do it; nothing was made. Says why, and perhaps what to do."""
+
+    def __init__(self, said: str, hint: str | None = None):
+        super().__init__(said)
+        self.hint = hint
+
+
+_NOT_THERE = "Are base_url and the key those it was sent with?"
+
+
+class Unsure(Exception):
+    """No answer came: it may have been done, or not."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch as the provider tells of it."""
+
+    id: str
+    status: str
+    input_file: str
+    files: tuple[str, ...]  # of its replies, and of its errors
+    n_done: int  # prompts, so far
+    reason: str  # why the whole of it failed
+
+
+class Batches:
+    """The batches of an engine's account."""
+
+    def __init__(self, engine: Any):
+        """`engine`: one of `openai`, which reads the replies."""
+        self.engine = engine
+        self.settings = engine.grader.settings
+        self.client = open_client(self.settings["base_url"], engine.key, _LONGEST_FILE)
+
+    def make(self, name: str, lines: list[bytes]) -> Batch:
+        """Send prompts (`line`) as a batch of this name.
+
+        Raises `Refused` where there is none now, `Unsure` where there may be one, and
+        `EngineUnusable` before there can be any.
+        """
+        content = b"".join(lines)
+        upload = (f"{name}.jsonl", content, "application/jsonl")
+        file = self._politely(
+            lambda: self.client.files.create(file=upload, purpose="batch"), _FILE_SECONDS
+        )
+        file_id = self._text(file, "id")
+        made = self._politely(
+            lambda: self.client.batches.create(
+                input_file_id=file_id,
+                endpoint=_ENDPOINT,
+                completion_window="24h",
+                metadata={_MARK: name},
+            ),
+            once=True,
+        )
+        try:
+            return self._batch(made)
+        except EngineUnusable as error:
+            raise Unsure(error.message) from None
+
+    def settle(self, name: str) -> Batch | None:
+        """The batch of this name; None where there is none and never will be.
+
+        A request to make it may still be on its way. It names an uploaded file: once that is gone
+        it comes to nothing.
+        """
+        files = [
+            self._text(file, "id")
+            for file in self._pages(self.client.files.list, _FILES_OF_A_PAGE)
+            if getattr(file, "filename", None) == f"{name}.jsonl"
+        ]
+        found = self._find(name, files)
+        if found or not files:
+            return found
+        for file in files:
+            self.forget(file)
+        return self._find(name, files)
+
+    def _find(self, name: str, files: list[str]) -> Batch | None:
+        for batch in self._pages(self.client.batches.list, _BATCHES_OF_A_PAGE):
+            metadata = getattr(batch, "metadata", None)
+            named = metadata.get(_MARK) if isinstance(metadata, dict) else None
+            if named == name or getattr(batch, "input_file_id", None) in files:
+                return self._batch(batch)
+        return None
+
+    def _pages(self, listing: Callable[..., Any], size: int) -> Iterator[Any]:
+        """All entries of a list; what is not found in it is not there."""
+        after: dict[str, str] = {}
+        for _ in range(_PAGES):
+            page = self._politely(partial(listing, limit=size, **after))
+            entries = getattr(page, "data", None) or []
+            yield from entries
+            if not (entries and getattr(page, "has_more", False)):
+                return
+            after = {"after": self._text(entries[-1], "id")}
+        raise self._unusable("the list of batches does not end")
+
+    def look(self, batch_id: str) -> Batch:
+        """A batch as it is now. Raises `Refused` where there is none."""
+        batch = self._batch(self._politely(partial(self.client.batches.retrieve, batch_id)))
+        if batch.id != batch_id:
+            raise Refused(f"asked for the batch {batch_id}, it tells of another")
+        return batch
+
+    def forget(self, file_id: str) -> None:
+        """Remove a file that was sent; it may be gone."""
+        with suppress(Refused):
+            self._politely(partial(self.client.files.delete, file_id))
+
+    # --- what comes down --------------------------------------------------------------------------
+
+    def replies(self, name: str, batch: Batch, n: int) -> tuple[dict[int, Response | None], str]:
+        """(what was replied to each prompt, what else is to be told) of a batch of n prompts.
+
+        Without an entry: no reply came. None: nobody asked the model, and the prompt is not to
+        blame. Raises `Refused` where a file is gone, or another model answered.
+        """
+        found: dict[int, Response | None] = {}
+        n_others = 0
+        for file in batch.files:
+            content = self._politely(partial(self.client.files.content, file), _FILE_SECONDS)
+            for line in content.content.splitlines():
+                number, reply = self._reply(line, name) if line.strip() else (None, None)
+                if number is None or not 0 <= number < n or found.get(number):
+                    n_others += bool(line.strip())
+                else:
+                    found[number] = reply
+        told = f"{n_others:,} lines of the batch's files answer none of its prompts"
+        return found, told if n_others else ""
+
+    def _reply(self, line: bytes, name: str) -> tuple[int | None, Response | None]:
+        """(number of the prompt, reply) of a line; no number: it is of no prompt of this batch."""
+        try:
+            if len(line) > LONGEST_REPLY:
+                return None, None
+            entry = json.loads(line, object_hook=lambda pairs: SimpleNamespace(**pairs))
+            mine, _, number = entry.custom_id.rpartition("-")
+            if mine != name or not (number.isascii() and number.isdigit() and len(number) < 10):
+                return None, None
+        except (ValueError, AttributeError, RecursionError):
+            return None, None
+        return int(number), self._answer(entry)
+
+    def _answer(self, entry: SimpleNamespace) -> Response | None:
+        error, reply = getattr(entry, "error", None), getattr(entry, "response", None)
+        status, body = getattr(reply, "status_code", None), getattr(reply, "body", None)
+        if getattr(error, "code", None) in _NOT_ASKED or status in _NOT_THE_PROMPT:
+            return None
+        if status == 200 and error is None:
+            try:
+                return self.engine.read(body)
+            except Misshapen as misshapen:
+                return Response(error=told(misshapen, self.engine.key))
+            except EngineUnusable as other:  # another model answered; so it will the next time
+                raise Refused(other.message, other.hint) from None
+        problem = error or getattr(body, "error", None)
+        said = [getattr(problem, part, None) for part in ("code", "message")]
+        text = ": ".join(str(part) for part in (status, *said) if part) or "no reply"
+        return Response(error=short(text, self.engine.key))
+
+    # --- asking -----------------------------------------------------------------------------------
+
+    def _politely(
+        self, call: Callable[[], Awaitable[Any]], seconds: float | None = None, once: bool = False
+    ) -> Any:
+        """What a request brings, asked for again while the server is busy or cannot be reached.
+
+        `once`: it is not sent again unless it was refused for now (429). Raises `Refused`,
+        `Unsure`, and `EngineUnusable` when patience is at its end.
+        """
+        return self.engine.loop.run_until_complete(
+            self._patiently(call, seconds or self.settings["timeout"], once)
+        )
+
+    async def _patiently(self, call, seconds: float, once: bool) -> Any:
+        openai, key = self.engine.openai, self.engine.key
+        until = time.monotonic() + self.settings["patience"]
+        wait = self.settings["pause"] or 1.0
+        while True:
+            pause = wait = min(2 * wait, 60.0)
+            try:
+                async with asyncio.timeout(seconds):
+                    return await call()
+            except openai.RateLimitError as error:
+                said = told(error, key)
+                if "insufficient_quota" in whole_text(error):
+                    raise self._unusable(said, "The account's quota is used up.") from None
+                pause = retry_after(error.response.headers) or wait
+            except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+                raise self._unusable(told(error, key), self.engine.key_hint) from None
+            except openai.APIStatusError as error:
+                self.engine.refuse_redirect(error)
+                said = told(error, key)
+                if error.status_code < 500:
+                    hint = _NOT_THERE if error.status_code == 404 else None
+                    raise Refused(said, hint) from None
+                if once:
+                    raise Unsure(said) from None
+            except (TimeoutError, openai.OpenAIError, ValueError) as error:
+                said = told(error, key) if str(error) else f"no reply within {seconds:g} seconds"
+                if once:
+                    raise Unsure(said) from None
+                if isinstance(error, Misshapen) or isinstance(error.__cause__, Misshapen):
+                    raise Refused(said) from None
+            if time.monotonic() + pause > until:
+                raise self._unusable(said, "Is it running? The same command continues.")
+            await asyncio.sleep(pause)
+
+    def _batch(self, told_of: Any) -> Batch:
+        """Raises `EngineUnusable` for what is no batch."""
+        files = [getattr(told_of, f"{kind}_file_id", None) for kind in ("output", "error")]
+        errors = getattr(getattr(told_of, "errors", None), "data", None)
+        first = errors[0] if isinstance(errors, list) and errors else None
+        said = [getattr(first, part, None) for part in ("code", "message")]
+        done = getattr(getattr(told_of, "request_counts", None), "completed", None)
+        reason = ": ".join(str(part) for part in said if part) or "it does not say why"
+        return Batch(
+            id=self._text(told_of, "id"),
+            status=self._text(told_of, "status"),
+            input_file=str(getattr(told_of, "input_file_id", "")),
+            files=tuple(file for file in files if isinstance(file, str) and file),
+            n_done=done if isinstance(done, int) else 0,
+            reason=short(reason, self.engine.key),
+        )
+
+    def _text(self, thing: Any, name: str) -> str:
+        """A text that a reply must have, without the key in it. Raises `EngineUnusable`."""
+        value, key = getattr(thing, name, None), self.engine.key
+        if not isinstance(value, str) or not value or (key and key in value):
+            raise self._unusable(f"the reply has no {name}: is this a batch API?")
+        return value
+
+    def _unusable(self, said: str, hint: str | None = None) -> EngineUnusable:
+        return EngineUnusable(f"{self.settings['base_url']}: {said}", hint)
+
+
+def line(name: str, number: int, body: dict[str, Any]) -> bytes:
+    """A prompt in the file of the batch of this name."""
+    entry = {"custom_id": f"{name}-{number}", "method": "POST", "url": _ENDPOINT, "body": body}
+    return json.dumps(entry, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,255 @@
+"""The same server with OpenAI's Batch API, and a bill.
+
+Prompts of a batch are answered, and billed, when it is made, each by the script that its words
+would get online; a client learns of it when the batch is over: at the second look, unless `hold`.
+"""
+
+import email.parser
+import email.policy
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.grading.misbehaving import Asked, Reply, Server, answer, refuse, sent
+
+STEPS = ("upload", "create", "list batches", "list files", "look", "download", "delete")
+
+
+@dataclass
+class Made:
+    """A batch. `answers` are lines of its files: replies, and errors."""
+
+    id: str
+    input_file: str
+    metadata: dict[str, str]
+    lines: list[dict[str, Any]]
+    answers: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
+    status: str = "in_progress"
+    over: str = "completed"  # what it will be
+    looks: int = 0
+    errors: Any = None
+
+
+def by_length(asked: Asked) -> Reply:
+    """A grade, for a token for every four characters and one for the reply."""
+    usage = {"prompt_tokens": len(asked.text) // 4, "completion_tokens": 1}
+    return answer(str(len(asked.text) % 4), usage=usage)
+
+
+class BatchServer(Server):
+    def __init__(self) -> None:
+        self.files: dict[str, tuple[str, bytes]] = {}
+        self.batches: dict[str, Made] = {}
+        self.hold = False
+        self.expires_after: int | None = None  # prompts of each batch
+        self.fails: str | None = None  # why batches are refused when they are looked at
+        self.changes: Callable[[list[Any]], list[Any]] = lambda lines: lines  # of what comes down
+        self.steps: list[str] = []
+        self.refusals: dict[str, list[Reply]] = {}  # of steps, one after the other
+        self.kill: tuple[str, bool, float] | None = None  # (step, once it is done, seconds later)
+        self.victim: int | None = None  # the client's process
+        self._numbers = iter(range(1, 10**9))
+        super().__init__()
+        self.on("", by_length)
+
+    def close(self) -> None:
+        self.stop()
+
+    # --- the bill ---------------------------------------------------------------------------------
+
+    @property
+    def replies(self) -> list[tuple[str, dict[str, Any]]]:
+        """(prompt, completion) of all that was billed in batches."""
+        found = []
+        for made in self.batches.values():
+            texts = {line["custom_id"]: _text_of(line["body"]) for line in made.lines}
+            for one in made.answers[0]:
+                found.append((texts[one["custom_id"]], one["response"]["body"]))
+        return found
+
+    def times_billed(self) -> Counter[str]:
+        """How often each prompt was."""
+        return Counter(text for text, _ in self.replies)
+
+    def bill(self, price: Callable[[int, int, int], float]) -> float:
+        """What it comes to, by the price of (prompt, cached, completion) tokens."""
+        total = 0.0
+        for _, body in self.replies:
+            used = body["usage"]
+            cached = used.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+            total += price(used["prompt_tokens"], cached, used["completion_tokens"])
+        return total
+
+    # --- batches ----------------------------------------------------------------------------------
+
+    def do(self, method: str, path: str, query: dict[str, str], body: bytes, kind: str) -> Reply:
+        """One request about files or batches."""
+        step = _step(method, path)
+        self.steps.append(step)
+        if self.refusals.get(step):
+            return self.refusals[step].pop(0)
+        if self.kill and self.kill[:2] == (step, False):
+            self._kill()
+        reply = self._done(step, path.split("/"), query, body, kind)
+        if self.kill and self.kill[:2] == (step, True):
+            self._kill()
+        return reply
+
+    def _kill(self) -> None:
+        assert self.kill
+        _, _, later = self.kill
+        self.kill = None
+        if later:
+            timer = threading.Timer(later, _kill, (self.victim,))
+            timer.daemon = True
+            timer.start()
+        else:
+            _kill(self.victim)
+
+    def _done(self, step: str, parts: list[str], query, body: bytes, kind: str) -> Reply:
+        if step == "upload":
+            name, content = _uploaded(body, kind)
+            id_ = f"file-{next(self._numbers)}"
+            self.files[id_] = (name, content)
+            return sent({"id": id_, "object": "file", "filename": name, "bytes": len(content)})
+        if step == "create":
+            wanted = json.loads(body)
+            if wanted["input_file_id"] not in self.files:
+                return refuse(404, "no such file")
+            return sent(self._told(self._make(wanted)))
+        if step == "list files":
+            return sent(
+                {"data": [{"id": id_, "filename": name} for id_, (name, _) in self.files.items()]}
+            )
+        if step == "list batches":
+            return self._page(query)
+        if step == "look":
+            made = self.batches.get(parts[-1])
+            if made is None:
+                return refuse(404, "no such batch")
+            self._go_on(made)
+            return sent(self._told(made))
+        if step == "download":
+            if parts[-2] not in self.files:
+                return refuse(404, "no such file")
+            return Reply(self.files[parts[-2]][1], kind="application/octet-stream")
+        self.files.pop(parts[-1], None)
+        return sent({"id": parts[-1], "deleted": True})
+
+    def _page(self, query: dict[str, str]) -> Reply:
+        newest_first = list(reversed(self.batches.values()))
+        ids = [made.id for made in newest_first]
+        start = ids.index(query["after"]) + 1 if "after" in query else 0
+        page = newest_first[start : start + min(3, int(query.get("limit", 20)))]
+        more = start + len(page) < len(ids)
+        return sent({"data": [self._told(made) for made in page], "has_more": more})
+
+    def _make(self, wanted: dict[str, Any]) -> Made:
+        _, content = self.files[wanted["input_file_id"]]
+        lines = [json.loads(line) for line in content.splitlines()]
+        id_ = f"batch_{next(self._numbers)}"
+        made = Made(id_, wanted["input_file_id"], wanted.get("metadata") or {}, lines)
+        self.batches[id_] = made
+        if self.fails:
+            made.over, made.errors = "failed", {"data": [{"code": "bad", "message": self.fails}]}
+            return made
+        most = len(lines) if self.expires_after is None else self.expires_after
+        for line in lines[:most]:
+            reply = self.reply_to(Asked(time.monotonic(), _text_of(line["body"]), {}, line["body"]))
+            made.answers[reply.status != 200].append(
+                {
+                    "id": "r",
+                    "custom_id": line["custom_id"],
+                    "response": {"status_code": reply.status, "body": json.loads(reply.body)},
+                    "error": None,
+                }
+            )
+        for line in lines[most:]:
+            made.over = "expired"
+            error = {"code": "batch_expired", "message": "not executed in time"}
+            made.answers[1].append(
+                {"id": "r", "custom_id": line["custom_id"], "response": None, "error": error}
+            )
+        return made
+
+    def _go_on(self, made: Made) -> None:
+        made.looks += 1
+        if not self.hold and made.looks > 1:
+            made.status = made.over
+
+    def _told(self, made: Made) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "id": made.id,
+            "object": "batch",
+            "endpoint": "/v1/chat/completions",
+            "input_file_id": made.input_file,
+            "completion_window": "24h",
+            "status": made.status,
+            "metadata": made.metadata,
+            "errors": made.errors if made.status == "failed" else None,
+            "created_at": 1,
+        }
+        if made.status in ("completed", "expired"):
+            for kind, lines in zip(("output", "error"), made.answers, strict=True):
+                if lines:
+                    id_ = f"file-{made.id}-{kind}"
+                    text = "".join(json.dumps(line) + "\n" for line in self.changes(lines))
+                    self.files.setdefault(id_, (id_, text.encode()))
+                    told[f"{kind}_file_id"] = id_
+        return told
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(super().handler()):  # type: ignore[misc]
+            def do_POST(self) -> None:
+                path, _, query = self.path.partition("?")
+                if not path.startswith(("/v1/files", "/v1/batches")):
+                    super().do_POST()
+                    return
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                asked = dict(pair.split("=") for pair in query.split("&") if pair)
+                kind = self.headers.get("Content-Type", "")
+                self.send(server.do(self.command, path, asked, body, kind))
+
+            do_DELETE = do_POST
+
+        return Handler
+
+
+def _kill(process: int | None) -> None:
+    assert process
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def _step(method: str, path: str) -> str:
+    if method == "DELETE":
+        return "delete"
+    if path == "/v1/files":
+        return "upload" if method == "POST" else "list files"
+    if path == "/v1/batches":
+        return "create" if method == "POST" else "list batches"
+    return "download" if path.endswith("/content") else "look"
+
+
+def _uploaded(body: bytes, kind: str) -> tuple[str, bytes]:
+    """(name, content) of the file in a form."""
+    head = f"Content-Type: {kind}\r\n\r\n".encode()
+    form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
+    for part in form.iter_parts():
+        if part.get_filename():
+            return part.get_filename(), part.get_payload(decode=True)
+    raise ValueError("no file")
+
+
+def _text_of(body: dict[str, Any]) -> str:
+    return body["messages"][-1]["content"]

@@ -1,0 +1,520 @@
+"""`batch = true`: submitted, collected and billed once, whatever happens in between."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.grading.plan.prices import Price
+from gradelake.grading.run import batches as batch_runs
+from gradelake.grading.run import run as runs
+from gradelake.sql.common.errors import BadInput
+from tests.grading.batch_server import STEPS, BatchServer, by_length
+from tests.grading.misbehaving import answer, echo, refuse
+from tests.grading.project import PASSAGES, copy_of
+
+# a million tokens of m cost 100 euros, cached ones 10, those of replies 1,000; in batches half
+SEED = ["model,from_date,currency,input,cached,output,batch", "m,2026-01-01,EUR,100,10,1000,0.5"]
+ONLINE = Price("EUR", 100e-6, 10e-6, 1000e-6)
+QUICK = {"pause": 0.01, "timeout": 20.0, "batch_poll": 0.01}
+KILLS = int(os.environ.get("GRADELAKE_KILLS", "30"))
+
+
+@pytest.fixture
+def server():
+    server = BatchServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def priced_lake(judged_lake, tmp_path_factory):
+    with closing(copy_of(judged_lake, tmp_path_factory.mktemp("priced"))) as judged:
+        judged.write("seeds/prices.csv", SEED)
+        views = ("marts.grading_cost", "marts.grading_backlog")
+        ensure_views(judged.project, judged.lake, lambda line: None, views)
+        ensure_views(judged.project, judged.lake, lambda line: None)
+    return judged.folder / "lake"
+
+
+@pytest.fixture
+def hosted(priced_lake, tmp_path, server, monkeypatch):
+    """A collection with 12 pairs in 10 prompts, and a grader `gpt` in batches."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-key")
+    yield from project(priced_lake, tmp_path / "project", server)
+
+
+def project(lake, folder, server, **settings):
+    with closing(copy_of(lake, folder)) as judged:
+        judged.write("seeds/prices.csv", SEED)
+        stated = {"engine": "openai", "model": "m", "prompt": "question_self_rating"}
+        stated |= {"base_url": server.url, "parser": "strict", "batch": True, **QUICK, **settings}
+        judged.grader("gpt", **stated)
+        yield judged
+
+
+def grade(judged, **options):
+    request = runs.requested(judged.project, judged.name, "gpt", limit=options.pop("limit", None))
+    judged.told = []
+    return runs.grade(judged.project, request, judged.told.append, **options)
+
+
+def to_its_end(judged, **options):
+    return grade(judged, wait=True, **options)
+
+
+def state_of(judged) -> list[tuple]:
+    return judged.rows("select state, n_pairs, n_prompts from lake.raw.submissions order by 1, 2")
+
+
+def cost_of(judged) -> float:
+    return judged.rows("select coalesce(sum(cost), 0) from lake.marts.grading_cost")[0][0]
+
+
+def half(*tokens: int) -> float:
+    return ONLINE.of(*tokens) / 2
+
+
+# --- submit and collect ---------------------------------------------------------------------------
+
+
+def test_a_run_submits_what_is_missing_and_a_later_one_collects_it(hosted, server):
+    first = grade(hosted)
+    assert (first.batched.submitted, first.batched.under_way, first.left) == (12, 12, 0)
+    assert hosted.grades("gpt") == {}
+    second = grade(hosted)  # it is not over yet
+    assert (second.batched.submitted, second.batched.under_way) == (0, 12)
+    third = grade(hosted)
+    assert (third.batched.collected, third.batched.under_way) == (12, 0)
+    assert third.counts["ok"] == len(hosted.grades("gpt")) == 12
+    assert state_of(hosted) == [("collected", 12, 10)]
+    fourth = grade(hosted)
+    assert (fourth.batched.collected, fourth.batched.submitted) == (0, 0)
+    assert set(server.times_billed().values()) == {1}
+    assert len(server.batches) == 1
+
+
+@pytest.mark.slow
+def test_with_wait_it_goes_on_until_all_is_collected(hosted, server):
+    run = to_its_end(hosted)
+    assert (run.batched.collected, run.batched.under_way, run.exit_code) == (12, 0, 0)
+
+
+@pytest.mark.slow
+def test_prompts_and_grades_are_those_of_the_same_grader_online(hosted, server):
+    to_its_end(hosted)
+    in_batches = hosted.grades("gpt", "grade, status, response, prompt_tokens")
+    sent = sorted(
+        json.dumps(line["body"], sort_keys=True)
+        for made in server.batches.values()
+        for line in made.lines
+    )
+    with hosted.lake.transaction("grade") as transaction:
+        transaction.run("delete from {lake}.raw.grades")
+    asked_before = len(server.asked)
+    from tests import shared_ray
+
+    shared_ray.start()
+    hosted.grader("gpt", batch=False)
+    grade(hosted)
+    online = sorted(json.dumps(one.body, sort_keys=True) for one in server.asked[asked_before:])
+    assert online == sent
+    assert hosted.grades("gpt", "grade, status, response, prompt_tokens") == in_batches
+
+
+def test_what_is_under_way_is_in_no_plan_and_no_backlog(hosted):
+    grade(hosted, limit=5)
+    totals = hosted.plan("gpt").totals
+    assert (totals.wanted, totals.graded) == (12, 0)
+    assert totals.under_way >= 5
+    assert totals.missing == 12 - totals.under_way
+    backlog = "select count(*) from lake.marts.grading_backlog where grader = 'gpt'"
+    assert hosted.rows(backlog) == [(totals.missing,)]
+    status = "select status, count(*) from lake.intermediate.int_ungraded_pairs group by 1"
+    assert dict(hosted.rows(status)) == {"missing": totals.missing, "under way": totals.under_way}
+
+
+@pytest.mark.slow
+def test_no_batch_is_larger_than_it_may_be(hosted, server, monkeypatch):
+    hosted.grader("gpt", batch_prompts=4, chunk_pairs=3)
+    to_its_end(hosted)
+    assert max(len(made.lines) for made in server.batches.values()) <= 4
+    assert len(hosted.grades("gpt")) == 12
+    with hosted.lake.transaction("grade") as transaction:
+        transaction.run("delete from {lake}.raw.grades")
+    server.batches.clear()
+    monkeypatch.setattr(batch_runs, "MOST_BYTES", 2500)
+    to_its_end(hosted)
+    sizes = [sum(len(json.dumps(line)) for line in made.lines) for made in server.batches.values()]
+    assert max(sizes) <= 2500
+    assert len(hosted.grades("gpt")) == 12
+    monkeypatch.setattr(batch_runs, "MOST_BYTES", 100)
+    with hosted.lake.transaction("grade") as transaction:
+        transaction.run("delete from {lake}.raw.grades")
+    with pytest.raises(EngineUnusable, match="one prompt is larger than a batch may be"):
+        grade(hosted)
+
+
+# --- prompts that get no answer -------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_only_what_failed_is_asked_again(hosted, server):
+    server.on("steel", *[refuse(500)] * 3, answer("4"))
+    run = to_its_end(hosted)
+    assert run.counts["ok"] == 12
+    first, second = server.batches.values()
+    assert len(first.lines) == 10
+    assert len(second.lines) == sum(1 for line in first.lines if "steel" in json.dumps(line)) == 3
+    assert set(server.times_billed().values()) == {1}
+
+
+def test_after_three_tries_a_pair_has_failed(hosted, server):
+    server.on("steel", refuse(500, "cannot do steel"))
+    run = to_its_end(hosted)
+    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (9, 3, 3)
+    assert len(server.batches) == 3
+    ((error,),) = set(hosted.rows("select error from lake.raw.grades where status = 'failed'"))
+    assert error == "500: cannot do steel"
+    assert hosted.rows("select count(*) from lake.raw.submitted_pairs") == [(0,)]
+    server.on("steel", answer("4"))
+    assert to_its_end(hosted, retry_failed=True).counts["ok"] == 3
+
+
+@pytest.mark.slow
+def test_every_try_that_was_billed_is_counted(hosted, server):
+    usage = {"prompt_tokens": 50, "completion_tokens": 2}
+    server.on("steel", answer(finish_reason="content_filter", usage=usage))
+    run = to_its_end(hosted)
+    assert run.counts["failed"] == 3
+    assert run.cost == pytest.approx(server.bill(half))
+    assert cost_of(hosted) == pytest.approx(server.bill(half))
+
+
+@pytest.mark.slow
+def test_a_passage_that_is_too_long_is_cut_and_sent_again(hosted, server):
+    def short_ones(asked):
+        if asked.text.count("blue") > 100:
+            return refuse(400, "maximum context length exceeded", code="context_length_exceeded")
+        return by_length(asked)
+
+    texts = PASSAGES | {"p4": "blue " * 300}
+    hosted.write("passages.tsv", [f"{key}\t{text}" for key, text in texts.items()])
+    hosted.ingest()
+    server.on("", short_ones)
+    run = to_its_end(hosted)
+    cuts = hosted.grades("gpt", "cut_characters, status")
+    assert {cut for (_, passage, _), (cut, _) in cuts.items() if passage == "p4"} == {
+        1499 - 374
+    }  # to a half, twice
+    assert run.counts["failed"] == 0
+
+
+@pytest.mark.slow
+def test_a_prompt_that_comes_back_without_a_line_is_asked_again(hosted, server):
+    server.changes = lambda lines: lines[1:] if len(server.batches) == 1 else lines
+    to_its_end(hosted)
+    assert [len(made.lines) for made in server.batches.values()] == [10, 1]
+    assert len(hosted.grades("gpt")) == 12
+
+
+# --- batches that do not end well -----------------------------------------------------------------
+
+
+def test_of_a_batch_that_expires_what_was_answered_stays_and_the_rest_is_planned_again(
+    hosted, server
+):
+    server.expires_after = 4
+    grade(hosted)
+    grade(hosted)
+    server.expires_after = None
+    run = to_its_end(hosted)
+    assert [len(made.lines) for made in server.batches.values()] == [10, 6]
+    assert run.counts["ok"] == len(hosted.grades("gpt")) == 12
+    assert [state for state, *_ in state_of(hosted)] == ["collected", "expired"]
+    assert set(server.times_billed().values()) == {1}
+
+
+@pytest.mark.slow
+def test_a_batch_that_is_refused_as_a_whole_tells_why_and_blames_no_pair(hosted, server):
+    server.fails = "Enqueued token limit reached"
+    grade(hosted)
+    grade(hosted)
+    with pytest.raises(EngineUnusable, match="refused: bad: Enqueued token limit reached"):
+        grade(hosted)
+    assert len(server.batches) == 1  # nothing was submitted beside the message
+    assert hosted.plan("gpt").totals.missing == 12
+    server.fails = None
+    assert to_its_end(hosted).counts["ok"] == 12
+
+
+@pytest.mark.slow
+def test_a_server_without_batches_says_so(hosted, server):
+    server.refusals["upload"] = [refuse(404, "not found")]
+    with pytest.raises(EngineUnusable, match="refuses a batch") as error:
+        grade(hosted)
+    assert "Does it have a batch API?" in error.value.hint
+    assert hosted.plan("gpt").totals.missing == 12
+
+
+# --- a server is not trusted ----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
+    def changed(lines):
+        foreign = json.loads(json.dumps(lines[0]))
+        foreign["custom_id"] = f"{'0' * 32}-0"
+        beyond = json.loads(json.dumps(lines[0]))
+        beyond["custom_id"] = beyond["custom_id"].rpartition("-")[0] + "-99"
+        twice = json.loads(json.dumps(lines[1]))
+        twice["response"]["body"]["choices"][0]["message"]["content"] = "5"
+        return [foreign, beyond, *lines, twice, ["nonsense"], {"custom_id": 7}]
+
+    server.on("", answer("2"))
+    server.changes = changed
+    run = to_its_end(hosted)
+    assert {grade for grade, _ in hosted.grades("gpt").values()} == {2}
+    assert run.notes == ["5 lines of the batch's files answer none of its prompts"]
+    assert hosted.rows("select notes from lake.raw.grading_batches") == [(run.notes,)]
+
+
+def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted, server):
+    server.on("", answer("2", model="other"))
+    grade(hosted)
+    grade(hosted)
+    for _ in range(2):
+        with pytest.raises(EngineUnusable, match="'other' answers, not 'm'"):
+            grade(hosted)
+    assert len(server.batches) == 1
+    assert hosted.plan("gpt").totals.under_way == 12
+    server.on("", answer("2"))
+    assert to_its_end(hosted, retry_failed=True).counts["ok"] == 12
+    assert len(server.batches) == 2
+
+
+@pytest.mark.slow
+def test_a_batch_is_looked_for_only_where_it_was_sent(hosted, server):
+    grade(hosted)
+    other = BatchServer()
+    hosted.grader("gpt", base_url=other.url)
+    with pytest.raises(EngineUnusable, match=f"is at {server.url}, not at base_url"):
+        grade(hosted)
+    other.stop()
+    assert not other.steps
+
+
+@pytest.mark.slow
+def test_a_batch_or_file_that_is_gone_is_told_of_and_can_be_given_up(hosted, server):
+    grade(hosted)
+    server.batches.clear()
+    with pytest.raises(EngineUnusable, match="no such batch") as error:
+        grade(hosted)
+    assert "--retry-failed" in error.value.hint
+    assert to_its_end(hosted, retry_failed=True).counts["ok"] == 12
+
+
+@pytest.mark.slow
+def test_a_busy_server_is_asked_again_politely(hosted, server):
+    for step in STEPS:
+        server.refusals[step] = [refuse(429, Retry_After="0.01"), refuse(429)]
+        if step != "create":
+            server.refusals[step].append(refuse(503))
+    assert to_its_end(hosted).counts["ok"] == 12
+    assert len(server.batches) == 1
+
+
+@pytest.mark.slow
+def test_the_key_is_in_no_table(hosted, server):
+    server.on("steel", lambda asked: refuse(500, "you sent sk-a-long-key"))
+    to_its_end(hosted)
+    for table in ("submissions", "submitted_pairs", "grades", "grading_batches"):
+        assert "sk-a-long-key" not in repr(hosted.rows(f"select * from lake.raw.{table}"))
+    server.refusals["upload"] = [echo(400)(server_asked())]
+    with pytest.raises(EngineUnusable) as error:
+        to_its_end(hosted, retry_failed=True)
+    assert "sk-a-long-key" not in str(error.value)
+    assert "sk-a-long-key" not in repr(hosted.rows("select * from lake.raw.submissions"))
+
+
+def server_asked():
+    from tests.grading.misbehaving import Asked
+
+    return Asked(0.0, "", {"authorization": "Bearer sk-a-long-key"}, {})
+
+
+# --- a reply that is lost -------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_batch_whose_making_was_not_confirmed_is_found(hosted, server):
+    made = server._make
+    server._make = lambda wanted: lost(made(wanted))
+
+    def lost(batch):
+        server._make = made
+        server.refusals["create"] = []
+        raise ConnectionAbortedError
+
+    run = to_its_end(hosted)
+    assert (run.counts["ok"], len(server.batches)) == (12, 1)
+
+
+@pytest.mark.slow
+def test_before_an_intent_is_dropped_its_file_is_removed(hosted, server):
+    server.refusals["create"] = [refuse(500)]
+    with pytest.raises(EngineUnusable, match="no batch was made"):
+        grade(hosted)
+    assert server.files == {}  # a late request to make a batch of it comes to nothing
+    assert state_of(hosted) == [("withdrawn", 12, 10)]
+    assert to_its_end(hosted).counts["ok"] == 12
+
+
+# --- money ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_limit_counts_what_is_under_way_at_the_batch_price(hosted, server):
+    hosted.grader("gpt", chunk_pairs=2)
+    server.hold = True
+    while (run := grade(hosted, max_cost=0.06)).batched.submitted:
+        assert run.out_of_money
+        assert 0 < run.batched.reserved <= 0.06
+    assert 0 < run.batched.under_way < 12
+    server.hold, spent = False, 0.0
+    for _ in range(20):
+        run = to_its_end(hosted, max_cost=0.06)
+        assert run.cost <= 0.06
+        spent += run.cost
+        if not run.left:
+            break
+    assert len(hosted.grades("gpt")) == 12
+    assert spent == pytest.approx(server.bill(half))
+
+
+@pytest.mark.slow
+def test_without_a_price_of_its_own_a_batch_costs_what_is_paid_online(hosted, server):
+    hosted.write("seeds/prices.csv", [SEED[0].removesuffix(",batch"), SEED[1].removesuffix(",0.5")])
+    assert to_its_end(hosted).cost == pytest.approx(server.bill(ONLINE.of))
+    assert cost_of(hosted) == pytest.approx(server.bill(ONLINE.of))
+
+
+@pytest.mark.slow
+def test_a_model_without_a_price_costs_nobody_knows_what(hosted):
+    hosted.grader("gpt", model="another")
+    run = to_its_end(hosted)
+    assert (run.cost, run.counts["ok"]) == (None, 12)
+    assert hosted.rows("select cost from lake.marts.grading_cost") == [(None,)] * 5
+    with pytest.raises(BadInput, match="no price of another"):
+        grade(hosted, max_cost=1)
+
+
+@pytest.mark.slow
+def test_the_estimate_is_within_a_tenth_of_the_bill(hosted, server, monkeypatch):
+    monkeypatch.setattr("gradelake.grading.plan.prices._ENOUGH", 4)
+    to_its_end(hosted, limit=5)
+    cost = hosted.plan("gpt").totals.cost
+    assert cost.measured
+    before = server.bill(half)
+    to_its_end(hosted)
+    assert (cost.low + cost.high) / 2 == pytest.approx(server.bill(half) - before, rel=0.1)
+
+
+# --- kill -9 --------------------------------------------------------------------------------------
+
+
+def run_until_killed(judged, server, *kill) -> bool:
+    """Whether `gradelake grade` was killed at this step, before it left by itself."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradelake", "grade", judged.name, "--grader", "gpt"],
+        cwd=judged.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    server.victim, server.kill = process.pid, kill or None
+    output, _ = process.communicate(timeout=120)
+    server.kill = None
+    assert process.returncode in (0, -9), output
+    return process.returncode == -9
+
+
+def require_once(judged, server):
+    """Each pair has its grade, each prompt was billed once, and the lake counts what was billed."""
+    assert len(judged.grades("gpt")) == 12
+    assert set(server.times_billed().values()) == {1}
+    assert len(server.replies) == 10
+    ledger = judged.rows("select count(*) from lake.raw.submissions where state = 'collected'")
+    assert ledger == [(len(server.batches),)]
+    assert cost_of(judged) == pytest.approx(server.bill(half))
+    assert judged.rows("select count(*) from lake.raw.submitted_pairs") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "step", ["create", "download", pytest.param("upload", marks=pytest.mark.slow)]
+)
+def test_killed_at_a_step_it_pays_once_and_loses_nothing(hosted, server, step):
+    hosted.project  # noqa: B018  writes gradelake.toml
+    killed = False
+    for _ in range(8):
+        killed = run_until_killed(hosted, server, step, True, 0.0) or killed
+        if killed:
+            break
+    assert killed
+    for _ in range(6):
+        if grade(hosted).batched.under_way == 0:
+            break
+    require_once(hosted, server)
+
+
+@pytest.mark.slow
+def test_thirty_kills_through_submit_and_collect(priced_lake, tmp_path, monkeypatch):
+    """At every step, before it is done, right after, and a moment later: while the lake commits."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-key")
+    chance, kills, round_ = random.Random(19), 0, 0
+    hit: dict[str, int] = {}
+    while kills < KILLS:
+        server = BatchServer()
+        folder = tmp_path / f"round-{round_}"
+        round_ += 1
+        for judged in project(priced_lake, folder, server, batch_prompts=4, chunk_pairs=2):
+            judged.project  # noqa: B018
+            for _ in range(40):
+                step, after = chance.choice(STEPS), chance.random() < 0.7
+                later = chance.choice((0.0, chance.uniform(0, 0.4))) if after else 0.0
+                if run_until_killed(judged, server, step, after, later):
+                    kills += 1
+                    hit[step] = hit.get(step, 0) + 1
+                if kills >= KILLS or len(judged.grades("gpt")) == 12:
+                    break
+            to_its_end(judged)
+            require_once(judged, server)
+        server.stop()
+    print(f"{kills} kills in {round_} rounds: {hit}")
+    assert {"upload", "create", "look", "download"} <= hit.keys()
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prompt", ["verify_answer", "generate_questions_dl", "nuggetizer_assign"])
+def test_a_prompt_that_needs_replies_in_turn_is_refused(hosted, prompt):
+    with pytest.raises(BadInput, match="needs several replies in turn"):
+        hosted.grader("other", engine="openai", model="m", prompt=prompt, batch=True)
+
+
+def test_batch_is_no_part_of_the_graders_id(hosted):
+    before = hosted.grader("gpt").grader_id
+    assert hosted.grader("gpt", batch=False, batch_prompts=7).grader_id == before
+
+
+def test_wait_is_for_graders_in_batches(hosted):
+    request = runs.requested(hosted.project, hosted.name, "lexical")
+    with pytest.raises(BadInput, match="lexical does not grade in batches"):
+        runs.grade(hosted.project, request, lambda line: None, wait=True)
