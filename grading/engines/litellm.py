@@ -76,10 +76,11 @@ class Engine(Base):
         import httpx
         from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
-        hooks = {"event_hooks": {"response": [_refuse_redirect]}}
-        self.litellm.aclient_session = careful(self.openai.DefaultAsyncHttpxClient, **hooks)
+        hooks = {"response": [_refuse_redirect]}
+        of_openai = self.openai.DefaultAsyncHttpxClient
+        self.litellm.aclient_session = careful(of_openai, event_hooks=hooks)
         handler = AsyncHTTPHandler()
-        handler.client = careful(httpx.AsyncClient, **hooks)
+        handler.client = careful(httpx.AsyncClient, event_hooks=hooks)
         return handler
 
     def _set_options(self) -> None:

@@ -85,7 +85,14 @@ class RoundPlan:
             self.rows = self.rows.head(limit)
         asked = self.rows.height
         self.totals = Totals(
-            *(this.n_graded, 0, missing, 0, 0, asked, asked),
+            graded=this.n_graded,
+            failed=0,
+            missing=missing,
+            under_way=0,
+            reusable=0,
+            without_text=0,
+            asked=asked,
+            prompts=asked,
             prompt_tokens=0,
             tokens_measured=False,
             pairs_per_second=None,
