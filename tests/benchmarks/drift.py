@@ -6,7 +6,7 @@ reference and BEFORE more, as many labels that agreed change for good as bring t
 down by the planted drop; a noisy judge also draws its labels with a kappa that is lower by as much.
 Evidence is computed by the product's own SQL (`int_drift_evidence`).
 
-    python -m tests.benchmarks.drift [--sets 300] [--years 100]
+    python -m tests.benchmarks.drift [--sets 200] [--years 60]
 """
 
 import argparse
@@ -149,8 +149,8 @@ def found(size: int, noise: float, drop: float, n: int) -> list[str]:
 def main() -> None:
     """Simulate, and print two tables."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sets", type=int, default=300)
-    parser.add_argument("--years", type=int, default=100)
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--years", type=int, default=60)
     asked = parser.parse_args()
     table = Table(title=f"{asked.sets} sets each; {BEFORE} nights before the change")
     heads = ("pairs", "flips a night", "drop of kappa", "nights, median", "nights, 90 %")
