@@ -17,17 +17,17 @@
 {%- endmacro %}
 
 {# The tokens of grades, summed, and those of them that batches of the provider took: beside it goes
-   `left join submissions on grades.batch_id = submissions.submission_id`. An engine of one's own
-   may not count. #}
-{% macro summed_tokens() -%}
+   `left join submissions on grades.batch_id = submissions.submission_id`, where any may have been
+   in one. An engine of one's own may not count. #}
+{% macro summed_tokens(in_batch='submissions.submission_id is not null') -%}
     cast(coalesce(sum(grades.prompt_tokens), 0) as bigint) as prompt_tokens,
     cast(coalesce(sum(grades.cached_tokens), 0) as bigint) as cached_tokens,
     cast(coalesce(sum(grades.completion_tokens), 0) as bigint) as completion_tokens,
-    coalesce(sum(grades.prompt_tokens) filter (where submissions.submission_id is not null), 0)
+    coalesce(sum(grades.prompt_tokens) filter (where {{ in_batch }}), 0)
         as batch_prompt_tokens,
-    coalesce(sum(grades.cached_tokens) filter (where submissions.submission_id is not null), 0)
+    coalesce(sum(grades.cached_tokens) filter (where {{ in_batch }}), 0)
         as batch_cached_tokens,
-    coalesce(sum(grades.completion_tokens) filter (where submissions.submission_id is not null), 0)
+    coalesce(sum(grades.completion_tokens) filter (where {{ in_batch }}), 0)
         as batch_completion_tokens,
     bool_and(
         grades.status = 'failed'

@@ -37,7 +37,7 @@ used as (
         min(grades.graded_at) as began_at,
         max(grades.graded_at) as finished_at,
         cast(min(grades.graded_at) as date) as day,
-        {{ summed_tokens() }}
+        {{ summed_tokens(in_batch='false') }}
     from grades
     group by
         grades.collection,

@@ -1,0 +1,134 @@
+"""One night that keeps to its money, watches a judge, collects a batch, submits the next and judges
+a gate, and is killed while it does."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.analyses.gated import QUERIES, write_gated, write_run
+from tests.conftest import start_lake
+from tests.grading.batch_server import BatchServer
+from tests.grading.misbehaving import answer
+
+pytestmark = pytest.mark.slow
+
+SEED = "model,from_date,currency,input,cached,output,batch\nm,2026-01-01,EUR,100,10,1000,0.5\n"
+MONEY = 0.6  # EUR a night: a round of the sentinel, and about half of what the batches cost
+SETTINGS = """
+[graders.gpt]
+engine = "openai"
+model = "m"
+prompt = "thomas"
+base_url = "{url}"
+batch = true
+batch_poll = 0.01
+pause = 0.01
+
+[sentinels.daily]
+collection = "gated"
+graders = ["gpt"]
+pairs = 24
+every_days = 0
+
+[gates.since]
+collection = "gated"
+system = "base"
+measures = "RR"
+label_set = "assessor:me"
+"""
+
+
+def graded(asked):
+    """A grade of 0 to 2; a token for four characters, and one for the reply."""
+    usage = {"prompt_tokens": len(asked.text) // 4, "completion_tokens": 1}
+    return answer(str(len(asked.text) % 3), usage=usage)
+
+
+@pytest.fixture
+def server():
+    server = BatchServer()
+    server.on("", graded)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def folder(tmp_path_factory, server, monkeypatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-key")
+    folder = tmp_path_factory.mktemp("one-night") / "project"
+    write_gated(folder)
+    (folder / "topics.tsv").write_text("".join(f"{one}\twhy is {one} so?\n" for one in QUERIES))
+    (folder / "passages.tsv").write_text("yes\tBecause of that.\nno\tThe sky is blue.\n")
+    (folder / "seeds").mkdir()
+    (folder / "seeds" / "prices.csv").write_text(SEED)
+    with (folder / "gradelake.toml").open("a") as settings:
+        settings.write('passages = "passages.tsv"\n' + SETTINGS.format(url=server.url))
+    start_lake(folder, folder.parent)
+    return folder
+
+
+def begin(folder: Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "gradelake", "nightly", "--max-cost", str(MONEY), "--json"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def whole(folder: Path, code: int) -> dict:
+    night = begin(folder)
+    output, errors = night.communicate(timeout=600)
+    assert night.returncode == code, output + errors
+    return json.loads(output)
+
+
+def cost_of(night: dict) -> float:
+    return sum(each["cost"] or 0 for each in (*night["graded"], *night["sentinels"]))
+
+
+def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_the_next(
+    folder, server
+):
+    first = whole(folder, code=0)
+    assert [(each["round"], each["pairs"]) for each in first["sentinels"]] == [(1, 24)]
+    submitted = sum(len(made.lines) for made in server.batches.values())
+    assert 0 < submitted < 24  # the sentinel's round left too little for all
+    assert first["gates"][0]["verdict"] == "no earlier release"
+
+    write_run(folder, "base", 9)
+    for made in server.batches.values():
+        made.looks = 9  # it is over when it is looked at next
+    second = begin(folder)
+    server.victim, server.kill = second.pid, ("download", True, 0.0)
+    second.communicate(timeout=600)
+    assert second.returncode == -9
+
+    third = whole(folder, code=3)
+    assert (third["state"], third["failed"], third["refused"]) == ("done", [], [])
+    assert "gate since: base fell by 0.3750 RR (1.0000 to 0.6250)" in third["text"]
+    assert third["drifts"] == []
+
+    with Lake.live(Project.find(folder)) as lake:
+        rounds = lake.rows(
+            "select round, count(*), count(distinct (query_id, passage_id)) "
+            "from lake.raw.sentinel_grades group by round order by round"
+        )
+        grades = lake.value(
+            "select count(*) from lake.raw.grades inner join lake.raw.graders using (grader_id) "
+            "where name = 'gpt'"
+        )
+    assert all(each[1:] == (24, 24) for each in rounds)
+    assert [each[0] for each in rounds] == [1, 2, 3]  # the killed night had ended the second
+    assert grades == submitted
+    assert set(server.times_billed().values()) == {1}
+    under_way = sum(len(made.lines) for made in server.batches.values()) - submitted
+    assert 0 < under_way <= 24 - submitted
+    for night in (first, third):
+        assert 0 < cost_of(night) <= MONEY
