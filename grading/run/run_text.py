@@ -141,7 +141,7 @@ def print_run(request: Request, run: "Run") -> None:
             f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
             f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {_statuses(run)}"
         )
-    if run.price and run.cost is not None:
+    if run.price and run.cost is not None and (counts["pairs"] or not run.batched):
         console.say(f"cost: {amount(run.cost)} {run.price.currency}")
     for note in run.notes:
         console.warn(f"note: {note}")
@@ -168,7 +168,7 @@ def print_run(request: Request, run: "Run") -> None:
         console.say(f"{beyond}; the same command continues with them")
     elif run.batched and run.batched.under_way:
         console.hint("next: the same command collects them, once they are answered")
-    else:
+    elif counts["pairs"] or not run.batched:
         console.hint("next: `gradelake build` brings the grades into the marts")
 
 

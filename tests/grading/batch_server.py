@@ -49,12 +49,15 @@ class BatchServer(Server):
         self.files: dict[str, tuple[str, bytes]] = {}
         self.batches: dict[str, Made] = {}
         self.hold = False
+        self.looks = 2  # until a batch is over
         self.expires_after: int | None = None  # prompts of each batch
         self.fails: str | None = None  # why batches are refused when they are looked at
         self.changes: Callable[[list[Any]], list[Any]] = lambda lines: lines  # of what comes down
         self.steps: list[str] = []
         self.refusals: dict[str, list[Reply]] = {}  # of steps, one after the other
-        self.kill: tuple[str, bool, float] | None = None  # (step, once it is done, seconds later)
+        # (step, or number of requests from now; once it is done; seconds later)
+        self.kill: tuple[str | int, bool, float] | None = None
+        self.killed_at: list[str] = []
         self.victim: int | None = None  # the client's process
         self._numbers = iter(range(1, 10**9))
         super().__init__()
@@ -96,6 +99,8 @@ class BatchServer(Server):
         self.steps.append(step)
         if self.refusals.get(step):
             return self.refusals[step].pop(0)
+        if self.kill and isinstance(self.kill[0], int):
+            self.kill = (self.kill[0] - 1 or step, *self.kill[1:])
         if self.kill and self.kill[:2] == (step, False):
             self._kill()
         reply = self._done(step, path.split("/"), query, body, kind)
@@ -105,8 +110,9 @@ class BatchServer(Server):
 
     def _kill(self) -> None:
         assert self.kill
-        _, _, later = self.kill
+        step, _, later = self.kill
         self.kill = None
+        self.killed_at.append(str(step))
         if later:
             timer = threading.Timer(later, _kill, (self.victim,))
             timer.daemon = True
@@ -182,7 +188,7 @@ class BatchServer(Server):
 
     def _go_on(self, made: Made) -> None:
         made.looks += 1
-        if not self.hold and made.looks > 1:
+        if not self.hold and made.looks >= self.looks:
             made.status = made.over
 
     def _told(self, made: Made) -> dict[str, Any]:

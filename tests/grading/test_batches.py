@@ -486,11 +486,11 @@ def test_thirty_kills_through_submit_and_collect(priced_lake, tmp_path, monkeypa
         for judged in project(priced_lake, folder, server, batch_prompts=4, chunk_pairs=2):
             judged.project  # noqa: B018
             for _ in range(40):
-                step, after = chance.choice(STEPS), chance.random() < 0.7
+                request, after = chance.randint(1, 8), chance.random() < 0.7
                 later = chance.choice((0.0, chance.uniform(0, 0.4))) if after else 0.0
-                if run_until_killed(judged, server, step, after, later):
+                if run_until_killed(judged, server, request, after, later):
                     kills += 1
-                    hit[step] = hit.get(step, 0) + 1
+                    hit[server.killed_at[-1]] = hit.get(server.killed_at[-1], 0) + 1
                 if kills >= KILLS or len(judged.grades("gpt")) == 12:
                     break
             to_its_end(judged)
