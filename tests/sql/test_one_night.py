@@ -18,7 +18,7 @@ from tests.grading.misbehaving import answer
 pytestmark = pytest.mark.slow
 
 SEED = "model,from_date,currency,input,cached,output,batch\nm,2026-01-01,EUR,100,10,1000,0.5\n"
-MONEY = 0.6  # EUR a night: a round of the sentinel, and about half of what the batches cost
+MONEY = 0.37  # EUR a night: a round of the sentinel, and about half of what the batches cost
 SETTINGS = """
 [graders.gpt]
 engine = "openai"
