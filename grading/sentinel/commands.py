@@ -58,6 +58,8 @@ def sentinel(project, sentinels, now, limit, max_minutes, max_cost, as_json):
     rounds: list[dict] = []
     failed: list[dict] = []
     for name, settings in chosen.items():
+        if any(each["stopped"] for each in rounds):
+            break
         for grader in prepare(project, name, settings, console.tell):
             pairs = sum(each["pairs"] for each in rounds)
             cost = sum(each["cost"] or 0.0 for each in rounds)
