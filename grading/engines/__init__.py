@@ -125,8 +125,12 @@ class Engine:
         """
         self.grader = replace(self.grader, prompt=prompt)
 
-    def reach(self) -> None:
-        """Raise `EngineUnusable` where its server cannot be reached. Asks no model."""
+    def reach(self) -> str | None:
+        """What there is to say of its server; None: it answers. Asks no model.
+
+        Raises `EngineUnusable` where it cannot be reached.
+        """
+        return None
 
     def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
         """One response per prompt, in order.

@@ -95,8 +95,9 @@ class Engine(Base):
             note = f"{self.provider} takes no seed: what is drawn is drawn but once"
             self.notes += [note] if note not in self.notes else []
 
-    async def _reach(self) -> None:
-        """Nothing more than that there is a key: most providers answer no other question."""
+    async def _reach(self) -> str:
+        """Asks nobody: most providers answer nothing that is free."""
+        return "its provider was not asked"
 
     async def _create(self, messages: list[Any], options: dict[str, Any]) -> Any:
         client = {} if self.provider == _BY_OPENAI else {"client": self.client}

@@ -157,10 +157,10 @@ class Engine(Base):
         if not self.takes_schema:
             self.options.pop("response_format", None)
 
-    def reach(self) -> None:
-        self.loop.run_until_complete(self._reach())
+    def reach(self) -> str | None:
+        return self.loop.run_until_complete(self._reach())
 
-    async def _reach(self) -> None:
+    async def _reach(self) -> str | None:
         openai = self.openai
         seconds = min(self.grader.settings["timeout"], _REACHED_WITHIN)
         try:
@@ -176,6 +176,7 @@ class Engine(Base):
                 raise self._unusable(self._told(error), "Is it running?") from None
         except (openai.OpenAIError, ValueError) as error:
             raise self._unusable(self._told(error), "Is it running? Check base_url.") from None
+        return None
 
     # --- asking -----------------------------------------------------------------------------------
 

@@ -25,8 +25,8 @@ def _look_at(project: Project, name: str) -> Finding:
         if address := project.grading.get("ray_address"):
             hint = "Its machines need the key, and have to reach the endpoint."
             return Finding("note", f"{what}: works on the cluster at {address}", hint)
-        started(grader).reach()
-        return Finding("good", f"{what}: its endpoint answers")
+        found = started(grader).reach() or "its endpoint answers"
+        return Finding("good", f"{what}: {found}")
     except GradelakeError as error:
         message = error.message
         if f"[graders.{name}]" not in message:

@@ -5,6 +5,7 @@ not have it must not pretend to have.
 """
 
 import asyncio
+import gc
 import importlib.util
 import json
 import os
@@ -115,7 +116,10 @@ class Vllm(Subject):
         return {"model": str(smollm.model_folder()), "dtype": "float32", **sizes}
 
     def close(self) -> None:
+        for engine in self._engines.values():
+            engine.llm.llm_engine.engine_core.shutdown()
         super().close()
+        gc.collect()  # a gigabyte each
         os.environ.clear()
         os.environ.update(self.environment)
 
