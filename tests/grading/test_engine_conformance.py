@@ -48,7 +48,11 @@ def of(kind: str):
     """Only those engines that have a `model`, or ask a `server`."""
     chosen = {
         "model": [name for name, each in SUBJECTS.items() if each.has_model],
-        "server": [name for name, each in SUBJECTS.items() if load(each.engine, None).has_endpoint],
+        "server": [
+            name
+            for name, each in SUBJECTS.items()
+            if load(each.engine, None).has_endpoint and each.asks_online
+        ],
     }
     return pytest.mark.parametrize("subject", _params(chosen[kind]), indirect=True)
 
