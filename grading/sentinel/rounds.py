@@ -49,7 +49,7 @@ class RoundCommitter(Committer):
     table = "sentinel_grades"
     waits_in = "-sentinel"
 
-    def _account(self, transaction: Transaction, state: str) -> None:
+    def account(self, transaction: Transaction, state: str) -> None:
         pass
 
 

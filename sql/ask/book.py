@@ -45,6 +45,7 @@ _KNOWN = {
     "grouping": "select grouping from lake.raw.system_groups",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
     "reveal": "select unnest(['before', 'after'])",
+    "part": "select unnest(['all', 'query', 'item'])",
     "property": "select unnest(['length', 'position'])",
     "status": "select unnest(['missing', 'failed'])",
     "sentinel": "select sentinel from lake.raw.sentinels",

@@ -303,4 +303,5 @@ SUBJECTS: dict[str, type[Subject]] = {
     "mistral": Mistral,
     "azure": Azure,
 }
-SLOW = {"transformers", "vllm"}  # they load libraries of gigabytes
+# they load libraries of gigabytes, and LiteLLM's of several seconds
+SLOW = {"transformers", "vllm", "anthropic", "gemini", "mistral", "azure"}

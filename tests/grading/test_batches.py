@@ -175,6 +175,7 @@ def test_only_what_failed_is_asked_again(hosted, server):
     assert set(server.times_billed().values()) == {1}
 
 
+@pytest.mark.slow
 def test_after_three_tries_a_pair_has_failed(hosted, server):
     server.on("steel", refuse(500, "cannot do steel"))
     run = to_its_end(hosted)
@@ -227,6 +228,7 @@ def test_a_prompt_that_comes_back_without_a_line_is_asked_again(hosted, server):
 # --- batches that do not end well -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_of_a_batch_that_expires_what_was_answered_stays_and_the_rest_is_planned_again(
     hosted, server
 ):
@@ -285,6 +287,7 @@ def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
     assert hosted.rows("select notes from lake.raw.grading_batches") == [(run.notes,)]
 
 
+@pytest.mark.slow
 def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted, server):
     server.on("", answer("2", model="other"))
     grade(hosted)
@@ -456,9 +459,8 @@ def require_once(judged, server):
     assert judged.rows("select count(*) from lake.raw.submitted_pairs") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    "step", ["create", "download", pytest.param("upload", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["create", "download", "upload"])
 def test_killed_at_a_step_it_pays_once_and_loses_nothing(hosted, server, step):
     hosted.project  # noqa: B018  writes gradelake.toml
     killed = False

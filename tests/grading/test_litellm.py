@@ -14,6 +14,8 @@ from tests.grading.provider_stand_ins import Anthropic
 from tests.grading.subjects import end, prompts_of
 from tests.places import REPOSITORY
 
+pytestmark = pytest.mark.slow  # LiteLLM takes seconds to import
+
 pytest.importorskip("litellm")
 
 KEY = "sk-ant-planted-7f3a9c"

@@ -204,6 +204,7 @@ def test_a_round_is_kept_apart_from_all_other_grades(watching):
     assert watching.counted() == [(1, 40, 40)]
 
 
+@pytest.mark.slow
 def test_a_round_is_due_when_its_days_are_over(watching):
     watching.sentinels["weekly"] = DAILY | {"every_days": 7, "pairs": 20}
 
@@ -223,6 +224,7 @@ def test_a_round_is_due_when_its_days_are_over(watching):
     assert rounds() == [(3, 20, None)]
 
 
+@pytest.mark.slow
 def test_what_a_limit_cuts_off_is_done_by_the_next_call(watching):
     assert [each["left"] for each in watching.round(limits=Limits(requests=15))] == [25]
     assert watching.counted() == [(1, 15, 15)]

@@ -407,7 +407,8 @@ def test_answers_of_an_earlier_lake_are_those_it_knows_whole_until_the_file_is_r
     after = [tiny.rows(f"from lake.raw.{table} order by all") for table in tables]
     newest = max(number for number, _, _ in migrate.migrations())
     with tiny.lake.transaction("as it was") as transaction:
-        for table in ("answers", "sentences", "support_judgments"):
+        later = ("submissions", "submitted_pairs", "sentinels", "sentinel_pairs", "sentinel_grades")
+        for table in ("answers", "sentences", "support_judgments", *later):
             transaction.run(f"drop table {{lake}}.raw.{table}")
         transaction.run("alter table {lake}.raw.citations drop column citation")
         transaction.run("delete from {lake}.raw.schema_migrations where number >= 18")
