@@ -9,6 +9,7 @@ import gc
 import importlib.util
 import json
 import os
+import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -101,6 +102,9 @@ class Transformers(Subject):
         return {"model": str(self.model), "max_model_len": 500, "batch_size": 4}
 
 
+_STUMBLES = {"llvmlite", "numba"}
+
+
 class Vllm(Subject):
     engine = "vllm"
     cache = "some"
@@ -115,6 +119,18 @@ class Vllm(Subject):
         super().__init__(folder)
         torch.set_num_threads(1)  # others work beside
         self.environment = dict(os.environ)  # the engine changes that of its process
+
+    def start(self, **settings: Any) -> Engine:
+        # vLLM looks into all modules while it loads, and stumbles over those of numba's llvmlite,
+        # which other tests of this process may have imported
+        modules = list(sys.modules.items())
+        hidden = {name: module for name, module in modules if name.split(".")[0] in _STUMBLES}
+        for name in hidden:
+            del sys.modules[name]
+        try:
+            return super().start(**settings)
+        finally:
+            sys.modules.update(hidden)
 
     def settings(self) -> Mapping[str, Any]:
         # in bfloat16 the sums differ from batch to batch

@@ -1,8 +1,8 @@
 select
-    collection,
     sentinel,
-    grader_id,
     round,
+    grader_id,
+    collection,
     query_id,
     passage_id,
     item_id,
