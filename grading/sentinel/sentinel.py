@@ -1,5 +1,6 @@
 """A sentinel: which pairs, drawn once and never changed, and whose grades of them are watched."""
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -40,7 +41,8 @@ def read_sentinel(project: Project, name: str) -> Sentinel:
 
 def watched(project: Project, lake: Lake, name: str, grader: str) -> Grader:
     """A grader that a sentinel may watch: one that grades passages, as wholes or by the items of a
-    rubric, from their texts alone. Raises `BadInput` for another."""
+    rubric, from their texts alone. Rounds are asked online, at that price, whatever `batch` says.
+    Raises `BadInput` for another."""
     found = configured(project, lake, grader)
     if found.prompt.target not in KINDS or found.scores_from or found.prompt.window:
         raise BadInput(
@@ -48,7 +50,7 @@ def watched(project: Project, lake: Lake, name: str, grader: str) -> Grader:
             "and a question or nugget",
             "A sentinel watches graders of passages: direct judges, and those of rubric items.",
         )
-    return found
+    return replace(found, in_batches=False)
 
 
 # Pairs that an assessor judged and that can be graded, with what is asked about each: `items`. A

@@ -101,6 +101,9 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
     submitted = sum(len(made.lines) for made in server.batches.values())
     assert 0 < submitted < 24  # the sentinel's round left too little for all
     assert first["gates"][0]["verdict"] == "no earlier release"
+    with Lake.live(Project.find(folder)) as lake:  # rounds are asked online, at the full price
+        cost = lake.value("select cost from lake.marts.judge_drift")
+    assert first["sentinels"][0]["cost"] == pytest.approx(cost)
 
     write_run(folder, "base", 9)
     for made in server.batches.values():

@@ -70,7 +70,7 @@ group by
         (collection, grader, query_id, item_id)
     )
 -- graders of whole passages have no items
-having grouping(item_id) = 1 or item_id is not null
+having grouping(item_id) = 1 or item_id != ''
 order by
     collection asc,
     grader asc,
