@@ -29,6 +29,25 @@ def _request_options(command):
     return command
 
 
+def limit_options(command):
+    """--max-minutes and --max-cost, of what asks models."""
+    options = [
+        click.option(
+            "--max-minutes",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Begin nothing new after so many minutes, loading models included.",
+        ),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Spend no more than this, by the prices of seeds/prices.csv.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command(short_help="Say what graders have still to do, in what time, at what cost.")
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
@@ -94,16 +113,7 @@ def plan(project, collection, queries, rubric_version, limit, as_json, names):
 )
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
 @click.option("--retry-failed", is_flag=True, help="Also pairs that failed before.")
-@click.option(
-    "--max-minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Begin nothing new after so many minutes, loading the model included.",
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Spend no more than this, by the prices of seeds/prices.csv.",
-)
+@limit_options
 @click.option("--wait", is_flag=True, help="Of a grader in batches: until all is collected.")
 @click.pass_obj
 def grade(

@@ -12,14 +12,12 @@ class Noise:
     """Arrays of one value per matrix of scores."""
 
     score: np.ndarray
-    of_queries: np.ndarray  # standard errors
-    of_trials: np.ndarray
-    of_both: np.ndarray
+    error: np.ndarray  # standard, for other queries and other trials
     df: np.ndarray
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
         """Of 95 %, for other queries and other trials."""
-        half = t.ppf(0.975, np.maximum(1, np.floor(self.df))) * self.of_both
+        half = t.ppf(0.975, np.maximum(1, np.floor(self.df))) * self.error
         return self.score - half, self.score + half
 
 
@@ -38,6 +36,4 @@ def noise(scores: np.ndarray) -> Noise:
     squares = of_queries**2 / (n_queries - 1) + of_trials**2 / (n_trials - 1)
     squares += of_rest**2 / ((n_queries - 1) * (n_trials - 1))
     df = np.where(adds, mean_square**2 / np.where(squares > 0, squares, 1), n_queries - 1)
-    n = n_queries * n_trials
-    errors = [np.sqrt(square / n) for square in (of_queries, of_trials, mean_square)]
-    return Noise(mean, *errors, df)
+    return Noise(mean, np.sqrt(mean_square / (n_queries * n_trials)), df)

@@ -26,6 +26,7 @@ _LONGEST_FILE = 1 << 29  # bytes that come down
 _FILE_SECONDS = 900.0
 _PAGES, _BATCHES_OF_A_PAGE, _FILES_OF_A_PAGE = 1000, 100, 10_000
 _NOT_ASKED = ("batch_expired", "batch_cancelled")
+_NOT_THERE = "Are base_url and the key those it was sent with?"
 _NOT_THE_PROMPT = (401, 404, 429)  # a wrong key or model, too many at once
 
 
@@ -35,9 +36,6 @@ class Refused(Exception):
     def __init__(self, said: str, hint: str | None = None):
         super().__init__(said)
         self.hint = hint
-
-
-_NOT_THERE = "Are base_url and the key those it was sent with?"
 
 
 class Unsure(Exception):

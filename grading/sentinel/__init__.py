@@ -1,1 +1,1 @@
-"""Fixed sets of judged pairs that graded anew by schedule: does a judge judge as it did?"""
+"""Fixed sets of judged pairs, graded anew by schedule: does a judge judge as it did?"""

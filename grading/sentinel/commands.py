@@ -5,6 +5,7 @@ import time
 
 import click
 
+from gradelake.grading.commands import limit_options
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput, GradelakeError
@@ -14,16 +15,7 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 @click.argument("sentinels", nargs=-1, metavar="[NAME]...")
 @click.option("--now", is_flag=True, help="Begin a round though none is due yet.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
-@click.option(
-    "--max-minutes",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Begin nothing new after so many minutes, loading models included.",
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Spend no more than this, by the prices of seeds/prices.csv.",
-)
+@limit_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def sentinel(project, sentinels, now, limit, max_minutes, max_cost, as_json):

@@ -52,8 +52,7 @@ boards as (
 -- numbers, of 1e-10 each, so that sums of squares are exact and no difference falls below 0
 scores as (
     select
-        boards.* exclude (trial_label_set),
-        boards.trial_label_set,
+        boards.*,
         topic_scores.query_id,
         cast(round(topic_scores.value * 1e10) as hugeint) as value
     from boards
