@@ -172,9 +172,9 @@ def draw(lake: Lake, name: str, sentinel: Sentinel, graders: list[Grader]) -> in
             f"A sentinel compares a judge with people. {did_you_mean(assessor, by_pairs)}",
         )
     values: dict[str, Any] = {"collection": collection, "assessor": assessor, "kinds": kinds}
-    sizes = dict(
-        lake.rows(f"{_ELIGIBLE} select judgment, count(*) from eligible group by all", **values)
-    )
+    # in order: `allocate` gives the first of equal judgments the pair that is left over
+    counted = "select judgment, count(*) from eligible group by all order by all"
+    sizes = dict(lake.rows(f"{_ELIGIBLE} {counted}", **values))
     if not sizes:
         raise BadInput(
             f"{collection}: of what {assessor} judged, nothing can be graded by "
