@@ -1,6 +1,7 @@
 """Hosted models with an API of their own, by LiteLLM: Anthropic, Gemini, Bedrock, Vertex, Azure,
 Mistral."""
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -20,7 +21,18 @@ _ENVIRONMENT = {
     "LITELLM_MODE": "PRODUCTION",  # else its import reads an .env that lies about
 }
 _BY_KEY = ("anthropic", "azure", "gemini", "mistral")
-_PROVIDERS = (*_BY_KEY, "bedrock", "vertex_ai")  # the last two know you as their own tools do
+_KNOW_YOU = {  # as their own tools do; (the variable with a key, if you have one, what to check)
+    "bedrock": (
+        "AWS_BEARER_TOKEN_BEDROCK",
+        "Are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION_NAME right?",
+    ),
+    "vertex_ai": (
+        "",
+        "Does GOOGLE_APPLICATION_CREDENTIALS name a file that Google knows, and are "
+        "VERTEXAI_PROJECT and VERTEXAI_LOCATION right?",
+    ),
+}
+_PROVIDERS = (*_BY_KEY, *_KNOW_YOU)
 _BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
 
 
@@ -58,6 +70,7 @@ class Engine(Base):
 
         self.litellm = litellm
         litellm.suppress_debug_info = True  # it prints an invitation to its issues
+        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the error says it all
         super().__init__(grader)
         if self.provider in _BY_KEY and not self.key:
             raise self._unusable("needs a key", self.key_hint)
@@ -70,7 +83,14 @@ class Engine(Base):
 
     def _key_name(self) -> str:
         stated = self.grader.settings["api_key_env"]
-        return stated or f"{self.provider.upper()}_API_KEY"
+        own, _ = _KNOW_YOU.get(self.provider, (f"{self.provider.upper()}_API_KEY", ""))
+        return stated or own
+
+    @property
+    def key_hint(self) -> str:
+        if self.provider in _KNOW_YOU and not self.key:
+            return _KNOW_YOU[self.provider][1]
+        return super().key_hint
 
     def _open(self) -> Any:
         import httpx
@@ -111,6 +131,14 @@ class Engine(Base):
             **client,
             **options,
         )
+
+    def _unanswered(self, error: Exception) -> Exception:
+        if "google.auth.exceptions" in str(error):
+            return self._unusable(self._told(error), self.key_hint)
+        return super()._unanswered(error)
+
+    def _told(self, error: Exception) -> str:
+        return super()._told(error).partition(" Traceback (most recent")[0]
 
     def _stated_wait(self, error: Any) -> float | None:
         return retry_after(getattr(error, "litellm_response_headers", None) or {})

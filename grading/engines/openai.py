@@ -374,7 +374,7 @@ class Engine(Base):
                 "base_url.",
             ) from None
 
-    def _unanswered(self, error: Exception) -> _Unanswered:
+    def _unanswered(self, error: Exception) -> Exception:
         return _Unanswered(self._told(error), f"Is it running? {_CONTINUES}")
 
     def _told(self, error: Exception) -> str:

@@ -197,7 +197,9 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             self.do_POST()
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}")
+            raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            is_form = "form" in self.headers.get("Content-Type", "")  # who asks Google for a token
+            body = {} if is_form else json.loads(raw or "{}")
             headers = {name.lower(): value for name, value in self.headers.items()}
             text = _last_text(body) or self.path
             with server.counted():

@@ -6,6 +6,7 @@ Each turns a request into OpenAI's, has `StandIn` answer it, and puts the reply 
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tests.grading.misbehaving import Asked, Reply, refuse, sent
@@ -88,8 +89,55 @@ class Anthropic(Provider):
         }
 
 
+class Bedrock(Provider):
+    """The Converse API; the model is in the path."""
+
+    def asked_for(self, asked: Asked) -> dict[str, Any]:
+        body, config = asked.body, asked.body.get("inferenceConfig", {})
+        contents = [body.get("system", []), *(message["content"] for message in body["messages"])]
+        messages = [{"content": " ".join(_texts(content))} for content in contents if content]
+        numbers = {"max_tokens": config.get("maxTokens"), "temperature": config.get("temperature")}
+        form = body.get("outputConfig", {}).get("textFormat", {}).get("structure")
+        tools = body.get("toolConfig", {}).get("tools")
+        held = json.loads(form["jsonSchema"]["schema"]) if form else None
+        held = tools[0]["toolSpec"]["inputSchema"]["json"] if tools else held
+        schema = {"response_format": {"json_schema": {"schema": held}}} if held else {}
+        return {"model": self.models[0], "messages": messages, **numbers, **schema}
+
+    def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
+        text = choice["message"]["content"]
+        cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        reasons = {"length": "max_tokens", "content_filter": "content_filtered"}
+        content = [] if text is None else [self.said(text)]
+        return {
+            "output": {"message": {"role": "assistant", "content": content}},
+            "stopReason": reasons.get(choice["finish_reason"], "end_turn"),
+            "usage": {
+                "inputTokens": usage["prompt_tokens"] - cached,  # those that no cache had
+                "cacheReadInputTokens": cached,
+                "cacheWriteInputTokens": 0,
+                "outputTokens": usage["completion_tokens"],
+                "totalTokens": usage["total_tokens"],
+            },
+            "metrics": {"latencyMs": 1},
+        }
+
+    def said(self, text: str) -> dict[str, Any]:
+        return {"text": text}
+
+
+class BedrockByTool(Bedrock):
+    """Of a model that is held to a schema by having to call a tool."""
+
+    def said(self, text: str) -> dict[str, Any]:
+        if not text.startswith("{"):
+            return super().said(text)
+        call = {"toolUseId": "1", "name": "json_tool_call", "input": json.loads(text)}
+        return {"toolUse": call}
+
+
 class Gemini(Provider):
-    """`generateContent`; the model is in the path."""
+    """`generateContent`, Gemini's and Vertex's; the model is in the path."""
 
     def asked_for(self, asked: Asked) -> dict[str, Any]:
         body, config = asked.body, asked.body.get("generationConfig", {})
@@ -137,3 +185,26 @@ def _texts(content: Any) -> Iterator[str]:
         yield content
     else:
         yield from (part["text"] for part in content or ())
+
+
+GOOGLE_TOKEN = sent({"access_token": "ya29.of-nobody", "expires_in": 3600, "token_type": "Bearer"})
+
+
+def google_account(folder: Path, token_uri: str) -> Path:
+    """A file of a service account; Google's library asks the address for tokens."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    account = {
+        "type": "service_account",
+        "project_id": "nobody",
+        "private_key": key.decode(),
+        "client_email": "nobody@nobody.iam.gserviceaccount.com",
+        "token_uri": token_uri,
+    }
+    file = folder / "account.json"
+    file.write_text(json.dumps(account))
+    return file

@@ -307,6 +307,56 @@ class Azure(Anthropic):
     has_seed = True
 
 
+class _InEnvironment(Anthropic):
+    """Who asks is known by variables of the environment."""
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.before = dict(os.environ)
+        os.environ.update(self.variables(folder))
+
+    def variables(self, folder: Path) -> dict[str, str]:
+        raise NotImplementedError
+
+    def settings(self) -> Mapping[str, Any]:
+        return {key: value for key, value in super().settings().items() if key != "api_key_env"}
+
+    def close(self) -> None:
+        os.environ.clear()
+        os.environ.update(self.before)
+        super().close()
+
+
+class Bedrock(_InEnvironment):
+    model = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    stand_in = provider_stand_ins.Bedrock
+
+    def variables(self, folder: Path) -> dict[str, str]:
+        keys = {"AWS_ACCESS_KEY_ID": "AKIANOBODY", "AWS_SECRET_ACCESS_KEY": "of-nobody"}
+        return {**keys, "AWS_REGION_NAME": "us-east-1"}
+
+
+class BedrockByTool(Bedrock):
+    model = "bedrock/amazon.nova-pro-v1:0"
+    stand_in = provider_stand_ins.BedrockByTool
+
+
+class Vertex(_InEnvironment):
+    model = "vertex_ai/gemini-2.5-flash"
+    stand_in = provider_stand_ins.Gemini
+    has_seed = True
+
+    def variables(self, folder: Path) -> dict[str, str]:
+        account = provider_stand_ins.google_account(folder, f"{self.server.url}/token")
+        project = f"nobody-{self.server.port}"  # LiteLLM keeps tokens by project
+        place = {"VERTEXAI_PROJECT": project, "VERTEXAI_LOCATION": "europe-west1"}
+        return {**place, "GOOGLE_APPLICATION_CREDENTIALS": str(account)}
+
+    def reset(self) -> None:
+        super().reset()
+        self.server.on("/token", provider_stand_ins.GOOGLE_TOKEN)
+
+
 SUBJECTS: dict[str, type[Subject]] = {
     "lexical": Lexical,
     "transformers": Transformers,
@@ -318,6 +368,11 @@ SUBJECTS: dict[str, type[Subject]] = {
     "gemini": Gemini,
     "mistral": Mistral,
     "azure": Azure,
+    "bedrock": Bedrock,
+    "bedrock_by_tool": BedrockByTool,
+    "vertex_ai": Vertex,
 }
 # they load libraries of gigabytes, and LiteLLM's of several seconds
-SLOW = {"transformers", "vllm", "anthropic", "gemini", "mistral", "azure"}
+SLOW = {"transformers", "vllm"} | {
+    name for name, each in SUBJECTS.items() if each.engine == "litellm"
+}

@@ -11,7 +11,7 @@ from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.graders.engine_finder import started
 from tests.grading.misbehaving import Server, refuse
 from tests.grading.provider_stand_ins import Anthropic
-from tests.grading.subjects import end, prompts_of
+from tests.grading.subjects import SUBJECTS, end, prompts_of
 from tests.places import REPOSITORY
 
 pytestmark = pytest.mark.slow  # LiteLLM takes seconds to import
@@ -100,7 +100,81 @@ def test_a_grader_is_the_same_wherever_its_provider_is(judged):
     assert judged.grader("g", **settings, base_url="http://here").grader_id == there.grader_id
 
 
-@pytest.mark.slow
+# --- who know you as their own tools do -----------------------------------------------------------
+
+
+@pytest.fixture
+def known(tmp_path):
+    """Makes a subject whose variables are in the environment, until the end."""
+
+    def make(name):
+        made.append(SUBJECTS[name](tmp_path / name))
+        return made[-1]
+
+    (tmp_path / "bedrock").mkdir()
+    (tmp_path / "vertex_ai").mkdir()
+    made = []
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_bedrock_is_asked_with_a_signature_or_with_a_token_that_is_not_told(known, monkeypatch):
+    bedrock = known("bedrock")
+    assert bedrock.ask(PAIR)[0].error is None
+    signed = bedrock.server.asked[0].headers["authorization"]
+    assert signed.startswith("AWS4-HMAC-SHA256 Credential=AKIANOBODY/")
+
+    bedrock.server.on("", lambda asked: refuse(401, f"you sent {asked.headers['authorization']}"))
+    with pytest.raises(EngineUnusable, match="you sent") as caught:
+        bedrock.ask(PAIR)
+    assert "AWS_SECRET_ACCESS_KEY" in caught.value.hint
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
+    with pytest.raises(EngineUnusable, match=r"you sent Bearer \*\*\*") as caught:
+        bedrock.ask(PAIR, concurrency=1)  # another engine
+    assert bedrock.server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+    assert caught.value.hint == "Is the key in AWS_BEARER_TOKEN_BEDROCK right?"
+
+
+def test_vertex_is_asked_with_the_token_that_google_gives_for_an_account(known):
+    vertex = known("vertex_ai")
+    assert vertex.ask(PAIR)[0].error is None
+    (asked,) = vertex.server.about("Steel")
+    assert asked.headers["authorization"] == "Bearer ya29.of-nobody"
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "told", "hint"),
+    [
+        ("bedrock", "AWS_ACCESS_KEY_ID", "locate credentials", "Are AWS_ACCESS_KEY_ID"),
+        (
+            "vertex_ai",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "credentials were not found",
+            "Does GOOGLE",
+        ),
+    ],
+)
+def test_nobody_is_asked_where_nobody_is_known(known, monkeypatch, name, variable, told, hint):
+    subject = known(name)
+    monkeypatch.delenv(variable)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    with pytest.raises(EngineUnusable, match=told) as caught:
+        subject.ask(PAIR)
+    assert caught.value.hint.startswith(hint)
+    assert "Traceback" not in str(caught.value)
+    assert subject.server.asked == []
+
+
+def test_an_account_that_google_refuses_stops_the_run(known):
+    vertex = known("vertex_ai")
+    vertex.server.on("/token", refuse(401, "invalid_grant"))
+    with pytest.raises(EngineUnusable, match="invalid_grant"):
+        vertex.ask(PAIR)
+    assert vertex.server.about("Steel") == []
+
+
 def test_nobody_but_the_endpoint_hears_of_it(tmp_path, server):
     settings = {
         "engine": "litellm",
