@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from gradelake.analyses.report.boards import (
     usable_official,
 )
 from gradelake.analyses.report.comparisons import compare_label_sets, compare_systems, t_quantiles
-from gradelake.analyses.report.correlations import MEASURES, REPLICATES, SEED, correlate
+from gradelake.analyses.report.correlations import MEASURES, OF_ANSWERS, REPLICATES, SEED, correlate
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.html import render, vega
@@ -31,7 +31,7 @@ from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import at_level, read_queries, read_topic_scores
-from gradelake.analyses.stats.boards import default_level, read_board
+from gradelake.analyses.stats.boards import Board, boards_by_measure, default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
@@ -85,7 +85,17 @@ def make_report(
     leaderboard = usable_official(official, boards)
     kinds = measures(lake)
     levelled = [m for m, kind in kinds.items() if kind in LEVELLED]
-    read = cache(partial(read_board, lake, collection))
+    levels = {name: default_level(lake, collection, name) for name in scored}
+
+    @cache
+    def boards_of(label_set: str) -> dict[str, Board]:
+        wanted = (*MEASURES, *OF_ANSWERS)
+        return boards_by_measure(lake, collection, label_set, wanted, levels[label_set])
+
+    def read(label_set: str, measure: str) -> Board:
+        found = boards_of(label_set) if label_set in levels else {}
+        return found.get(measure) or read_board(lake, collection, label_set, measure)
+
     add_ranks(boards, read, levelled, lambda known: progress("resampling ranks", known))
     correlated, left_out = correlate(
         lake,
@@ -120,7 +130,6 @@ def make_report(
     health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, options)
     queries = read_queries(lake, collection)
-    levels = {name: default_level(lake, collection, name) for name in scored}
     settled = {
         "collection": collection,
         "source": provenance["source"],

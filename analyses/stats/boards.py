@@ -23,15 +23,15 @@ OF_ITEMS = "rubric", "nuggets", "support"  # kinds of measures
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
 ROWS = """
-    select system, query_id, value
+    select measure, system, query_id, value
     from lake.marts.topic_scores
-    where collection = ? and label_set = ? and measure = ? and level = ?
+    where collection = ? and label_set = ? and level = ? and measure in (select unnest(?))
 """
 SYSTEMS = """
-    select system, score_4dp, n_queries
+    select measure, system, score_4dp, n_queries
     from lake.marts.leaderboard
-    where collection = ? and label_set = ? and measure = ? and level = ?
-    order by system
+    where collection = ? and label_set = ? and level = ? and measure in (select unnest(?))
+    order by measure, system
 """
 LABELLED = """
     select distinct query_id from lake.marts.relevance_labels
@@ -87,45 +87,60 @@ class OfficialRanks:
 def read_board(
     lake: Lake, collection: str, label_set: str, measure: str, level: int | None = None
 ) -> Board:
-    """The board of a label set, from the marts.
+    """The board of a label set by a measure, from the marts.
 
     `level` is the relevance level (see `default_level`). Raises `BadInput` for a collection, label
     set, measure or level that the leaderboard does not have.
     """
-    level = _level(lake, collection, label_set, level)
-    key = (collection, label_set, measure, level)
-    board = lake.rows(SYSTEMS, *key)
-    if not board:
-        raise _no_such_board(lake, *key)
-    systems = [system for system, *_ in board]
-    scores = lake.rows(ROWS, *key)
-    if measures(lake)[measure] in OF_ITEMS:  # measured where there are rubric items, or answers
-        queries = sorted({query for _, query, _ in scores})
-    else:
-        queries = sorted(lake.column(LABELLED, collection, label_set))
-    # a query with rubric items that no system answered counts as well
-    queries += [f"(unanswered {n})" for n in range(1, board[0][2] - len(queries) + 1)]
-    row_of = {query: row for row, query in enumerate(queries)}
-    column_of = {system: column for column, system in enumerate(systems)}
-    values = np.zeros((len(queries), len(systems)))
-    for system, query, value in scores:
-        values[row_of[query], column_of[system]] = value
-    return Board(
-        label_set,
-        level,
-        measure,
-        tuple(queries),
-        tuple(systems),
-        np.rint(values * UNIT),
-        np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
-        completeness(lake, collection).get(label_set, NOBODY_JUDGED),
-    )
+    if level is None:
+        level = default_level(lake, collection, label_set)
+    found = boards_by_measure(lake, collection, label_set, [measure], level)
+    if not found:
+        require_board(lake, collection, label_set)
+        raise _no_such_board(lake, collection, label_set, measure, level)
+    return found[measure]
 
 
-def _level(lake: Lake, collection: str, label_set: str, level: int | None) -> int:
-    """The level that was asked for, or the default one. Raises `BadInput` for no such board."""
-    require_board(lake, collection, label_set)
-    return default_level(lake, collection, label_set) if level is None else level
+def boards_by_measure(
+    lake: Lake, collection: str, label_set: str, wanted: Sequence[str], level: int
+) -> dict[str, Board]:
+    """The boards by several measures, those of them that the leaderboard has at this level."""
+    of_board = [collection, label_set, level, list(wanted)]
+    systems_of: dict[str, list[tuple]] = {}
+    for measure, *row in lake.rows(SYSTEMS, *of_board):
+        systems_of.setdefault(measure, []).append(row)
+    if not systems_of:
+        return {}
+    scores_of: dict[str, list[tuple]] = {measure: [] for measure in systems_of}
+    for measure, *row in lake.rows(ROWS, *of_board):
+        scores_of[measure].append(row)
+    labelled = sorted(lake.column(LABELLED, collection, label_set))
+    kinds, complete = measures(lake), completeness(lake, collection)
+    found = {}
+    for measure, board in systems_of.items():
+        scores = scores_of[measure]
+        queries = labelled
+        if kinds[measure] in OF_ITEMS:  # measured where there are rubric items, or answers
+            queries = sorted({query for _, query, _ in scores})
+        # a query with rubric items that no system answered counts as well
+        n_queries = board[0][2]
+        queries = queries + [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
+        row_of = {query: row for row, query in enumerate(queries)}
+        column_of = {system: column for column, (system, *_) in enumerate(board)}
+        values = np.zeros((len(queries), len(board)))
+        for system, query, value in scores:
+            values[row_of[query], column_of[system]] = value
+        found[measure] = Board(
+            label_set,
+            level,
+            measure,
+            tuple(queries),
+            tuple(column_of),
+            np.rint(values * UNIT),
+            np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
+            complete.get(label_set, NOBODY_JUDGED),
+        )
+    return found
 
 
 def default_level(lake: Lake, collection: str, label_set: str) -> int:
@@ -143,7 +158,8 @@ def require_measures(
 ) -> int:
     """The level of a board, the default one unless another is asked for. Raises `BadInput` for a
     collection, label set, measure or level that the leaderboard does not have."""
-    level = _level(lake, collection, label_set, level)
+    require_board(lake, collection, label_set)
+    level = default_level(lake, collection, label_set) if level is None else level
     known = lake.column(
         "select distinct measure from lake.marts.leaderboard "
         "where collection = ? and label_set = ? and level = ?",

@@ -69,6 +69,10 @@ def llmjudge_page(tmp_path_factory) -> Path:
 
 
 def _reported(folder: Path, collection: str, tmp_path_factory) -> Path:
-    output = tmp_path_factory.mktemp("report") / f"{collection}.html"
-    gradelake(folder, "report", collection, "-o", str(output))
-    return output
+    name = f"{collection}.html"
+
+    def make(reports: Path) -> None:
+        reports.mkdir()
+        gradelake(folder, "report", collection, "-o", str(reports / name))
+
+    return made_once(tmp_path_factory, f"{collection}-page", make) / name
