@@ -217,6 +217,7 @@ def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(br
     assert bold.all_text_contents() == ["bm25"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "ends"),
     [

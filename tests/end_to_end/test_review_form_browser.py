@@ -81,6 +81,7 @@ def press(page: Page, keys: str) -> None:
         page.keyboard.press(key)
 
 
+@pytest.mark.slow
 def test_answers_by_keys_outlive_the_tab_and_come_into_the_lake(browser, folder, form):
     context = browser.new_context()
     page = opened(context, form)

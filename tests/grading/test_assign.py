@@ -119,6 +119,7 @@ def test_a_short_list_is_asked_for_again_in_halves_and_nothing_is_guessed(answer
     assert run.counts["prompt_tokens"] == 105 * len(asked(answering))
 
 
+@pytest.mark.slow
 def test_what_nobody_tells_fails_with_the_reason_and_is_retried_on_demand(answering):
     respond(answering, "mute Bees dance", query_id="q2")
     run = answering.grade("assigns", query_ids=("q2",))
@@ -139,6 +140,7 @@ def respond(judged, text: str, query_id: str = "q1") -> None:
     judged.ingest()
 
 
+@pytest.mark.slow
 def test_the_lexical_floor_is_asked_about_each_nugget_by_itself(answering):
     answering.grader("words", engine="lexical", prompt="nuggetizer_assign")
     respond(answering, "Bees see the moon.", query_id="q2")
@@ -152,6 +154,7 @@ def test_the_lexical_floor_is_asked_about_each_nugget_by_itself(answering):
     }
 
 
+@pytest.mark.slow
 def test_two_grades_are_the_ends_of_three(answering):
     answering.grader("two", engine="finds", prompt="nuggetizer_assign_2grade", actors=1)
     answering.grade("two", query_ids=("q2",))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.grading.misbehaving import Reply, Server, refuse, sent
+from tests.tiers import first_of
 
 GPT = {"engine": "openai", "model": "m", "prompt": "umbrela", "api_key_env": "PLANTED_KEY"}
 
@@ -71,13 +72,14 @@ def test_what_would_stop_a_grader_is_said_with_what_to_do(judged, settings, what
 
 @pytest.mark.parametrize(
     ("reply", "what", "hint"),
-    [
+    first_of(
+        2,
         (refuse(401, "no key"), "no key", "PLANTED_KEY holds no key"),
         (refuse(503), "InternalServerError", "Is it running?"),
         (Reply(status=302, headers={"Location": "/login"}), "redirects to '/login'", "base_url"),
         (Reply(delay=1.0), "no reply within 0.3 seconds", "busy"),
         (Reply(b"x" * 65536, endless=True), "longer than 4 MiB", "base_url"),
-    ],
+    ),
 )
 def test_an_endpoint_that_cannot_work_is_said(judged, server, reply, what, hint):
     server.on("", reply)

@@ -145,6 +145,7 @@ def test_pairs_are_drawn_by_label_once_and_keep_their_texts(watching):
     assert watching.rows(says) == [(True,)]
 
 
+@pytest.mark.slow
 def test_a_set_of_another_name_has_the_same_pairs(watching):
     watching.round()
     project = watching.project
@@ -154,6 +155,7 @@ def test_a_set_of_another_name_has_the_same_pairs(watching):
     assert watching.lake.rows(pairs, "daily") == watching.lake.rows(pairs, "again")
 
 
+@pytest.mark.slow
 def test_graders_of_a_rubric_are_asked_all_items_of_a_query(watching):
     watching.bank()
     watching.graders["asks"] = {"engine": "lexical", "prompt": "question_self_rating"}

@@ -173,6 +173,7 @@ def test_a_build_that_died_before_it_published_is_published_by_the_next(folder):
     assert gradelake(folder, "sql", "select count(*) > 0 from leaderboard").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_full_refresh_builds_though_nothing_changed_and_all_it_writes_is_one_commit(folder):
     assert "published release r2" in gradelake(folder, "build", "--full-refresh").stdout
     with Lake.live(Project.find(folder)) as lake:

@@ -60,6 +60,7 @@ def test_a_server_that_crashes_under_a_build_is_named_in_one_sentence(demo, cata
     gradelake(folder, "build")
 
 
+@pytest.mark.slow
 def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
