@@ -75,10 +75,13 @@ class Engine(Lexical):
 @pytest.mark.parametrize(
     "theirs",
     [
-        *("gradelake.toml", "engines"),
+        "gradelake.toml",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("prompts", "seeds", "sets", "sets/ours.py", "a link", "a linked folder")
+            for name in (
+                *("engines", "prompts", "seeds", "sets", "sets/ours.py"),
+                *("a link", "a linked folder"),
+            )
         ),
     ],
 )

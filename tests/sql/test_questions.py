@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,12 @@ def later_folder(demo, tmp_path_factory) -> Path:
     shutil.copytree(demo, folder)
     gradelake(folder, "import", "labels", "demo", "labels/overlap.qrels", "--judge", "Sun")
     return folder
+
+
+@pytest.fixture(scope="module")
+def graded_lake(graded_demo) -> Iterator[Lake]:
+    with Lake.published(Project.find(graded_demo)) as lake:
+        yield lake
 
 
 # --- levels --------------------------------------------------------------------------------------
@@ -101,30 +108,28 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(demo, measure, 
     [(name, parameter) for name, entry in entries().items() for parameter in entry.parameters],
 )
 def test_no_question_answers_a_value_that_names_nothing_without_rows(
-    graded_demo, question, parameter
+    graded_lake, question, parameter
 ):
-    with Lake.published(Project.find(graded_demo)) as lake:
-        with pytest.raises(BadInput, match=f"--{parameter} '98765': there is none"):
-            asked(lake, question, {parameter: "98765"})
-        for name in sorted(known(lake, parameter))[:30]:
-            asked(lake, question, {parameter: name})
+    with pytest.raises(BadInput, match=f"--{parameter} '98765': there is none"):
+        asked(graded_lake, question, {parameter: "98765"})
+    for name in sorted(known(graded_lake, parameter))[:30]:
+        asked(graded_lake, question, {parameter: name})
 
 
-def test_values_that_are_words_are_named_and_are_those_of_the_marts(graded_demo):
+def test_values_that_are_words_are_named_and_are_those_of_the_marts(graded_demo, graded_lake):
     wrong = gradelake(graded_demo, "sql", "@kappa", "--kind", "nonsense", code=2).stderr
     assert "Known: binary, boxed, collapsed, graded, linear, quadratic." in wrong
-    with Lake.published(Project.find(graded_demo)) as lake:
-        for parameter, mart in (
-            ("kind", "kappa"),
-            ("property", "label_bias"),
-            ("status", "missing_grades"),
-        ):
-            there = set(lake.column(f"select distinct {parameter} from lake.marts.{mart}"))
-            assert there <= known(lake, parameter)
-            for entry in entries().values():
-                if parameter in entry.parameters:
-                    words = set(re.findall(r"\w+", entry.parameters[parameter][1])) - {"or"}
-                    assert words == known(lake, parameter)
+    for parameter, mart in (
+        ("kind", "kappa"),
+        ("property", "label_bias"),
+        ("status", "missing_grades"),
+    ):
+        there = set(graded_lake.column(f"select distinct {parameter} from lake.marts.{mart}"))
+        assert there <= known(graded_lake, parameter)
+        for entry in entries().values():
+            if parameter in entry.parameters:
+                words = set(re.findall(r"\w+", entry.parameters[parameter][1])) - {"or"}
+                assert words == known(graded_lake, parameter)
 
 
 def test_the_beginning_of_an_items_hash_names_it(graded_demo):
@@ -133,6 +138,7 @@ def test_the_beginning_of_an_items_hash_names_it(graded_demo):
     assert rows(graded_demo, "@verify_grades", "--item_id", beginning)
 
 
+@pytest.mark.slow
 def test_lists_of_grades_can_be_of_passages_with_several_high_answers_only(graded_demo):
     words = ("--grader", "lexical", "--tau", "4")
     answers = rows(graded_demo, "@verify_grades", *words)

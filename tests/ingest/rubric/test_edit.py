@@ -82,6 +82,7 @@ def added(tiny) -> list[tuple]:
     ]
 
 
+@pytest.mark.slow
 def test_a_new_line_may_name_a_facet_and_a_file_without_the_column_gets_it(tiny):
     of_before = edits_file.COLUMNS[:-1]
     values = ("1", "tiny", "mine", "", "add", "q1", "nugget", 'Of "before",\nor so', "", "", "", "")

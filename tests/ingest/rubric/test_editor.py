@@ -9,6 +9,7 @@ import pytest
 
 from tests.ingest.rubric.conftest import LIGHT, SKY
 from tests.ingest.rubric.editing import edit, rows, sheets
+from tests.tiers import first_of
 
 
 @pytest.mark.parametrize("code", ["", "text = ''", "text = '# nothing left\\n'"])
@@ -55,15 +56,12 @@ def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny):
 
 @pytest.mark.parametrize(
     ("answers", "status"),
-    [
-        ([("Go on editing?", "y"), ("Save?", "y")], 0),
+    first_of(
+        1,
         ([("Go on editing?", "n")], 2),
-        pytest.param(
-            [("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")],
-            2,
-            marks=pytest.mark.slow,
-        ),
-    ],
+        ([("Go on editing?", "y"), ("Save?", "y")], 0),
+        ([("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")], 2),
+    ),
 )
 def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
     assert tiny.project
