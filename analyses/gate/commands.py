@@ -62,7 +62,7 @@ def gate(
 ):
     """Say whether a system fell behind a baseline by more than is tolerated.
 
-    The difference of each query, and Student's interval of their mean: above the tolerance the
+    The difference of each query, and an interval of their mean: above the tolerance the
     measure passed, below it fell, else it cannot be told. All measures must pass; that any fell is
     corrected for how many there are (Holm). Nothing is written.
 

@@ -40,7 +40,7 @@ def _measure(one: Judged) -> dict[str, Any]:
         "measure": paired.measure,
         "level": paired.level,
         "verdict": one.verdict,
-        "n_queries": found.n,
+        "n_queries": found.sample.n,
         "n_worse": int((paired.differences < 0).sum()),
         "n_better": int((paired.differences > 0).sum()),
         "baseline": round(float(paired.baseline.mean() / UNIT), 10),
@@ -176,7 +176,7 @@ def _sentence(one: Judged, found: Gate) -> str:
         )
     needed = []
     if one.queries_as_seen:
-        needed.append(f"{counted(one.queries_as_seen, 'queries')} if mean and spread stayed so")
+        needed.append(f"{counted(one.queries_as_seen, 'queries')} if differences stayed like these")
     if one.queries_if_equal:
         needed.append(
             f"{counted(one.queries_if_equal, 'queries')} for an equal system to pass in four of "

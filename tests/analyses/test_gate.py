@@ -85,7 +85,7 @@ def test_one_query_of_twelve_cannot_tell_and_it_says_how_many_would(gated):
     ]
     shown = gate(gated, "--system", "shaky", "--baseline", "base", code=CANNOT_TELL)
     assert f"{one['queries_if_equal']:,} queries for an equal system to pass" in shown
-    gate(gated, "--system", "shaky", "--baseline", "base", "--tolerance", "0.2", code=PASSED)
+    gate(gated, "--system", "shaky", "--baseline", "base", "--tolerance", "0.4", code=PASSED)
 
 
 def test_a_system_against_itself_in_another_release_with_what_else_has_changed(gated):

@@ -9,7 +9,7 @@ Fair ones: whose a score is is chance, so nothing fell. Skewed ones keep the sid
 mean is taken off. Counted is how often one fell that did not, or by just the tolerance, and how
 often a drop of just the tolerance passed.
 
-    python -m tests.benchmarks.gates [--nulls 1000]
+    python -m tests.benchmarks.gates [--nulls 3000]
 """
 
 import argparse
@@ -201,7 +201,7 @@ def _wrong(
 def main() -> None:
     """Plant, draw, and print two tables."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--nulls", type=int, default=1000)
+    parser.add_argument("--nulls", type=int, default=3000)
     n_nulls = parser.parse_known_args()[0].nulls
     verdicts = Table(title=f"Planted drops of nDCG@10; tolerance {TOLERANCE}, alpha {ALPHA}")
     heads = ("collection", "run", "queries", "planted", "measured", "90% interval")
