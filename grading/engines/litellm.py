@@ -3,11 +3,12 @@ Mistral."""
 
 import logging
 import os
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from gradelake.grading.engines import EngineUnusable, Setting
-from gradelake.grading.engines._chat import retry_after
+from gradelake.grading.engines._chat import chat_options, retry_after
 from gradelake.grading.engines._client import Misshapen, careful
 from gradelake.grading.engines.openai import Engine as Base
 from gradelake.sql.common.checked import one_of
@@ -33,6 +34,7 @@ _KNOW_YOU = {  # as their own tools do; (the variable with a key, if you have on
     ),
 }
 _PROVIDERS = (*_BY_KEY, *_KNOW_YOU)
+_TOOL_TOKENS = 100  # some are held to a schema as a tool's arguments: a call has more around them
 _BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
 
 
@@ -66,6 +68,7 @@ class Engine(Base):
                 "the engine openai.",
             )
         os.environ.update(_ENVIRONMENT)
+        warnings.filterwarnings("ignore", "Items? .* `ReadOnly` qualifier")  # pydantic's, by dozens
         import litellm
 
         self.litellm = litellm
@@ -80,6 +83,11 @@ class Engine(Base):
     def check(cls, settings: Mapping[str, Any], where: str) -> None:
         if settings["base_url"]:
             super().check(settings, where)
+
+    @classmethod
+    def longest_reply(cls, grader: "Grader") -> int:
+        options, _ = chat_options(grader)
+        return super().longest_reply(grader) + _TOOL_TOKENS * ("response_format" in options)
 
     def _key_name(self) -> str:
         stated = self.grader.settings["api_key_env"]
@@ -105,6 +113,8 @@ class Engine(Base):
 
     def _set_options(self) -> None:
         super()._set_options()
+        for name in {"max_tokens", "max_completion_tokens"}.intersection(self.options):
+            self.options[name] = self.longest_reply(self.grader)
         # what says nothing: some know no penalties, Anthropic takes a temperature or a top_p
         for name, nothing in (("frequency_penalty", 0), ("presence_penalty", 0), ("top_p", 1)):
             if self.options.get(name) == nothing:

@@ -10,7 +10,7 @@ import pytest
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.graders.engine_finder import started
 from tests.grading.misbehaving import Server, refuse
-from tests.grading.provider_stand_ins import Anthropic
+from tests.grading.provider_stand_ins import Anthropic, Azure
 from tests.grading.subjects import SUBJECTS, end, prompts_of
 from tests.places import REPOSITORY
 
@@ -100,6 +100,21 @@ def test_a_grader_is_the_same_wherever_its_provider_is(judged):
     assert judged.grader("g", **settings, base_url="http://here").grader_id == there.grader_id
 
 
+def test_the_model_behind_a_deployment_of_azure_is_named_in_the_settings(engine, server):
+    class Behind(Azure):
+        def answering(self, asked):
+            return "gpt-4o-2024-08-06"
+
+    server.on("", Behind("ours"))
+    settings = {"model": "azure/ours", "api_key_env": "ANTHROPIC_API_KEY"}
+    asking = engine(**settings)
+    with pytest.raises(EngineUnusable, match="'gpt-4o-2024-08-06' answers, not 'azure/ours'") as no:
+        asking.score(prompts_of(asking, PAIR))
+    assert 'served_as = ["gpt-4o-2024-08-06"]' in no.value.hint
+    asking = engine(**settings, served_as=["gpt-4o-2024-08-06"])
+    assert [one.error for one in asking.score(prompts_of(asking, PAIR))] == [None]
+
+
 # --- who know you as their own tools do -----------------------------------------------------------
 
 
@@ -108,11 +123,10 @@ def known(tmp_path):
     """Makes a subject whose variables are in the environment, until the end."""
 
     def make(name):
+        (tmp_path / name).mkdir()
         made.append(SUBJECTS[name](tmp_path / name))
         return made[-1]
 
-    (tmp_path / "bedrock").mkdir()
-    (tmp_path / "vertex_ai").mkdir()
     made = []
     yield make
     for one in made:
@@ -134,6 +148,16 @@ def test_bedrock_is_asked_with_a_signature_or_with_a_token_that_is_not_told(know
         bedrock.ask(PAIR, concurrency=1)  # another engine
     assert bedrock.server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
     assert caught.value.hint == "Is the key in AWS_BEARER_TOKEN_BEDROCK right?"
+
+
+def test_a_call_of_a_tool_has_room(known):
+    nova = known("bedrock_by_tool")
+    assert nova.ask(PAIR)[0].error is None
+    (asked,) = nova.server.asked
+    assert asked.body["toolConfig"]["toolChoice"] == {"tool": {"name": "json_tool_call"}}
+    assert asked.body["inferenceConfig"]["maxTokens"] > 100
+    engine = nova.start()
+    assert engine.longest_reply(engine.grader) == asked.body["inferenceConfig"]["maxTokens"]
 
 
 def test_vertex_is_asked_with_the_token_that_google_gives_for_an_account(known):
