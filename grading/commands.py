@@ -180,6 +180,8 @@ def grade(
         is_over = run.stopped or run.out_of_time or run.out_of_money
         if is_over or (seconds is not None and seconds <= 0) or (money is not None and money <= 0):
             break
+    if left := requests[len(done) :]:
+        console.tell(f"not begun: {', '.join(request.grader.name for request in left)}")
     if as_json:
         objects = [run_as_object(*each) for each in done]
         console.print_json(objects[0] if len(requests) == 1 else {"trials": objects})

@@ -74,6 +74,7 @@ class BatchRun:
         is_over: Callable[[], bool],
     ):
         """`is_over`: nothing new is begun any more."""
+        self.committer = committer
         self.lake = committer.lake
         self.grader = committer.grader
         self.price = price

@@ -117,18 +117,21 @@ def grade(
         started = time.monotonic()
         deadline = None if max_seconds is None else started + max_seconds
         if grader.in_batches:
-            options = (tell, retry_failed, deadline, max_cost, wait)
-            return _in_batches(lake, request, committer, recovered, price, *options)
+
+            def is_late() -> bool:
+                return deadline is not None and time.monotonic() >= deadline
+
+            with stop_signals(console.warn) as stop:
+                batches = BatchRun(committer, price, max_cost, tell, lambda: stop() or is_late())
+                run = _in_batches(request, batches, retry_failed, wait)
+                run.stopped, run.out_of_time = stop(), is_late()
+            run.recovered = recovered
+            return run
         if wait:
             raise BadInput(
                 f"{grader.name} does not grade in batches", "Leave --wait out, or set batch = true."
             )
-        with console.working("planning"):
-            plan = Plan(lake, request)
-        retried = plan.totals.failed if retry_failed else 0
-        if retried:
-            _forget_failed(lake, request)
-            plan = Plan(lake, request)
+        plan, retried = _planned(lake, request, retry_failed)
         planned = time.monotonic() - started
         run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
         run.plan_seconds = planned
@@ -204,43 +207,32 @@ def work(
         committer.finish(state)
 
 
-def _in_batches(
-    lake,
-    request,
-    committer: Committer,
-    recovered,
-    price,
-    tell,
-    retry_failed,
-    deadline,
-    max_cost,
-    wait,
-) -> Run:
-    def is_late() -> bool:
-        return deadline is not None and time.monotonic() >= deadline
+def _planned(lake: Lake, request: Request, retry_failed: bool) -> tuple[Plan, int]:
+    """What is missing, and how many pairs that failed before are among it."""
+    with console.working("planning"):
+        plan = Plan(lake, request)
+    retried = plan.totals.failed if retry_failed else 0
+    if retried:
+        _forget_failed(lake, request)
+        plan = Plan(lake, request)
+    return plan, retried
 
-    with stop_signals(console.warn) as stop:
-        batches = BatchRun(committer, price, max_cost, tell, lambda: stop() or is_late())
-        batches.settle(retry_failed)
-        with console.working("planning"):
-            plan = Plan(lake, request)
-        retried = plan.totals.failed if retry_failed else 0
-        if retried:
-            _forget_failed(lake, request)
-            plan = Plan(lake, request)
-        done = batches.done
-        run = Run(plan.totals, committer.batch_id, recovered, retried, price=price, batched=done)
-        try:
-            _submit(committer, batches, plan, run)
-            while wait and done.under_way and not (stop() or is_late()):
-                batches.pause()
-                if batches.settle(give_up=False):
-                    _submit(committer, batches, Plan(lake, _within_limit(request, done)), run)
-        finally:
-            committer.finish("done")
+
+def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: bool) -> Run:
+    committer, done, lake = batches.committer, batches.done, batches.lake
+    batches.settle(retry_failed)
+    plan, retried = _planned(lake, request, retry_failed)
+    run = Run(plan.totals, committer.batch_id, retried=retried, price=batches.price, batched=done)
+    try:
+        _submit(committer, batches, plan, run)
+        while wait and done.under_way and not batches.is_over():
+            batches.pause()
+            if batches.settle(give_up=False):
+                _submit(committer, batches, Plan(lake, _within_limit(request, done)), run)
+    finally:
+        committer.finish("done")
     run.counts = {name: n + done.counts[name] for name, n in committer.counts.items()}
-    run.stopped, run.out_of_time = stop(), is_late()
-    run.out_of_money = max_cost is not None and done.out_of_money
+    run.out_of_money = batches.max_cost is not None and done.out_of_money
     run.notes = [*committer.notes, *done.notes]
     run.seconds, run.commit_seconds = committer.seconds, committer.commit_seconds
     return run

@@ -148,6 +148,8 @@ def test_all_trials_are_graded_in_a_row_and_resumed(moody, judged):
     assert [(plan["grader"], plan["missing_pairs"]) for plan in planned] == [
         *(("moody", 12), ("moody.2", 12), ("moody.3", 12))
     ]
+    late = gradelake(judged.folder, *asked[:-1], "--max-minutes", "0.0001")
+    assert "not begun: moody.2, moody.3" in late.stderr
     first = gradelake(judged.folder, "grade", judged.name, "--grader", "moody", "--limit", "4")
     assert "moody graded 4 pairs" in first.stdout
     trials = json.loads(gradelake(judged.folder, *asked).stdout)["trials"]
