@@ -1,12 +1,13 @@
 """The tiny collection of the ingest tests, with a rubric and graders; one Ray for all tests."""
 
 from contextlib import closing
+from functools import partial
 
 import pytest
 
 from tests import shared_ray
 from tests.conftest import made_once
-from tests.grading.project import copy_of, make_template
+from tests.grading.project import copy_of, make_priced, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 
 
@@ -14,6 +15,13 @@ from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 def judged_lake(tmp_path_factory):
     """The lake of `Judged`, made once."""
     return made_once(tmp_path_factory, "tiny-judged", make_template) / "lake"
+
+
+@pytest.fixture(scope="session")
+def priced_lake(judged_lake, tmp_path_factory):
+    """The same with `PRICES`."""
+    make = partial(make_priced, judged_lake)
+    return made_once(tmp_path_factory, "tiny-priced", make) / "lake"
 
 
 @pytest.fixture

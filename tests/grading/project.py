@@ -1,11 +1,12 @@
 """A project with one tiny collection, a rubric and graders, on a real lake."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
-from gradelake.grading.plan.planner import Plan
+from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run import run as runs
 from gradelake.ingest.banks.banks import import_bank
@@ -24,6 +25,10 @@ PASSAGES = {
     "p4": "Cars are made of steel.",
     "p5": "The sky is blue because air scatters blue light more than red.",  # p1's text again
 }
+
+
+# a million tokens of m cost 100 euros, cached ones 10, those of replies 1,000; in batches half
+PRICES = ["model,from_date,currency,input,cached,output,batch", "m,2026-01-01,EUR,100,10,1000,0.5"]
 
 
 class Judged(Tiny):
@@ -124,10 +129,17 @@ def copy_of(template: Path, folder: Path) -> Judged:
     return Judged(folder)
 
 
+def make_priced(template: Path, folder: Path) -> None:
+    """The same with prices, and the views that plans of costs and backlogs read."""
+    with closing(copy_of(template, folder)) as judged:
+        judged.write("seeds/prices.csv", PRICES)
+        views = ("marts.grading_cost", "marts.grading_backlog")
+        ensure_views(judged.project, judged.lake, lambda line: None, views)
+        ensure_views(judged.project, judged.lake, lambda line: None)
+
+
 def make_template(folder: Path) -> Path:
     """A lake that holds the collection, its rubric, and dbt's views; made once and copied."""
-    from gradelake.grading.plan.planner import ensure_views
-
     project = Judged(folder)
     Lake.create(project.project).close()
     assert project.ingest().exit_code == 0

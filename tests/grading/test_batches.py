@@ -10,17 +10,15 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.engines import EngineUnusable
-from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.run import batches as batch_runs
 from gradelake.grading.run import run as runs
 from gradelake.sql.common.errors import BadInput
 from tests.grading.batch_server import STEPS, BatchServer, by_length
 from tests.grading.misbehaving import answer, echo, refuse
-from tests.grading.project import PASSAGES, copy_of
+from tests.grading.project import PASSAGES, PRICES, copy_of
 
-# a million tokens of m cost 100 euros, cached ones 10, those of replies 1,000; in batches half
-SEED = ["model,from_date,currency,input,cached,output,batch", "m,2026-01-01,EUR,100,10,1000,0.5"]
+# of PRICES
 ONLINE = Price("EUR", 100e-6, 10e-6, 1000e-6)
 QUICK = {"pause": 0.01, "timeout": 20.0, "batch_poll": 0.01}
 KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "8"))
@@ -33,16 +31,6 @@ def server():
     server.stop()
 
 
-@pytest.fixture(scope="module")
-def priced_lake(judged_lake, tmp_path_factory):
-    with closing(copy_of(judged_lake, tmp_path_factory.mktemp("priced"))) as judged:
-        judged.write("seeds/prices.csv", SEED)
-        views = ("marts.grading_cost", "marts.grading_backlog")
-        ensure_views(judged.project, judged.lake, lambda line: None, views)
-        ensure_views(judged.project, judged.lake, lambda line: None)
-    return judged.folder / "lake"
-
-
 @pytest.fixture
 def hosted(priced_lake, tmp_path, server, monkeypatch):
     """A collection with 12 pairs in 10 prompts, and a grader `gpt` in batches."""
@@ -52,7 +40,7 @@ def hosted(priced_lake, tmp_path, server, monkeypatch):
 
 def project(lake, folder, server, **settings):
     with closing(copy_of(lake, folder)) as judged:
-        judged.write("seeds/prices.csv", SEED)
+        judged.write("seeds/prices.csv", PRICES)
         stated = {"engine": "openai", "model": "m", "prompt": "question_self_rating"}
         stated |= {"base_url": server.url, "parser": "strict", "batch": True, **QUICK, **settings}
         judged.grader("gpt", **stated)
@@ -403,7 +391,9 @@ def test_a_limit_counts_what_is_under_way_at_the_batch_price(hosted, server):
 
 @pytest.mark.slow
 def test_without_a_price_of_its_own_a_batch_costs_what_is_paid_online(hosted, server):
-    hosted.write("seeds/prices.csv", [SEED[0].removesuffix(",batch"), SEED[1].removesuffix(",0.5")])
+    hosted.write(
+        "seeds/prices.csv", [PRICES[0].removesuffix(",batch"), PRICES[1].removesuffix(",0.5")]
+    )
     assert to_its_end(hosted).cost == pytest.approx(server.bill(ONLINE.of))
     assert cost_of(hosted) == pytest.approx(server.bill(ONLINE.of))
 

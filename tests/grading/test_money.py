@@ -6,7 +6,6 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import run as runs
@@ -15,9 +14,8 @@ from gradelake.grading.run.staged_files import Graded
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer
-from tests.grading.project import copy_of
+from tests.grading.project import PRICES, copy_of
 
-SEED = ["model,from_date,currency,input,cached,output", "m,2026-01-01,EUR,100,10,1000"]
 QUICK = {"pause": 0.01, "timeout": 20.0, "concurrency": 4}
 
 
@@ -28,22 +26,13 @@ def server():
     server.stop()
 
 
-@pytest.fixture(scope="module")
-def priced_lake(judged_lake, tmp_path_factory):
-    """A million tokens of m cost 100 euros, cached ones 10, and those of replies 1,000."""
-    with closing(copy_of(judged_lake, tmp_path_factory.mktemp("priced"))) as judged:
-        judged.write("seeds/prices.csv", SEED)
-        ensure_views(judged.project, judged.lake, lambda line: None)
-    return judged.folder / "lake"
-
-
 @pytest.fixture
 def hosted(priced_lake, tmp_path, server, monkeypatch, two_workers):
     """A collection with 12 pairs in 10 prompts, and a grader `gpt` that asks the server: 10 tokens
     a prompt, 4 of them cached, and 1 a reply."""
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with closing(copy_of(priced_lake, tmp_path / "project")) as judged:
-        judged.write("seeds/prices.csv", SEED)
+        judged.write("seeds/prices.csv", PRICES)
         ask = {"engine": "openai", "base_url": server.url, "parser": "strict", **QUICK}
         judged.grader("gpt", model="m", prompt="question_self_rating", chunk_pairs=2, **ask)
         yield judged
