@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gradelake.analyses.gate.sample import Sample
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import holm
@@ -29,63 +30,6 @@ class Paired:
     @property
     def differences(self) -> np.ndarray:
         return self.system - self.baseline
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Of the differences of some queries, in points of the measure: their number, mean, standard
-    deviation (n - 1) and skewness (the third central moment over that of the second, to 3/2)."""
-
-    n: int
-    mean: float
-    spread: float
-    skewness: float
-
-    @classmethod
-    def of(cls, differences: np.ndarray) -> "Sample":
-        """`differences`: (queries,), in units of 1e-10."""
-        mean, spread = differences.mean(), differences.std(ddof=1)
-        skewness = ((differences - mean) ** 3).mean() / differences.std() ** 3 if spread else 0
-        return cls(len(differences), *map(float, (mean / UNIT, spread / UNIT, skewness)))
-
-    def p_values(self, above: float) -> tuple[float, float]:
-        """p of (mu <= a bound, mu >= it), where the mean lies so far above the bound.
-
-        The greater of two, that of Student's t and that of Hall's transformation of it,
-
-            sqrt(n) * (w + g w^2 / 3 + g^2 w^3 / 27 + g / (6 n)), with w = t / sqrt(n)
-
-        and g the skewness (Hall, On the removal of skewness by transformation, Journal of the Royal
-        Statistical Society B 54, 1992): a few queries that make up for many are not taken for luck.
-
-        Differences that are all equal say nothing of what none of them shows: (1 - q)^n, with q the
-        share of queries at the far end of the scale (1 or -1) that would bring the mean to the
-        bound. Such a share is missed by n queries with just that probability.
-        """
-        from scipy.special import stdtr
-
-        if self.spread == 0:
-            return (
-                (1 - above / (1 + self.mean)) ** self.n if above > 0 else 1.0,
-                (1 + above / (1 - self.mean)) ** self.n if above < 0 else 1.0,
-            )
-        w, g, root = above / self.spread, self.skewness, np.sqrt(self.n)
-        hall = root * (w + g * w**2 / 3 + g**2 * w**3 / 27) + g / (6 * root)
-        both = root * w, hall
-        return float(stdtr(self.n - 1, -min(both))), float(stdtr(self.n - 1, max(both)))
-
-    def bounds(self, alpha: float) -> tuple[float, float]:
-        """(lower, upper) one-sided bounds of mu at 1 - alpha each: where a p is just alpha."""
-        if self.spread == 0:
-            missed = 1 - alpha ** (1 / self.n)
-            return self.mean - missed * (1 + self.mean), self.mean + missed * (1 - self.mean)
-        g, root = self.skewness, np.sqrt(self.n)
-        reach = float(student_reach(self.n, 1 - 2 * alpha)) / root
-        ends = [-reach, reach]
-        for end in (-reach, reach):
-            y = end - g / (6 * self.n)
-            ends.append(float(3 * (np.cbrt(1 + g * y) - 1) / g) if abs(g) > 1e-6 else y)
-        return self.mean - self.spread * max(ends), self.mean - self.spread * min(ends)
 
 
 @dataclass(frozen=True)
