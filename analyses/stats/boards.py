@@ -108,12 +108,12 @@ def boards_by_measure(
     of_board = [collection, label_set, level, list(wanted)]
     systems_of: dict[str, list[tuple]] = {}
     for measure, *row in lake.rows(SYSTEMS, *of_board):
-        systems_of.setdefault(measure, []).append(row)
+        systems_of.setdefault(measure, []).append(tuple(row))
     if not systems_of:
         return {}
     scores_of: dict[str, list[tuple]] = {measure: [] for measure in systems_of}
     for measure, *row in lake.rows(ROWS, *of_board):
-        scores_of[measure].append(row)
+        scores_of[measure].append(tuple(row))
     labelled = sorted(lake.column(LABELLED, collection, label_set))
     kinds, complete = measures(lake), completeness(lake, collection)
     found = {}
