@@ -55,7 +55,7 @@ class Difference:
     def of(cls, differences: np.ndarray, tolerance: float, alpha: float) -> "Difference":
         """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
         sample = Sample.of(differences)
-        if not differences.any():  # the same answers: an interval of one point
+        if not differences.any():  # equal on every query: an interval of one point
             return cls(sample, 0.0, 0.0, 0.0, 1.0)
         # whole numbers: what is lower by just the tolerance has 0 here
         above = (differences.sum() + sample.n * np.rint(tolerance * UNIT)) / (sample.n * UNIT)

@@ -143,7 +143,8 @@ class Engine(Base):
         )
 
     def _unanswered(self, error: Exception) -> Exception:
-        if "google.auth.exceptions" in str(error):
+        is_local = isinstance(error, self.openai.APIConnectionError)  # not a server's words
+        if is_local and "google.auth.exceptions" in str(error):
             return self._unusable(self._told(error), self.key_hint)
         return super()._unanswered(error)
 

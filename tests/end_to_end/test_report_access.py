@@ -45,7 +45,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, page, scheme):
     look = Look(browser, file, WIDTHS[0], scheme)
     for address in look.page.evaluate(ADDRESSES):
         open_at(look, address)
-        for width in WIDTHS:
+        for width in WIDTHS if scheme == "light" else WIDTHS[:1]:  # dark is another palette only
             look.page.set_viewport_size({"width": width, "height": 900})
             found = Axe().run(look.page)
             where = f"{name}{address}, {width} pixels, {scheme}"
