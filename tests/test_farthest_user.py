@@ -91,7 +91,8 @@ def terminal(
     )
     os.close(theirs)
     sent = b""
-    while select.select([ours], [], [], 120)[0]:
+    while True:
+        assert select.select([ours], [], [], 120)[0], f"it waits:\n{sent.decode(errors='replace')}"
         try:
             new = os.read(ours, 65536)
         except OSError:  # Linux's word for the end of a terminal
@@ -128,7 +129,7 @@ def lake(graded_demo, tmp_path_factory) -> Path:
     ],
 )
 def test_a_terminal_of_80_columns_has_no_longer_line(lake, words):
-    shown = _ESCAPE.sub("", terminal(lake, *words.split()))
+    shown = _ESCAPE.sub("", terminal(lake, *words.split(), PAGER=""))
 
     assert shown.strip()
     for line in re.split(r"[\r\n]+", shown):
