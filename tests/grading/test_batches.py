@@ -21,7 +21,7 @@ from tests.grading.project import PASSAGES, PRICES, copy_of
 # of PRICES
 ONLINE = Price("EUR", 100e-6, 10e-6, 1000e-6)
 QUICK = {"pause": 0.01, "timeout": 20.0, "batch_poll": 0.01}
-KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "8"))
+KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "5"))
 
 
 @pytest.fixture

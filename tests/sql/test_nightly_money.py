@@ -60,18 +60,19 @@ def test_a_night_collects_what_an_earlier_one_submitted(demo, tmp_path, monkeypa
     (folder / "seeds").mkdir()
     lines = SEED.splitlines()
     (folder / "seeds" / "prices.csv").write_text(f"{lines[0]},batch\n{lines[1]},0.5\n")
-    with (folder / "gradelake.toml").open("a") as config:
-        config.write(
-            f'\n[graders.paid]\nengine = "openai"\nmodel = "m"\nprompt = "thomas"\n'
-            f'base_url = "{server.url}"\ncollections = ["demo"]\nbatch = true\n'
-        )
+    config = folder / "gradelake.toml"
+    config.write_text(
+        f"{config.read_text().partition('[graders.')[0]}"
+        f'[graders.paid]\nengine = "openai"\nmodel = "m"\nprompt = "thomas"\n'
+        f'base_url = "{server.url}"\ncollections = ["demo"]\nbatch = true\n'
+    )
 
     def night(*options: str) -> tuple[dict, dict]:
         done = json.loads(gradelake(folder, "nightly", "--json", *options).stdout)
         (paid,) = (each for each in done["graded"] if each["grader"] == "paid")
         return done, paid
 
-    first, paid = night("--max-cost", "5")  # three of four graders ask no model
+    first, paid = night("--max-cost", "5")
     submitted = paid["under_way"]
     assert 0 < submitted < 304
     assert (paid["pairs"], paid["left"]) == (0, 304 - submitted)
