@@ -8,44 +8,35 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import with_options
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
+_request_options = with_options(
+    click.argument("collection"),
+    click.option("--queries", help="Only these: ids with commas between, or a file of them."),
+    click.option(
+        "--rubric-version",
+        type=click.IntRange(min=0),
+        help="Whose items to grade; 0 is the bank as it came. Default: the newest.",
+    ),
+    click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+)
 
-def _request_options(command):
-    options = [
-        click.argument("collection"),
-        click.option("--queries", help="Only these: ids with commas between, or a file of them."),
-        click.option(
-            "--rubric-version",
-            type=click.IntRange(min=0),
-            help="Whose items to grade; 0 is the bank as it came. Default: the newest.",
-        ),
-        click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def limit_options(command):
-    """--max-minutes and --max-cost, of what asks models."""
-    options = [
-        click.option(
-            "--max-minutes",
-            type=click.FloatRange(min=0, min_open=True),
-            help="Begin nothing new after so many minutes, loading models included.",
-        ),
-        click.option(
-            "--max-cost",
-            type=click.FloatRange(min=0, min_open=True),
-            help="Spend no more than this, by the prices of seeds/prices.csv.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+# of what asks models
+limit_options = with_options(
+    click.option(
+        "--max-minutes",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Begin nothing new after so many minutes, loading models included.",
+    ),
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Spend no more than this, by the prices of seeds/prices.csv.",
+    ),
+)
 
 
 @click.command(short_help="Say what graders have still to do, in what time, at what cost.")

@@ -7,7 +7,7 @@ import pytest
 
 
 def first_of(n: int, *cases: Sequence[Any]) -> list[Any]:
-    """For `parametrize`: the arguments of the first `n` cases, and of the others, which are slow.
-    For cases that are alike and take seconds each."""
-    slow = (pytest.param(*case, marks=pytest.mark.slow) for case in cases[n:])
-    return [*(pytest.param(*case) for case in cases[:n]), *slow]
+    """Cases for `parametrize`, by their arguments: all but the first `n` are slow. For cases that
+    are alike and take seconds each."""
+    marks = [()] * n + [pytest.mark.slow] * (len(cases) - n)
+    return [pytest.param(*case, marks=mark) for case, mark in zip(cases, marks, strict=True)]

@@ -26,18 +26,18 @@ class Sample:
         return cls(len(differences), *map(float, (mean / UNIT, spread / UNIT, skewness)))
 
     def p_values(self, above: float) -> tuple[float, float]:
-        """p of (mu <= a bound, mu >= it), where the mean lies so far above the bound.
+        """p of (mu <= a bound, mu >= it); `above` is how far the mean lies above the bound.
 
         The greater of two, that of Student's t and that of Hall's transformation of it,
 
             sqrt(n) * (w + g w^2 / 3 + g^2 w^3 / 27 + g / (6 n)), with w = t / sqrt(n)
 
         and g the skewness (Hall, On the removal of skewness by transformation, Journal of the Royal
-        Statistical Society B 54, 1992): a few queries that make up for many are not taken for luck.
+        Statistical Society B 54, 1992): a few queries may make up for many.
 
-        Differences that are all equal say nothing of what none of them shows: (1 - q)^n, with q the
-        share of queries at the far end of the scale (1 or -1) that would bring the mean to the
-        bound. Such a share is missed by n queries with just that probability.
+        Where all differences are equal: (1 - q)^n, the probability that n queries miss a share q of
+        all, where q is what would bring the mean to the bound if it were at the far end of the
+        scale (1 or -1).
         """
         from scipy.special import stdtr
 

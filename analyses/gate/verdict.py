@@ -68,8 +68,7 @@ class Judged:
 
     `queries_as_seen`: of how many queries the interval would not hold the tolerance, if mean,
     spread and skewness stayed; `queries_if_equal`: of how many an equal system passes in four of
-    five cases.
-    None: the verdict stands, or more than a million would not do.
+    five cases. None: the verdict stands, or more than a million would not do.
     """
 
     paired: Paired
@@ -149,7 +148,7 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
     - passed, where mu <= -tolerance is rejected at alpha: the lower bound is above -tolerance;
     - fell, where mu >= -tolerance is: the upper bound is below -tolerance. A drop that is certain,
       and may be smaller than the tolerance, is none;
-    - else it cannot be told. Systems that are equal on every query are equal: they pass.
+    - else it cannot be told. A system that is equal on every query passes.
 
     The gate passed where every measure did: each at alpha, for what needs all of several tests
     needs no correction (Berger, Multiparameter hypothesis testing and acceptance sampling,

@@ -22,7 +22,9 @@ _ENVIRONMENT = {
     "LITELLM_MODE": "PRODUCTION",  # else its import reads an .env that lies about
 }
 _BY_KEY = ("anthropic", "azure", "gemini", "mistral")
-_KNOW_YOU = {  # as their own tools do; (the variable with a key, if you have one, what to check)
+# they know you as their own tools do: (the variable of a key, where you may have one; what else to
+# look at)
+_BY_OWN_TOOLS = {
     "bedrock": (
         "AWS_BEARER_TOKEN_BEDROCK",
         "Are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION_NAME right?",
@@ -33,7 +35,7 @@ _KNOW_YOU = {  # as their own tools do; (the variable with a key, if you have on
         "VERTEXAI_PROJECT and VERTEXAI_LOCATION right?",
     ),
 }
-_PROVIDERS = (*_BY_KEY, *_KNOW_YOU)
+_PROVIDERS = (*_BY_KEY, *_BY_OWN_TOOLS)
 _TOOL_TOKENS = 100  # some are held to a schema as a tool's arguments: a call has more around them
 _BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
 
@@ -91,13 +93,13 @@ class Engine(Base):
 
     def _key_name(self) -> str:
         stated = self.grader.settings["api_key_env"]
-        own, _ = _KNOW_YOU.get(self.provider, (f"{self.provider.upper()}_API_KEY", ""))
+        own, _ = _BY_OWN_TOOLS.get(self.provider, (f"{self.provider.upper()}_API_KEY", ""))
         return stated or own
 
     @property
     def key_hint(self) -> str:
-        if self.provider in _KNOW_YOU and not self.key:
-            return _KNOW_YOU[self.provider][1]
+        if self.provider in _BY_OWN_TOOLS and not self.key:
+            return _BY_OWN_TOOLS[self.provider][1]
         return super().key_hint
 
     def _open(self) -> Any:

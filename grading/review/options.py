@@ -1,18 +1,19 @@
 """Options of all commands that choose grades for an assessor to review."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import with_options
 from gradelake.sql.common.project import Project, check_name
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.review.cards import Deck, Wish
 
-_OPTIONS = (
+# what `dealt` takes
+which_grades = with_options(
     click.option("--grader", "grader_name", metavar="NAME", help="Whose grades."),
     click.option("--queue", metavar="NAME", help="The cards of this queue, instead of --grader."),
     click.option("--assessor", required=True, metavar="NAME", help="Who reviews."),
@@ -42,13 +43,6 @@ _OPTIONS = (
     ),
     click.option("--only-answered", is_flag=True, help="Only grades of tau or more."),
 )
-
-
-def which_grades(command: Callable) -> Callable:
-    """Adds what `dealt` takes."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def dealt(

@@ -117,14 +117,12 @@ def grade(
         started = time.monotonic()
         deadline = None if max_seconds is None else started + max_seconds
         if grader.in_batches:
-
-            def is_late() -> bool:
-                return deadline is not None and time.monotonic() >= deadline
-
             with stop_signals(console.warn) as stop:
-                batches = BatchRun(committer, price, max_cost, tell, lambda: stop() or is_late())
+                batches = BatchRun(
+                    committer, price, max_cost, tell, lambda: stop() or _is_past(deadline)
+                )
                 run = _in_batches(request, batches, retry_failed, wait)
-                run.stopped, run.out_of_time = stop(), is_late()
+                run.stopped, run.out_of_time = stop(), _is_past(deadline)
             run.recovered = recovered
             return run
         if wait:
@@ -161,7 +159,7 @@ def work(
     raises: as `grade`; `deadline` is of `time.monotonic()`."""
 
     def is_over() -> bool:
-        run.out_of_time = deadline is not None and time.monotonic() >= deadline
+        run.out_of_time = _is_past(deadline)
         return run.out_of_time
 
     chunks: Iterator[Chunk] = plan.chunks()
@@ -205,6 +203,10 @@ def work(
         state = "stopped" if cut_short and run.left else "done"
     finally:
         committer.finish(state)
+
+
+def _is_past(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
 
 
 def _planned(lake: Lake, request: Request, retry_failed: bool) -> tuple[Plan, int]:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -32,6 +33,17 @@ def whatever_the_locale() -> None:
     encoding = sys._xoptions.get(_LOCALE)
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by who started us
         stream.reconfigure(encoding=encoding if stream.isatty() else None, errors="replace")
+
+
+def with_options(*options: Callable) -> Callable:
+    """A decorator that gives a command these options, in this order."""
+
+    def decorate(command: Callable) -> Callable:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 # options of every command, and before it

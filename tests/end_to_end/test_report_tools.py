@@ -11,6 +11,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
+from tests.tiers import first_of
 
 LIGHT_ACCENT = "#0072b2"
 
@@ -173,10 +174,7 @@ def test_csv_writes_words_that_are_gone_and_new_as_the_command_line_does(browser
     assert look.page.evaluate(f"field({cell})") == "a [-red-]{+blue+} crust"
 
 
-@pytest.mark.parametrize(
-    "picture",
-    ["leaderboard", *(pytest.param(n, marks=pytest.mark.slow) for n in ("scatter", "coverage"))],
-)
+@pytest.mark.parametrize("picture", first_of(1, ["leaderboard"], ["scatter"], ["coverage"]))
 def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path, picture):
     written = []
     for scheme in ("light", "dark"):

@@ -70,7 +70,7 @@ class Anthropic(Provider):
 
     def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
         text = choice["message"]["content"]
-        cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        cached = _cached(usage)
         reasons = {"length": "max_tokens", "content_filter": "refusal"}
         return {
             "id": "msg_1",
@@ -100,13 +100,13 @@ class Bedrock(Provider):
         form = body.get("outputConfig", {}).get("textFormat", {}).get("structure")
         tools = body.get("toolConfig", {}).get("tools")
         held = json.loads(form["jsonSchema"]["schema"]) if form else None
-        held = tools[0]["toolSpec"]["inputSchema"]["json"] if tools else held
-        schema = {"response_format": {"json_schema": {"schema": held}}} if held else {}
-        return {"model": self.models[0], "messages": messages, **numbers, **schema}
+        if tools:
+            held = tools[0]["toolSpec"]["inputSchema"]["json"]
+        return {"model": self.models[0], "messages": messages, **numbers, **_held_to(held)}
 
     def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
         text = choice["message"]["content"]
-        cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        cached = _cached(usage)
         reasons = {"length": "max_tokens", "content_filter": "content_filtered"}
         content = [] if text is None else [self.said(text)]
         return {
@@ -148,10 +148,9 @@ class Gemini(Provider):
             if content
         ]
         form = next((config[k] for k in config if "schema" in k.lower()), None)
-        schema = {"response_format": {"json_schema": {"schema": form}}} if form else {}
         numbers = {"max_tokens": _of(config, "maxOutputTokens", "max_output_tokens")}
         numbers |= {"temperature": config.get("temperature"), "seed": config.get("seed")}
-        return {"model": self.models[0], "messages": messages, **numbers, **schema}
+        return {"model": self.models[0], "messages": messages, **numbers, **_held_to(form)}
 
     def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
         text = choice["message"]["content"]
@@ -159,7 +158,7 @@ class Gemini(Provider):
         candidate = {"finishReason": reasons.get(choice["finish_reason"], "STOP"), "index": 0}
         if text is not None:
             candidate["content"] = {"role": "model", "parts": [{"text": text}]}
-        cached = usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
+        cached = _cached(usage)
         return {
             "candidates": [candidate],
             "usageMetadata": {
@@ -177,6 +176,14 @@ def _of(config: dict[str, Any], *names: str) -> Any:
 
 def _numbers(body: dict[str, Any]) -> dict[str, Any]:
     return {name: body.get(name) for name in ("max_tokens", "temperature", "top_p", "seed")}
+
+
+def _held_to(schema: dict[str, Any] | None) -> dict[str, Any]:
+    return {"response_format": {"json_schema": {"schema": schema}}} if schema else {}
+
+
+def _cached(usage: dict[str, Any]) -> int:
+    return usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -18,10 +18,10 @@ from tests.grading.batch_server import STEPS, BatchServer, by_length
 from tests.grading.misbehaving import answer, echo, refuse
 from tests.grading.project import PASSAGES, PRICES, copy_of
 
-# of PRICES
+# what PRICES says of m, for a token
 ONLINE = Price("EUR", 100e-6, 10e-6, 1000e-6)
 QUICK = {"pause": 0.01, "timeout": 20.0, "batch_poll": 0.01}
-KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "5"))
+KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "8"))
 
 
 @pytest.fixture
