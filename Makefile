@@ -98,16 +98,12 @@ campaigns: $(VENV)/.dev
 	  tests/grading/test_batches.py \
 	  tests/analyses/test_review_sample.py
 
-# mypy finds a module only where its folders say so: the rooms are linked into one package
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/sqlfluff lint dbt_project grading sql/lake/migrations
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
-	@rm -rf build/typed && mkdir -p build/typed/gradelake
-	@for part in gradelake/*.py gradelake/serve sql ingest grading analyses; do \
-	  ln -s ../../../$$part build/typed/gradelake/; done
 	@$(BIN)/mypy
 
 format: $(VENV)/.dev

@@ -3,11 +3,13 @@
 import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.results import as_object
 
 _LOCALE = "terminal_encoding"  # how a terminal shows text, for the restarted process
 
@@ -44,6 +46,47 @@ def with_options(*options: Callable) -> Callable:
         return command
 
     return decorate
+
+
+def answering(
+    show: Callable[[Any], object], json_help: str = "Print one JSON object."
+) -> Callable[[Callable], Callable]:
+    """Make a command's function, which returns its result, print that and set the exit code.
+
+    Adds `--json`, which prints the result as one object (`results.as_object`); without it
+    `show(result)` prints it for people. A result's `exit_code`, where it has one, is the command's.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        @click.option("--json", "as_json", is_flag=True, help=json_help)
+        @wraps(function)
+        def command(*arguments: Any, as_json: bool, **options: Any) -> None:
+            result = function(*arguments, **options)
+            if as_json:
+                console.print_json(as_object(result))
+            else:
+                show(result)
+            if code := getattr(result, "exit_code", 0):
+                sys.exit(code)
+
+        return command
+
+    return decorate
+
+
+def reading(function: Callable) -> Callable:
+    """Add `--release` and `--live`; the command gets `read`, a function that opens the lake so."""
+
+    @click.option("--release", metavar="NAME", help="Read this release instead of the newest.")
+    @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
+    @wraps(function)
+    @click.pass_obj
+    def command(project: Callable, release: str | None, live: bool, **options: Any) -> Any:
+        from gradelake.sql.lake.lake import Lake
+
+        return function(read=lambda: Lake.reading(project(), release, live), **options)
+
+    return command
 
 
 # options of every command, and before it
