@@ -150,10 +150,8 @@ def _paragraphs(
     grades = _by("passage_id", lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
     judgments = _by("paragraphId", lake.frame(JUDGMENTS, **of_query).to_dicts())
     rankings = _by("paragraphId", lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
-    brought: dict[str, list[dict[str, Any]]] = {}
-    if lake.has_raw("brought_along"):
-        source = f"{of_query['collection']}/grades/"
-        brought = _by("part", lake.frame(BROUGHT_ALONG, **of_query, source=source).to_dicts())
+    source = f"{of_query['collection']}/grades/"
+    brought = _by("part", lake.frame(BROUGHT_ALONG, **of_query, source=source).to_dicts())
     ids = sorted({*grades, *judgments, *rankings})
     texts = dict(lake.rows(TEXTS, collection=of_query["collection"], passages=ids))
     for passage_id in ids:

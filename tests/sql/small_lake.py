@@ -8,7 +8,6 @@ import polars as pl
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.migrate import applied
 from gradelake.sql.releases import releases
 
 N_PASSAGES, N_GRADES = 30, 20
@@ -105,8 +104,7 @@ def batches(ok: int = N_GRADES) -> pl.DataFrame:
 def small_lake(folder: Path) -> Project:
     """30 passages and 20 grades of one batch, published as release r1; then 5 passages go.
 
-    Three Parquet files: passages, grades, and the rows of passages that are gone. A test that
-    leaves out the newest migrations gets the lake of an earlier raw schema.
+    Three Parquet files: passages, grades, and the rows of passages that are gone.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "gradelake.toml"
@@ -119,11 +117,7 @@ def small_lake(folder: Path) -> Project:
             transaction.record("c/passages", "0", transaction.insert("passages", rows))
             transaction.say(passages=N_PASSAGES)
         with lake.transaction("grade", "c judge") as transaction:
-            if applied(lake) < 8:  # a column had another name
-                lake.connection.register("those", graders().rename({"settings": "decoding"}))
-                transaction.run("insert into {lake}.raw.graders by name from those")
-            else:
-                transaction.insert("graders", graders())
+            transaction.insert("graders", graders())
             transaction.insert("grades", grades([f"p{i:03d}" for i in range(N_GRADES)]))
             transaction.insert("grading_batches", batches())
             transaction.record_chunk("chunk-1/0", "0", N_GRADES)

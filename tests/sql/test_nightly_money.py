@@ -12,7 +12,7 @@ from tests.grading.misbehaving import Server
 pytestmark = pytest.mark.slow
 
 A_PROMPT = (6 * 100 + 4 * 10 + 1 * 1000) / 1e6  # as `misbehaving.answer` counts tokens
-SEED = "model,from_date,currency,input,cached,output\nm,2026-01-01,EUR,100,10,1000\n"
+SEED = "model,from_date,currency,input,cached,output,batch\nm,2026-01-01,EUR,100,10,1000,\n"
 
 
 @pytest.fixture
@@ -58,8 +58,7 @@ def test_a_night_collects_what_an_earlier_one_submitted(demo, tmp_path, monkeypa
     folder = tmp_path / "night"
     shutil.copytree(demo, folder)
     (folder / "seeds").mkdir()
-    lines = SEED.splitlines()
-    (folder / "seeds" / "prices.csv").write_text(f"{lines[0]},batch\n{lines[1]},0.5\n")
+    (folder / "seeds" / "prices.csv").write_text(f"{SEED.rstrip()}0.5\n")
     config = folder / "gradelake.toml"
     config.write_text(
         f"{config.read_text().partition('[graders.')[0]}"
