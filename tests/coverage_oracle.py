@@ -45,6 +45,7 @@ def write_edits(folder: Path, edits: list[dict[str, str]]) -> None:
         "weight",
         "editor",
         "reason",
+        "facet_id",
     )
     (folder / "seeds").mkdir()
     with (folder / "seeds" / "rubric_edits.csv").open("w", newline="") as stream:
