@@ -43,7 +43,7 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
         own[Path(night).name] = Path(night)
     for name, file in (own | dict(instead or {})).items():
         if name not in found:
-            raise BadInput(f"{file}: no seed has this name", did_you_mean(name, found))
+            raise BadInput(f"seeds/{name}: no seed has this name", did_you_mean(name, found))
         shown = os.path.relpath(file) if isinstance(file, Path) else f"seeds/{name}"
         found[name] = _checked(file, shown, found[name][0])
     return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}
