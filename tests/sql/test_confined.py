@@ -337,14 +337,18 @@ def state(live: Lake) -> tuple[dict[Path, str], int, int]:
     return files, live.newest_snapshot(), live.value("select count(grade) from lake.raw.grades")
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_what_does_more_than_read_the_lake_is_refused_before_it_runs(opened, live, statement):
-    before = state(live)
-    with pytest.raises(BadInput) as error:
-        opened.sql(filled_in(statement, live.project))
-    assert REFUSED in str(error.value) or (";" in statement and "one statement" in str(error.value))
-    assert state(live) == before
+def test_what_does_more_than_read_the_lake_is_refused_before_it_runs(opened, live):
+    before, ran = state(live), []
     assert before[2] == N_GRADES
+    for statement in STATEMENTS:
+        try:
+            opened.sql(filled_in(statement, live.project))
+        except BadInput as error:
+            if REFUSED in str(error) or (";" in statement and "one statement" in str(error)):
+                continue
+        ran.append(statement)
+    assert ran == []
+    assert state(live) == before
 
 
 def test_no_source_of_rows_but_the_known_ones_is_open(opened):
@@ -410,51 +414,51 @@ def test_duckdb_itself_is_closed_where_a_statement_would_get_past(project):
 # --- what goes on working -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "select count(*) from raw.grades where grade >= $least",
-        "from lake.raw.grades select grade where grade >= $least limit 1",
-        "with a as (from raw.grades), b as materialized (from a) from b where grade >= $least",
-        "with recursive a as (select 1 as n union all select n + 1 from a where n < 3) from a",
-        "select * from raw.grades at (version => 3)",
-        "from lake.snapshots()",
-        "from lake.table_info()",
-        "from range(3)",
-        "select unnest(range(3)), generate_series(1, 2), random(), now(), uuid()",
-        "select * from unnest([1, 2]) as t(a), lateral (select a + 1)",
-        "select list_transform([1, 2], lambda x: x + 1), [x for x in [1, 2]], struct_pack(a := 1)",
-        "select regexp_extract('a/b.csv', '[^/]+'), parse_filename('a/b.csv'), 'x' glob '*'",
-        "select key, value from json_each('{\"a\": 1}')",
-        "select sum(grade) over (partition by query_id order by grade) from raw.grades",
-        "select columns(c -> c like 'g%') from raw.grades",
-        "values (1), (2)",
-        "table raw.grades",
-        "describe raw.grades",
-        "describe select 1",
-        "from (describe raw.grades)",
-        "summarize raw.grades",
-        "show tables from lake.raw",
-        "show all tables",
-        "show databases",
-        "explain from raw.grades",
-        "-- why?\nexplain /* it */ analyze select count(grade) from raw.grades",
-        "explain (format json) from raw.grades",
-        "explain (analyze, format json) select 1",
-        "explain (select 1) union (select 2)",
-        "from duckdb_columns() limit 1",
-        "from information_schema.tables limit 1",
-        "-- it's a pivot\npivot raw.grades on grade using count(*) as n group by query_id",
-        "PIVOT (from raw.grades where query_id <> 'a/b') ON grade USING sum (grade)",
-        "with a as (from raw.grades) pivot a on grade, query_id using count(*), max(grade)",
-        "select * from (pivot raw.grades on grade in (0, 1) using count(*))",
-        "from (pivot raw.grades on grade using count(*))",
-        "unpivot (select 1 as a, 2 as b) on a, b",
-    ],
-)  # fmt: skip
-def test_what_reads_the_lake_runs(opened, statement):
-    given = {"least": 0} if "$" in statement else {}
-    assert opened.sql(statement, **given).fetchall()
+READ = [
+    "select count(*) from raw.grades where grade >= $least",
+    "from lake.raw.grades select grade where grade >= $least limit 1",
+    "with a as (from raw.grades), b as materialized (from a) from b where grade >= $least",
+    "with recursive a as (select 1 as n union all select n + 1 from a where n < 3) from a",
+    "select * from raw.grades at (version => 3)",
+    "from lake.snapshots()",
+    "from lake.table_info()",
+    "from range(3)",
+    "select unnest(range(3)), generate_series(1, 2), random(), now(), uuid()",
+    "select * from unnest([1, 2]) as t(a), lateral (select a + 1)",
+    "select list_transform([1, 2], lambda x: x + 1), [x for x in [1, 2]], struct_pack(a := 1)",
+    "select regexp_extract('a/b.csv', '[^/]+'), parse_filename('a/b.csv'), 'x' glob '*'",
+    "select key, value from json_each('{\"a\": 1}')",
+    "select sum(grade) over (partition by query_id order by grade) from raw.grades",
+    "select columns(c -> c like 'g%') from raw.grades",
+    "values (1), (2)",
+    "table raw.grades",
+    "describe raw.grades",
+    "describe select 1",
+    "from (describe raw.grades)",
+    "summarize raw.grades",
+    "show tables from lake.raw",
+    "show all tables",
+    "show databases",
+    "explain from raw.grades",
+    "-- why?\nexplain /* it */ analyze select count(grade) from raw.grades",
+    "explain (format json) from raw.grades",
+    "explain (analyze, format json) select 1",
+    "explain (select 1) union (select 2)",
+    "from duckdb_columns() limit 1",
+    "from information_schema.tables limit 1",
+    "-- it's a pivot\npivot raw.grades on grade using count(*) as n group by query_id",
+    "PIVOT (from raw.grades where query_id <> 'a/b') ON grade USING sum (grade)",
+    "with a as (from raw.grades) pivot a on grade, query_id using count(*), max(grade)",
+    "select * from (pivot raw.grades on grade in (0, 1) using count(*))",
+    "from (pivot raw.grades on grade using count(*))",
+    "unpivot (select 1 as a, 2 as b) on a, b",
+]  # fmt: skip
+
+
+def test_what_reads_the_lake_runs(opened):
+    for statement in READ:
+        given = {"least": 0} if "$" in statement else {}
+        assert opened.sql(statement, **given).fetchall(), statement
 
 
 def test_temporary_tables_and_views_can_be_made(project):

@@ -1,7 +1,8 @@
 """Whether the raw tables keep their contracts, and the grades agree with their ledger."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import duckdb
 import pandera.polars as pa
@@ -47,6 +48,14 @@ class Verified:
     tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows
     notes: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self.faults else 0
+
+    def as_object(self) -> dict[str, Any]:
+        return {"ok": not self.faults, **asdict(self)}
 
 
 # what must be nothing: (what its rows count, what a row of it means, where {} are that count and
