@@ -148,13 +148,12 @@ def _fits(table: list[_Column], width: int) -> bool:
 def _make_room(table: list[_Column], width: int) -> list[str]:
     """Shorten ids, and take columns out, until the others fit; returns what is to be said of it."""
     hashed = [] if _fits(table, width) else [c for c in table if c.shorten_hashes()]
-    same, gone, order = [], [], list(table)
+    before = list(table)
     while len(table) > 1 and not _fits(table, width):
-        column = _first_to_go(table)
-        table.remove(column)
-        (same if len(column.distinct) == 1 else gone).append(column)
-    same.sort(key=order.index)
-    names = [column.header for column in sorted(gone, key=order.index)]
+        table.remove(_first_to_go(table))
+    gone = [column for column in before if column not in table]
+    same = [column for column in gone if len(column.distinct) == 1]
+    names = [column.header for column in gone if column not in same]
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     notes = [
         ("the same in every row", [f"{c.header} {c.texts[0] or '(null)'}" for c in same], ""),

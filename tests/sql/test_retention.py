@@ -334,22 +334,19 @@ def test_rows_in_the_catalog_that_nobody_reads_any_more_go_from_it(project):
         ]
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("keep_releases = 0", "keep_releases must be a whole number from 1"),
-        ("keep_releases = 2.5", "keep_releases must be a whole number from 1"),
-        ('keep_releases = "3"', "keep_releases must be a whole number from 1"),
-        ("keep_releases = true", "keep_releases must be a whole number from 1"),
-        ("keep_days = -1", "keep_days must be a number from 0"),
-        ("keep_days = nan", "keep_days must be a number from 0"),
-        ("least_share = 1.5", "least_share must be a number from 0 to 1"),
-    ],
-)
-def test_a_wrong_setting_is_refused(tmp_path, setting, words):
-    (tmp_path / "gradelake.toml").write_text(f"[lake]\n{setting}\n")
-    with pytest.raises(BadInput, match=words):
-        Project.find(tmp_path)
+def test_a_wrong_setting_is_refused(tmp_path):
+    for setting, message in {
+        "keep_releases = 0": "keep_releases must be a whole number from 1",
+        "keep_releases = 2.5": "keep_releases must be a whole number from 1",
+        'keep_releases = "3"': "keep_releases must be a whole number from 1",
+        "keep_releases = true": "keep_releases must be a whole number from 1",
+        "keep_days = -1": "keep_days must be a number from 0",
+        "keep_days = nan": "keep_days must be a number from 0",
+        "least_share = 1.5": "least_share must be a number from 0 to 1",
+    }.items():
+        (tmp_path / "gradelake.toml").write_text(f"[lake]\n{setting}\n")
+        with pytest.raises(BadInput, match=message):
+            Project.find(tmp_path)
 
 
 def test_settings_have_defaults_and_days_may_be_a_fraction(tmp_path):

@@ -182,7 +182,7 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
     # stored numbers may be narrower than the contract's
     types = {name: column.dtype.type for name, column in columns.items()}
     without_key = pa.DataFrameSchema(columns, strict=True, name=table)
-    said: dict[str, list] = {}
+    broken: dict[str, list] = {}
     done.tables[table] = 0
     reader = lake.connection.execute(f"select * from lake.raw.{table}").to_arrow_reader(_ROWS)
     for batch in reader:
@@ -197,8 +197,8 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
             for column, value, check in error.failure_cases.select(
                 "column", "failure_case", "check"
             ).iter_rows():
-                said.setdefault(f"{column}: {check}", []).append(value)
-    for check, values in said.items():
+                broken.setdefault(f"{column}: {check}", []).append(value)
+    for check, values in broken.items():
         yield _fault(
             f"{counted(len(values), 'rows', 'break')} its contract: {check} "
             f"(such as {values[0]!r})",
