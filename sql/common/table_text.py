@@ -158,23 +158,31 @@ def _make_room(table: list[_Column], width: int) -> list[str]:
     notes = [
         ("the same in every row", [f"{c.header} {c.texts[0] or '(null)'}" for c in same], ""),
         ("no room for", names[:_LISTED], more),
-        ("how the hash begins, of", [c.header for c in hashed if c in table or c in same], ""),
+        ("cut to how the hash begins", [c.header for c in hashed if c in table or c in same], ""),
     ]
     return [f"{what}: {', '.join(listed)}{rest}" for what, listed, rest in notes if listed]
 
 
 def _first_to_go(table: list[_Column]) -> _Column:
-    """The column that tells least: one that says the same in every row; a text without which the
-    others tell as many rows apart; numbers from the right, but for three; the text with the fewest
-    values. Ids go late, since the next question needs them, and the first number last."""
+    """The column that tells least: one that says the same in every row (a text, a number among
+    texts, a figure); a text without which the others tell as many rows apart; numbers from the
+    right, but for three; the text with the fewest values. Ids go late, since the next question
+    needs them, and the first number last."""
+    last_text = max((n for n, column in enumerate(table) if not column.is_number), default=-1)
+    same = [
+        (column.is_number, column.is_number and n > last_text, -n)
+        for n, column in enumerate(table)
+        if len(column.distinct) == 1
+    ]
+    if same:
+        return table[-min(same)[2]]
     numbers = [column for column in table if column.is_number]
     ids = [column for column in table if column.is_id and not column.is_number]
     texts = [column for column in table if not column.is_number and not column.is_id]
     texts = sorted(texts, key=lambda column: len(column.distinct))
-    same = [column for column in (*texts, *ids, *numbers[::-1]) if len(column.distinct) == 1]
     idle = [text for text in texts if _n_told(table, text) == _n_told(table)]
     rest = [*texts[:-1], *numbers[:0:-1], *texts, *ids[::-1], *numbers]
-    return [*same, *idle, *numbers[: _NUMBERS - 1 : -1], *rest][0]
+    return [*idle, *numbers[: _NUMBERS - 1 : -1], *rest][0]
 
 
 def _n_told(table: list[_Column], without: _Column | None = None) -> int:

@@ -191,7 +191,7 @@ def test_an_items_id_is_how_its_hash_begins_and_figures_stay(capsys):
         assert {"n_hits", "rate"} <= set(header.split())
         for each, line in zip(hashes, lines, strict=False):
             assert f" {each[:8]}  Which " in f" {line}"
-        assert "(how the hash begins, of: item_id)" in lines
+        assert "(cut to how the hash begins: item_id)" in lines
 
 
 def test_what_is_the_same_goes_no_further_than_there_is_need(capsys):
@@ -201,8 +201,8 @@ def test_what_is_the_same_goes_no_further_than_there_is_need(capsys):
     ]
     print_table(columns, rows, 44)
     header, *lines = capsys.readouterr().out.splitlines()
-    assert header.split() == ["level", "system", "score", "stderr", "rank"]
-    same = "(the same in every row: label_set assessor:Long summ, n_queries 43, cover (null))"
+    assert header.split() == ["system", "score", "stderr", "rank", "n_queries"]
+    same = "(the same in every row: label_set assessor:Long summ, level 2, cover (null))"
     assert " ".join(lines[3:]) == same
 
 
