@@ -514,6 +514,7 @@ def test_a_command_is_told_no_address(tmp_path, monkeypatch):
 
 
 def test_what_one_grader_does_not_need_of_the_budget_goes_to_the_others():
+    assert Budget().share(7).as_arguments() == []
     budget = Budget(max_pairs=90)
     assert budget.share(3).pairs == 30
     budget.spend(10)
@@ -533,10 +534,6 @@ def test_minutes_are_shared_by_what_is_left_of_them():
     assert budget.share(1).as_arguments() == ["--max-minutes", "8.000"]
     now[0] += 480
     assert budget.share(1) is None
-
-
-def test_a_night_without_limits_gives_none():
-    assert Budget().share(7).as_arguments() == []
 
 
 def test_a_file_whose_name_is_no_utf8_can_be_told(tmp_path):

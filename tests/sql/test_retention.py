@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
-import polars as pl
 import pytest
 
 from gradelake.sql.build import changes
@@ -25,6 +24,7 @@ from gradelake.sql.operations.upkeep.retention import Maintained, maintain
 from gradelake.sql.releases import data_files, keeping, releases
 from gradelake.sql.releases.data_files import METADATA
 from tests.postgres_server import postgres_server
+from tests.projects import rows
 
 pytestmark = pytest.mark.slow
 
@@ -53,12 +53,10 @@ def project(empty, tmp_path) -> Project:
 
 
 def add_queries(lake: Lake, first: int, n: int) -> None:
-    names = ["collection", "query_id", "text", "description", "narrative"]
-    rows = [("c", f"q{i}", f"text {i}", None, None) for i in range(first, first + n)]
+    ids = [f"q{i}" for i in range(first, first + n)]
+    texts = [f"text {i}" for i in range(first, first + n)]
     with lake.transaction("test") as transaction:
-        transaction.insert(
-            "queries", pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-        )
+        transaction.insert("queries", rows("queries", collection="c", query_id=ids, text=texts))
 
 
 def publish(lake: Lake, name: str) -> None:
