@@ -105,6 +105,7 @@ lint: $(VENV)/.dev
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
 	@$(BIN)/mypy
+	@$(BIN)/basedpyright --level error
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only .
