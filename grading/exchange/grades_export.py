@@ -111,12 +111,11 @@ def export_grades(
 
 
 def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:
-    frame = lake.frame(
+    rows = lake.frame(
         "select * from lake.raw.graders "
         "where grader_id in (select grader_id from lake.raw.grades where collection = ?)",
         collection,
-    )
-    rows = frame.rename({"decoding": "settings"}, strict=False).to_dicts()  # before raw schema 8
+    ).to_dicts()
     if not rows:
         raise BadInput(
             f"collection {collection!r} has no grades here",
