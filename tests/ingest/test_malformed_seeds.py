@@ -21,7 +21,7 @@ SEEDS = {
     "evaluation_completeness": b"least_labelled\n0.9\n",
     "evaluation_levels": b"level\n1\n2\n",
     "label_policies": b"policy,rule,m,tau,mapping\nbest,best,,,\ncount,count_at_least,,4,5:3 4:1\n",
-    "ensembles": b"ensemble,rule,grader\nboth,median,one\nboth,median,two\n",
+    "ensembles": b"ensemble,rule,grader,mapping\nboth,median,one,\nboth,median,two,\n",
     "rubric_edits": (
         b"rubric_version,collection,bank,item_id,action,query_id,kind,text,gold_answer,weight,"
         b'editor,reason,facet_id\n1,c,b,,add,q1,question,"What, then?",a|b,2,me,why,f\n'
