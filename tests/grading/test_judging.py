@@ -168,19 +168,16 @@ def test_judgments_of_queues_and_of_files_are_one_persons(folder, tmp_path):
     assert pairs_of(folder, "not-theirs") == []
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_wishes_that_cannot_be_are_refused(folder):
+    for options, message in (
         (("--from", "spurious"), "cards of a label set cannot be chosen from 'spurious'"),
         (("--grader", "lexical"), "either a grader (--grader) or a label set"),
         (("--tau", "3"), "tau means nothing for cards of a label set"),
         (("--label-names", "no,yes"), "2 labels are named, and demo has those from 0 to 3"),
         (("--size", "3"), "3 pairs are too few"),
         (("--label-set", "judge:nobody"), "demo has no label set 'judge:nobody'"),
-    ],
-)
-def test_wishes_that_cannot_be_are_refused(folder, options, said):
-    assert said in add(folder, "wrong", "ann", options=options, code=2).stderr
+    ):
+        assert message in add(folder, "wrong", "ann", options=options, code=2).stderr
     assert pairs_of(folder, "wrong") == []
 
 
@@ -233,23 +230,3 @@ def test_two_share_all_pairs_in_forms_and_the_estimate_is_the_board(graded_demo,
     estimated = {row["system"]: row for row in found["systems"]}
     assert {name: row["estimate"] for name, row in estimated.items()} == pytest.approx(board)
     assert all(row["low"] == row["high"] for row in estimated.values())  # all are judged
-
-
-def test_a_lake_that_an_older_gradelake_built_is_to_be_built_first(folder, tmp_path):
-    old = tmp_path / "demo"
-    shutil.copytree(folder, old)
-    with Lake.writer(Project.read(old / "gradelake.toml")) as lake:
-        knows_none = "select * exclude (label_set, label_names) from lake.raw.review_queues"
-        for view in (
-            *("staging.stg_review_queues", "intermediate.int_review_cards"),
-            *("marts.review_conflicts", "marts.review_queues"),
-        ):
-            lake.connection.execute(f"create or replace view lake.{view} as {knows_none}")
-    queues = "select queue from lake.raw.review_queues order by all"
-    before = ask(old, queues)
-
-    said = add(old, "early", "pia", code=2).stderr
-
-    assert "an older Gradelake built this lake" in said
-    assert "gradelake build" in said
-    assert ask(old, queues) == before
