@@ -55,7 +55,6 @@ class Round:
     """The round that is at work, or was last; `due_on` is when the next one may begin."""
 
     number: int
-    n_wanted: int
     n_graded: int
     due_on: date | None  # None: now
 
@@ -288,11 +287,11 @@ def _round(lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool)
         *(sentinel.collection, name, grader.grader_id),
     )
     if not newest:
-        return Round(1, n_wanted, 0, None)
+        return Round(1, 0, None)
     number, n_graded, began_on = newest[0]
     if n_graded < n_wanted:
-        return Round(number, n_wanted, n_graded, None)
+        return Round(number, n_graded, None)
     due_on = began_on + timedelta(days=sentinel.every_days)
     if now or utc_now().date() >= due_on:
-        return Round(number + 1, n_wanted, 0, None)
-    return Round(number, n_wanted, n_graded, due_on)
+        return Round(number + 1, 0, None)
+    return Round(number, n_graded, due_on)

@@ -94,7 +94,7 @@ def test_sql_finds_the_pairs_that_a_judge_has_seen(judged):
     found = rows(
         judged,
         "select graders.grader, count(*) from lake.intermediate.int_graders as graders "
-        "inner join lake.staging.stg_label_rubric_pairs as pairs "
+        "inner join lake.raw.label_rubric_pairs as pairs "
         "on graders.label_rubric_id = pairs.rubric_id group by all order by all",
     )
     assert found == [("true", 4)]

@@ -162,23 +162,6 @@ def test_an_answer_is_1_and_none_is_unanswerable(exam):
     assert grades["q2", "p4", HOME] == (0, "unanswerable", "", "")
 
 
-def test_an_answer_key_grades_by_rule_where_there_is_one(exam):
-    exam.grader("key", engine="extracting", prompt="question_answer", parser="answer_key", actors=1)
-    assert exam.plan("key").totals.wanted == 3 * 1 + 2 * 2  # q1's light; q2's home and sun
-    exam.grade("key")
-    grades = exam.grades("key", "grade, status, answer")
-    assert grades == {
-        ("q1", "p1", LIGHT): (0, "ok", "than red"),
-        ("q1", "p2", LIGHT): (0, "ok", "the sun"),
-        ("q1", "p5", LIGHT): (0, "ok", "than red"),
-        # without stopwords "the sun" is "by the sun"
-        ("q2", "p3", HOME): (1, "ok", "the sun"),
-        ("q2", "p3", SUN): (0, "ok", "the sun"),
-        ("q2", "p4", HOME): (0, "unanswerable", ""),
-        ("q2", "p4", SUN): (0, "unanswerable", ""),
-    }
-
-
 # --- verification ---------------------------------------------------------------------------------
 
 

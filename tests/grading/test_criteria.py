@@ -235,6 +235,7 @@ def dl19_topics(tmp_path, empty_lake):
         yield project
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file",
     [

@@ -284,6 +284,7 @@ def test_a_long_reply_of_anything_gets_a_reading():
             assert parser.read(text, N5, ["gold"]).status in (OK, UN, DEF, BAD), (name, piece)
 
 
+@pytest.mark.slow
 def test_the_published_replies_of_flan_t5_are_read():
     """Self-ratings of the LLMJudge development set, as their authors published the replies."""
     file = SHARED / "llmjudge" / "dev.jsonl.gz"

@@ -194,6 +194,7 @@ def test_what_cannot_be_watched_is_refused(watching):
 # --- rounds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_round_is_kept_apart_from_all_other_grades(watching):
     missing = watching.plan("moody").totals.missing
     assert [each["pairs"] for each in watching.round()] == [40]
