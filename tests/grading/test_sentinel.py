@@ -175,28 +175,26 @@ def test_graders_of_a_rubric_are_asked_all_items_of_a_query(watching):
         watching.round()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_what_cannot_be_watched_is_refused(watching):
+    watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
+    for settings, message in (
         ({"graders": ["assigns"]}, "'assigns' is shown more than a passage"),
         ({"graders": ["nobody"]}, r"no \[graders.nobody\]"),
         ({"graders": []}, "graders"),
         ({"assessor": "nits"}, "no judgments by 'nits'"),
         ({"alpha": 0.1}, "unknown setting 'alpha'"),
         ({"pairs": 3}, "pairs must be at least 20"),
-    ],
-)
-def test_what_cannot_be_watched_is_refused(watching, settings, message):
-    watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
-    watching.sentinels["daily"] = DAILY | settings
-    with pytest.raises(BadInput, match=message):
-        watching.round()
+    ):
+        watching.sentinels["daily"] = DAILY | settings
+        with pytest.raises(BadInput, match=message):
+            watching.round()
     assert watching.counted() == []
 
 
 # --- rounds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_round_is_kept_apart_from_all_other_grades(watching):
     missing = watching.plan("moody").totals.missing
     assert [each["pairs"] for each in watching.round()] == [40]
