@@ -1,16 +1,19 @@
-"""Reading a report as its own script does; and a collection whose texts would like to be HTML."""
+"""The reports that tests look at, each made once; and reading one as its own script does."""
 
 import base64
 import csv
 import gzip
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import gradelake, start_lake
+import pytest
 
-HOSTILE = '</script><script>window.broken = "yes"</script><img src=x onerror="window.broken=1">'
+from tests.conftest import gradelake, made_once, start_lake
+from tests.moved_demo import HOSTILE, make_moved
+
 MARKED = "<marquee title='zebras'>Zebras & quaggas</marquee>"
 
 
@@ -137,3 +140,34 @@ def make_odd(folder: Path) -> None:
     gradelake(folder, "grade", "odd", "--grader", "lexical")
     gradelake(folder, "build")
     gradelake(folder, "report")
+
+
+def _reported(folder: Path, collection: str, tmp_path_factory) -> Path:
+    """The report of a collection of a lake that nobody changes."""
+
+    def make(reports: Path) -> None:
+        reports.mkdir()
+        gradelake(folder, "report", collection, "-o", str(reports / f"{collection}.html"))
+
+    return made_once(tmp_path_factory, f"{collection}-page", make) / f"{collection}.html"
+
+
+@pytest.fixture(scope="session")
+def demo_page(graded_demo, tmp_path_factory) -> Path:
+    return _reported(graded_demo, "demo", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def dl19_page(dl19_graded, tmp_path_factory) -> Path:
+    return _reported(dl19_graded, "dl19", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def odd_page(tmp_path_factory) -> Path:
+    return made_once(tmp_path_factory, "odd-report", make_odd) / "reports" / "odd.html"
+
+
+@pytest.fixture(scope="session")
+def moved(graded_demo, tmp_path_factory) -> Path:
+    """The demo of `make_moved`, with its report."""
+    return made_once(tmp_path_factory, "moved", partial(make_moved, graded_demo))

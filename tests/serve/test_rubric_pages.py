@@ -21,7 +21,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake, start_lake
-from tests.report_page import HOSTILE
+from tests.moved_demo import HOSTILE
 from tests.serve.server import Server, own_server
 
 pytestmark = pytest.mark.slow
