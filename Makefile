@@ -94,7 +94,7 @@ campaigns: $(VENV)/.dev
 	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 GRADELAKE_VLLM_QUERIES=3 GRADELAKE_VLLM_ACTORS=2 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
 	  $(BIN)/python -m pytest \
-	  tests/ingest/test_malformed*.py tests/end_to_end tests/grading/test_vllm.py \
+	  tests/ingest/test_malformed.py tests/end_to_end tests/grading/test_vllm.py \
 	  tests/grading/test_batches.py \
 	  tests/analyses/test_review_sample.py
 
