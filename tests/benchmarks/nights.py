@@ -25,7 +25,7 @@ from rich.table import Table
 
 from tests.benchmarks.leaderboards import command, console
 from tests.benchmarks.waits import GRADER
-from tests.conftest import DL19_JUDGES, write_dl19_config
+from tests.lakes import DL19_JUDGES, write_dl19_config
 from tests.places import DL19, missing_dl19
 
 A_NIGHT = 3

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
-from tests.conftest import gradelake, made_once, start_demo, start_lake
+from tests.conftest import gradelake, made_once
 from tests.end_to_end import llmjudge, strange_lake
+from tests.lakes import start_demo, start_lake
 from tests.places import missing_llmjudge
 
 
@@ -62,7 +63,7 @@ def llmjudge_page(tmp_path_factory) -> Path:
         pytest.skip(reason)
 
     def make(folder: Path) -> None:
-        start_lake(folder, folder.parent)
+        start_lake(folder)
         llmjudge.make_lake(folder, llmjudge.Published())
 
     return _reported(made_once(tmp_path_factory, "llmjudge", make), "llmjudge", tmp_path_factory)

@@ -47,6 +47,7 @@ def test_a_server_without_a_list_of_models_was_reached(judged, server):
     assert found(judged, **GPT, base_url=server.url)["state"] == "good"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "what", "hint"),
     [

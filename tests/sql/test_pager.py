@@ -48,6 +48,7 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_w
     assert max(map(cell_len, paged)) <= 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "is_paged"),
     [
@@ -110,6 +111,7 @@ def test_a_pager_that_ends_early_is_no_error(demo):
     assert "rror" not in "".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "count"),
     [

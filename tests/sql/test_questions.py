@@ -103,6 +103,7 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(demo, measure, 
     assert re.fullmatch(hint, error.value.hint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "parameter"),
     [(name, parameter) for name, entry in entries().items() for parameter in entry.parameters],
@@ -190,6 +191,7 @@ def test_the_book_is_a_line_per_question(demo):
     assert "@NAME --help" in last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
