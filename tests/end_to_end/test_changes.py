@@ -24,7 +24,7 @@ CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "0"))
 FIRST = ("drop", "weight", "swapped_passages", "replaced_run", "labels", "edits_taken_back", "grid")
 SECONDS = 6  # a build of the demo in a process of its own takes about as long
 # what tells of commands, and so of the builds themselves
-OF_COMMANDS = {"marts.freshness", "marts.nights", "staging.stg_pipeline_runs"}
+OF_COMMANDS = {"marts.freshness", "marts.nights"}
 
 
 class Person:
