@@ -55,8 +55,9 @@ def kept(name: str, make: Callable[[Path], None]) -> Path:
 def copy_of(lake: Path, folder: Path) -> None:
     """Copy a folder that holds a lake."""
     shutil.copytree(lake, folder)
-    for file in (folder / "lake").rglob("*.sqlite"):
-        _moved(file, folder / "lake")
+    copied = folder / "lake"
+    for catalog in (*copied.glob("*.sqlite"), *copied.glob("releases/*.sqlite")):
+        _moved(catalog, copied)
 
 
 def start_lake(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The command line as it is met first: help with examples that exist, hints for typos, loudness."""
 
 import click
+import pytest
 from click.testing import CliRunner
 
 from gradelake.app import app
@@ -89,7 +90,7 @@ def test_help_lists_every_command_once_by_what_it_is_for_and_says_where_to_begin
 # --- typos --------------------------------------------------------------------------------------
 
 L = ["--label-set", "judge:lexical_direct"]
-TYPOS = [
+TYPOS_OF_COMMANDS = [
     (["biuld"], "build"),
     (["lake", "veryfi"], "verify"),
     (["export", "latex", "leaderbord"], "leaderboard"),
@@ -99,6 +100,8 @@ TYPOS = [
     (["plan", "demo", "--gradr", "lexical"], "--grader"),
     (["sql", "select 1", "--fromat", "csv"], "--format"),
     (["sql", "@leaderboard", "--fromat", "csv"], "format"),
+]
+TYPOS_OF_NAMES = [
     (["ingest", "demmo"], "demo"),
     (["plan", "demmo"], "demo"),
     (["report", "demmo"], "demo"),
@@ -151,12 +154,22 @@ TYPOS = [
 ]
 
 
-def test_a_typo_gets_the_name_that_was_meant(graded_demo, monkeypatch):
-    monkeypatch.chdir(graded_demo)
-    for words, meant in TYPOS:
+def assert_meant(typos: list[tuple[list[str], str]]) -> None:
+    for words, meant in typos:
         done = CliRunner().invoke(app, words, standalone_mode=False)
         error = done.exception
         assert isinstance(error, click.ClickException | GradelakeError), f"{words}: {done.output}"
         shown = error.format_message() if isinstance(error, click.ClickException) else str(error)
         assert meant in shown.partition("Did you mean")[2], f"{words}: {shown}"
         assert error.exit_code == 2, words
+
+
+def test_a_mistyped_command_or_option_gets_the_one_that_was_meant(monkeypatch, demo):
+    monkeypatch.chdir(demo)
+    assert_meant(TYPOS_OF_COMMANDS)
+
+
+@pytest.mark.slow
+def test_a_mistyped_name_gets_the_one_that_was_meant(monkeypatch, graded_demo):
+    monkeypatch.chdir(graded_demo)
+    assert_meant(TYPOS_OF_NAMES)
