@@ -12,6 +12,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import coverage_oracle
 from tests.conftest import gradelake
+from tests.edits import write_edits
 from tests.projects import USUAL, project, rows
 
 pytestmark = pytest.mark.slow
@@ -57,7 +58,7 @@ def edit_and_build(folder, seed) -> dict[int, list[dict[str, str]]]:
     """Build with edits; returns version -> all edits up to it."""
     with Lake.live(Project.find(folder)) as lake:
         edits = edit(lake, seed)
-    coverage_oracle.write_edits(folder, edits)
+    write_edits(folder, *edits)
     gradelake(folder, "build")
     return {0: [], 1: edits}
 
