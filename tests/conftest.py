@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,33 +16,34 @@ from tests.places import REPOSITORY, missing_dl19
 
 # the files of tests that were collected, before any was left out
 COLLECTED = pytest.StashKey[set[Path]]()
-# how long each file of tests took when it last ran, in seconds
+# how long each test took when it last ran, in seconds
 _SECONDS = REPOSITORY / "build" / "test_seconds.json"
-_spent: dict[str, float] = {}
+_spent: Counter[str] = Counter()
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config, items):
-    """Begin with what takes longest, for two processes to end together; with what never ran."""
+    """Begin with the files that take longest, so that two processes end together."""
     config.stash[COLLECTED] = {item.path for item in items}
-    seconds = json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
-    items.sort(key=lambda item: -seconds.get(_file_of(item.nodeid), 1e9))
+    yield  # some are left out
+    seconds, of_file = _seconds(), Counter()
+    for item in items:
+        of_file[item.path] += seconds.get(item.nodeid, 1)
+    items.sort(key=lambda item: -of_file[item.path])
 
 
 def pytest_runtest_logreport(report):
-    file = _file_of(report.nodeid)
-    _spent[file] = _spent.get(file, 0) + report.duration
+    _spent[report.nodeid] += report.duration
 
 
-def pytest_sessionfinish(session):
-    if "PYTEST_XDIST_WORKER" not in os.environ and _spent:
-        seconds = json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
+def pytest_sessionfinish():
+    if "PYTEST_XDIST_WORKER" not in os.environ:
         _SECONDS.parent.mkdir(exist_ok=True)
-        _SECONDS.write_text(json.dumps(seconds | _spent))
+        _SECONDS.write_text(json.dumps(_seconds() | _spent))
 
 
-def _file_of(nodeid: str) -> str:
-    return nodeid.split("::")[0]
+def _seconds() -> dict[str, float]:
+    return json.loads(_SECONDS.read_text()) if _SECONDS.exists() else {}
 
 
 def made_once(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Path:
