@@ -67,8 +67,10 @@ old-demo:
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
   --durations 20
 
-# what a change needs: the real thing once each, in minutes; dbt's own tests where models changed
-MODELS = $(if $(shell git status --porcelain dbt_project),or models)
+# what a change needs: the real thing once each, in minutes; dbt's own tests where models differ from
+# the last commit but one
+MODELS = $(if $(shell { git status --porcelain dbt_project; git diff --name-only HEAD~1 -- dbt_project; } \
+  2> /dev/null),or models)
 test: $(VENV)/.dev
 	@$(PYTEST) -m "not slow or fast $(MODELS)"
 

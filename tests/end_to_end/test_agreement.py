@@ -120,6 +120,7 @@ def assert_cell(row, one, other) -> None:
         assert from_shares == pytest.approx(row["kappa"], abs=1e-6), where
 
 
+@pytest.mark.fast
 def test_every_kappa_equals_scikit_learn_on_odd_labels_too(strange):
     labels = labels_of(strange)
     found = rows(strange, "select * from lake.marts.kappa order by all")

@@ -146,7 +146,7 @@ def insert_random_grades(transaction, rng, queries):
     transaction.insert("grades", rows("grades", status=status, **columns, **same))
 
 
-@pytest.fixture(params=["demo", "random", "dl19"])
+@pytest.fixture(params=["demo", pytest.param("random", marks=pytest.mark.fast), "dl19"])
 def graded(request):
     """(published lake, grader, versions), of one collection after the other."""
     folder, grader, versions = request.getfixturevalue(f"{request.param}_edited")
