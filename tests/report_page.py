@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import gradelake, made_once, start_lake
+from tests.conftest import gradelake, made_once
+from tests.lakes import start_lake
 from tests.moved_demo import HOSTILE, make_moved
 
 MARKED = "<marquee title='zebras'>Zebras & quaggas</marquee>"
@@ -76,7 +77,7 @@ def make_hostile(folder: Path) -> None:
         (folder / f"{name}.run").write_text(f"q1 Q0 p1 1 2 {name}\nq2 Q0 p2 1 2 {name}\n")
     quoted = HOSTILE.replace('"', '""')
     (folder / "bank.csv").write_text(f'query_id,kind,text\nq1,question,"Is it blue? {quoted}"\n')
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "tiny", "--grader", "lexical")
@@ -134,7 +135,7 @@ def make_odd(folder: Path) -> None:
                 (UNANSWERED, "question", "Does anybody know?", "", "unanswered item"),
             ]
         )
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "odd", "--grader", "lexical")

@@ -13,8 +13,9 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, made_once, start_lake
+from tests.conftest import gradelake, made_once
 from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated
+from tests.lakes import start_lake
 from tests.report_page import Page
 
 pytestmark = pytest.mark.slow
@@ -96,7 +97,7 @@ def make(folder: Path) -> None:
     banks = [json.dumps(BANK), json.dumps(BANK | {"items": [NUGGET]})]
     (folder / "bank.jsonl").write_text("\n".join(banks))
     (folder / "graded.jsonl").write_text("\n".join(lines(q1=GRADED)))
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.jsonl", "--name", "secret")
     gradelake(folder, "import", "grades", "tiny", "graded.jsonl")

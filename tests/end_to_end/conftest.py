@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
-from tests.conftest import gradelake, made_once, start_demo
+from tests.conftest import gradelake, made_once
 from tests.end_to_end import strange_lake
+from tests.lakes import start_demo
 from tests.report_page import demo_page as demo_page
 from tests.report_page import dl19_page as dl19_page
 from tests.report_page import moved as moved

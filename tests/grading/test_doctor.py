@@ -66,6 +66,7 @@ STOPPED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_would_stop_a_grader_is_said_with_what_to_do(judged):
     for settings, what, hint in STOPPED:
         finding = found(judged, **GPT | settings)

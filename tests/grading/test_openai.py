@@ -109,6 +109,7 @@ def test_429_waits_until_the_date_that_the_server_names(server, engine):
     assert 1.9 <= gap < 7  # a date has no fractions of a second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", [{}, {"Retry_After": "soon"}, {"Retry_After": "-5"}])
 def test_429_without_a_usable_time_waits_longer_each_time(server, engine, header):
     server.on("steel", *[refuse(429, **header)] * 3, answer("4"))
@@ -133,6 +134,7 @@ def test_a_wait_beyond_all_patience_is_not_waited(server, engine):
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.slow
 def test_patience_is_for_the_endpoint_and_not_for_one_prompt(server, engine):
     """One prompt is refused for 4 s; as others are answered meanwhile, that is no end."""
     server.on("steel", *[refuse(429, Retry_After="0.25")] * 16, answer("4"))
@@ -192,6 +194,7 @@ def test_even_the_last_prompts_may_be_at_fault_together(server, engine):
     assert (len(server.about("steel")), len(server.about(PROBES))) == (6, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [{"delay": 8.0}, {"drip": 0.1}])
 def test_a_reply_that_takes_too_long_is_not_waited_for(server, engine, slow):
     server.on("steel", Reply(answer().body, **slow))

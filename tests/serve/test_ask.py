@@ -40,6 +40,7 @@ def alert(html: str) -> str:
     return " ".join("".join(Seen(html.partition('role="alert"')[2]).texts).split())
 
 
+@pytest.mark.slow
 def test_every_question_of_the_book_has_a_page_a_csv_and_a_json_with_the_same_rows(reader):
     listed = reader.get("/c/odd/ask/").text
     for name, entry in book.entries().items():

@@ -89,6 +89,7 @@ def test_what_another_server_is_through_with_is_not_brought_in_again(project, mo
     assert in_lake(project) == [("ann", "p1", "agree")]
 
 
+@pytest.mark.slow
 def test_many_small_commits_make_no_files_and_thousands_of_rows_one(project):
     n_files = (
         f"select count(*) from {METADATA}ducklake_data_file as files "
