@@ -71,8 +71,8 @@ class Guard:
         try:
             state["person"], state["token_of"] = self._who(scope, headers)
         except (GradelakeError, OSError) as error:  # nobody is known, and no page can be made
-            console.warn(f"nobody can be let in: {error}")
-            await _plain(503, "Nobody can be let in: the server's terminal says why.", guarded)
+            console.warn(f"nobody can sign in: {error}")
+            await _plain(503, "Nobody can sign in: the server's terminal says why.", guarded)
             return
         size = 0
 

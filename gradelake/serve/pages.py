@@ -61,7 +61,7 @@ async def _sent(request: Request) -> dict[str, Any]:
         except (ValueError, RecursionError):
             raise HTTPException(400, "That is not JSON.") from None
         if not isinstance(sent, dict):
-            raise HTTPException(400, "A JSON object is wanted.")
+            raise HTTPException(400, "Send a JSON object.")
         return sent
     async with request.form(max_files=0, max_fields=2_000) as form:
         fields = {name: str(value) for name, value in form.items()}
@@ -99,7 +99,7 @@ def _failed(request: Request, status: int, message: str, hint: str | None = None
     """What went wrong, as a page, or as JSON for a script."""
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse({"error": message, "hint": hint}, status)
-    title = {401: "Sign in", 403: "Not for you", 404: "Not here"}.get(status, "That did not work")
+    title = {401: "Sign in", 403: "Access denied", 404: "Not found"}.get(status, "That did not work")
     try:
         return page(request, "failed", status, title=title, message=message, hint=hint)
     except (GradelakeError, OSError):  # the file of people cannot be used just now

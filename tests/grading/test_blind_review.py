@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.app import app
-from gradelake.grading.review.cards import Wish, deal, find_grader
+from gradelake.grading.review.cards import Assignment, deal, find_grader
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -52,8 +52,8 @@ def ask(folder: Path, query: str, *values) -> list[tuple]:
 def grades_of_deck(folder: Path, n: int) -> list[int]:
     """The grader's grades of the first cards of a blind review, in order."""
     with Lake.live(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "eve", 4, blind=True)
-        return [card.grade for card in deal(lake, wish).cards[:n]]
+        assignment = Assignment("demo", find_grader(lake, "lexical"), "eve", 4, blind=True)
+        return [card.grade for card in deal(lake, assignment).cards[:n]]
 
 
 def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(folder):
@@ -114,7 +114,7 @@ def test_a_cards_place_does_not_tell_its_grade(folder):
         openly, blind = (
             [
                 (card.grade, card.item_id, card.passage_id)
-                for card in deal(lake, Wish("demo", grader, "eve", 4, sample=210, blind=each)).cards
+                for card in deal(lake, Assignment("demo", grader, "eve", 4, sample=210, blind=each)).cards
             ]
             for each in (False, True)
         )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.grading.review.cards import Card, Reviewed, Wish, deal, find_grader
+from gradelake.grading.review.cards import Assignment, Card, deal, find_grader
 from gradelake.grading.review.form.form_export import FORMAT, form_id
+from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
@@ -76,8 +77,8 @@ def ask(folder: Path, query: str, *values) -> list[tuple]:
 
 def dealt(folder: Path, n: int = 5) -> list[Card]:
     with Lake.live(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "eve", 4, sample=n, blind=True)
-        return deal(lake, wish).cards
+        assignment = Assignment("demo", find_grader(lake, "lexical"), "eve", 4, sample=n, blind=True)
+        return deal(lake, assignment).cards
 
 
 def unlike(grade: int) -> int:
@@ -148,8 +149,8 @@ def test_a_newer_answer_revises_an_older_one_never_and_what_was_said_first_stays
 def test_who_settled_a_card_still_does_after_an_answer_on_a_form(folder, form):
     first, *_ = dealt(folder)
     with Lake.writer(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "ann", 4)
-        Verdicts(lake, wish).put(first, Reviewed("agree", settles=True))
+        assignment = Assignment("demo", find_grader(lake, "lexical"), "ann", 4)
+        Verdicts(lake, assignment).put(first, Answer(first.grade, first.grade, settles=True))
     later = saved(form, unlike(first.grade), answered_at=f"{utc_now():%Y-%m-%dT%H:%M:%S.%f}Z")
     assert bring(folder, later)["revised"] == 1
     said = "select verdict, settles, blind_grade from lake.raw.grade_reviews where assessor = 'ann'"
