@@ -1,16 +1,43 @@
 """`gradelake doctor`: what each room finds."""
 
-import sys
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
+
+_MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Findings of all rooms, in the order in which they would stop a person."""
+
+    findings: list[Any]
+
+    @property
+    def exit_code(self) -> int:
+        """1 when anything is bad."""
+        return int(any(finding.state == "bad" for finding in self.findings))
+
+    def as_object(self) -> dict[str, Any]:
+        """For `--json`: ok, findings."""
+        return {"ok": not self.exit_code, "findings": [vars(each) for each in self.findings]}
+
+
+def _show(examined: Examined) -> None:
+    for finding in examined.findings:
+        console.say(f"{_MARKS[finding.state]} {finding.what}")
+        if finding.hint:
+            console.say(f"       {finding.hint}")
 
 
 @click.command(short_help="Check installation, configuration, lake and graders.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_show)
 @click.pass_obj
-def doctor(project, as_json):
+def doctor(project):
     """Check the installation, the configuration, the lake and the graders; say what to do about
     each finding. No model is asked anything.
 
@@ -23,15 +50,4 @@ def doctor(project, as_json):
         from gradelake.grading.graders.doctor import graders
         from gradelake.sql.operations.doctor import examine
 
-        findings = examine(project, graders)
-    failed = any(finding.state == "bad" for finding in findings)
-    if as_json:
-        console.print_json({"ok": not failed, "findings": [vars(finding) for finding in findings]})
-    else:
-        for finding in findings:
-            mark = {"good": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
-            console.say(f"{mark} {finding.what}")
-            if finding.hint:
-                console.say(f"       {finding.hint}")
-    if failed:
-        sys.exit(1)
+        return Examined(examine(project, graders))

@@ -18,6 +18,7 @@ from gradelake.sql.lake.lake import Lake
 from tests import command_line
 from tests.grading.vllm_server import vllm_server
 from tests.places import DL19, missing_dl19
+from tests.projects import LEXICAL, project
 
 DL19_JUDGES = {
     "Question": "QuestionSelfRatedUnanswerablePromptWithChoices",
@@ -128,22 +129,17 @@ def make_graded_demo(folder: Path) -> None:
     gradelake(folder, "build")
 
 
-def write_dl19_config(folder: Path, runs: list[str] | None = None) -> None:
+def write_dl19_config(folder: Path, runs: list[str] | None = None, **settings) -> None:
     """A gradelake.toml for the real collection, reading its files where they are."""
-    folder.mkdir(parents=True, exist_ok=True)
-    patterns = runs or [f"{DL19}/runs/*.run.gz"]
-    (folder / "gradelake.toml").write_text(
-        f"""
-[collections.dl19]
-queries = "{DL19}/topics.tsv"
-passages = "{DL19}/passages.jsonl.gz"
-judgments = {{ nist = "{DL19}/qrels.txt" }}
-runs = {patterns}
-official_ranks = {{ official = "{DL19}/official_ranks.json" }}
-min_relevant = 2
-""",
-        encoding="utf-8",
-    )
+    collection = {
+        "queries": DL19 / "topics.tsv",
+        "passages": DL19 / "passages.jsonl.gz",
+        "judgments": {"nist": DL19 / "qrels.txt"},
+        "runs": runs or [DL19 / "runs/*.run.gz"],
+        "official_ranks": {"official": DL19 / "official_ranks.json"},
+        "min_relevant": 2,
+    }
+    project(folder, {"dl19": collection}, **settings)
 
 
 @pytest.fixture(scope="session")
@@ -153,9 +149,8 @@ def dl19(tmp_path_factory) -> Path:
         pytest.skip(reason)
 
     def make(folder: Path) -> None:
-        write_dl19_config(folder)
-        with (folder / "gradelake.toml").open("a") as file:
-            file.write("\n[lake]\nmemory_gb = 1\n")  # little: scores are computed in many slices
+        # little memory: scores are computed in many slices
+        write_dl19_config(folder, lake={"memory_gb": 1})
         start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "dl19")
         for judge, file in DL19_JUDGES.items():
@@ -176,12 +171,8 @@ def dl19_planned(tmp_path_factory) -> Path:
         pytest.skip(reason)
 
     def make(folder: Path) -> None:
-        write_dl19_config(folder, [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS])
-        with (folder / "gradelake.toml").open("a") as config:
-            config.write(
-                '[graders.lexical]\nengine = "lexical"\n'
-                'prompt = "question_self_rating"\nparser = "strict"\n'
-            )
+        runs = [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS]
+        write_dl19_config(folder, runs, graders={"lexical": LEXICAL})
         start_lake(folder, folder.parent)
         gradelake(folder, "ingest", "dl19")
         bank = str(DL19 / "question_bank.jsonl.gz")

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED = REPOSITORY.parent / "shared" / "data"
+_SHARED = [folder / "shared" / "data" for folder in REPOSITORY.parents]  # beside it, or further up
+SHARED = next((folder for folder in _SHARED if folder.is_dir()), _SHARED[0])
 DL19 = SHARED / "dl19"
 LLMJUDGE = SHARED / "llmjudge"
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from gradelake.grading.graders import doctor
+from gradelake.sql.operations.doctor import Finding
 from tests.grading.misbehaving import Reply, Server, refuse, sent
-from tests.tiers import first_of
 
 GPT = {"engine": "openai", "model": "m", "prompt": "umbrela", "api_key_env": "PLANTED_KEY"}
 
@@ -17,77 +18,79 @@ def server():
     server.stop()
 
 
-def found(judged, **settings) -> dict:
-    """What the doctor says of a grader with these settings, and whether it is content."""
+def found(judged, **settings) -> Finding:
+    """What the doctor says of a grader with these settings."""
     judged.graders = {"gpt": settings}
-    done = judged.gradelake("doctor", "--json")
-    told = json.loads(done.stdout)
-    assert done.returncode == (0 if told["ok"] else 1)
-    (finding,) = [one for one in told["findings"] if "gpt" in one["what"]]
-    assert told["ok"] == (finding["state"] != "bad")
+    (finding,) = doctor.graders(judged.project)
     return finding
 
 
 def test_a_grader_that_could_begin_is_good(judged, server, monkeypatch):
     monkeypatch.setenv("PLANTED_KEY", "sk-planted")
     server.on("", sent({"object": "list", "data": []}))
-    finding = found(judged, **GPT, base_url=server.url)
+    judged.graders = {"gpt": {**GPT, "base_url": server.url}}
+    judged.project  # noqa: B018  writes gradelake.toml
+    done = judged.gradelake("doctor", "--json")
+    (finding,) = [one for one in json.loads(done.stdout)["findings"] if "gpt" in one["what"]]
+    assert finding["state"] == "good"
     assert finding["what"] == "grader gpt: openai m, prompt umbrela: its endpoint answers"
     (asked,) = server.asked
     assert (asked.text, asked.headers["authorization"]) == ("/v1/models", "Bearer sk-planted")
-    finding = found(judged, engine="lexical", prompt="generate_questions_dl")
-    assert "cannot answer the prompt" in finding["what"]
-    assert found(judged, engine="lexical", prompt="sun")["state"] == "good"
+
+
+def test_who_has_no_endpoint_is_good_and_who_cannot_answer_is_not(judged, server):
+    assert found(judged, engine="lexical", prompt="sun").state == "good"
+    wrong = found(judged, engine="lexical", prompt="generate_questions_dl")
+    assert (wrong.state, "cannot answer the prompt" in wrong.what) == ("bad", True)
     writer = found(judged, **GPT | {"prompt": "generate_questions_dl"}, base_url=server.url)
-    assert writer["state"] == "good"
+    assert writer.state == "good"
 
 
 def test_a_server_without_a_list_of_models_was_reached(judged, server):
     server.on("", refuse(404))
-    assert found(judged, **GPT, base_url=server.url)["state"] == "good"
+    assert found(judged, **GPT, base_url=server.url).state == "good"
 
 
-@pytest.mark.parametrize(
-    ("settings", "what", "hint"),
-    [
-        ({"engine": "vlm"}, "there is no engine 'vlm'", "Did you mean 'vllm'?"),
-        ({"prompt": "umbrella"}, "umbrella", "Did you mean 'umbrela'?"),
-        ({"constrain": "chioce"}, "constrain: unknown value 'chioce'", "choice"),
-        ({"prompt": "verify_answer"}, "verifies answers, whose?", "answers_from"),
-        ({"prompt": "true_direct"}, "needs the rubrics of the labels", "gradelake distil"),
-        (
-            {"prompt": "true_direct", "label_rubrics": "trec"},
-            "[graders.gpt] label_rubrics",
-            "gradelake distil",
-        ),
-        ({"base_url": "http://127.0.0.1:9/v1"}, "no connection", "Is it running?"),
-    ],
-)
-def test_what_would_stop_a_grader_is_said_with_what_to_do(judged, settings, what, hint):
-    finding = found(judged, **GPT | settings)
-    assert finding["state"] == "bad"
-    assert what in finding["what"]
-    assert hint in finding["hint"] or hint in finding["what"]
-
-
-@pytest.mark.parametrize(
-    ("reply", "what", "hint"),
-    first_of(
-        2,
-        (refuse(401, "no key"), "no key", "PLANTED_KEY holds no key"),
-        (refuse(503), "InternalServerError", "Is it running?"),
-        (Reply(status=302, headers={"Location": "/login"}), "redirects to '/login'", "base_url"),
-        (Reply(delay=1.0), "no reply within 0.3 seconds", "busy"),
-        (Reply(b"x" * 65536, endless=True), "longer than 4 MiB", "base_url"),
+STOPPED = [
+    ({"engine": "vlm"}, "there is no engine 'vlm'", "Did you mean 'vllm'?"),
+    ({"prompt": "umbrella"}, "umbrella", "Did you mean 'umbrela'?"),
+    ({"constrain": "chioce"}, "constrain: unknown value 'chioce'", "choice"),
+    ({"prompt": "verify_answer"}, "verifies answers, whose?", "answers_from"),
+    ({"prompt": "true_direct"}, "needs the rubrics of the labels", "gradelake distil"),
+    (
+        {"prompt": "true_direct", "label_rubrics": "trec"},
+        "[graders.gpt] label_rubrics",
+        "gradelake distil",
     ),
-)
-def test_an_endpoint_that_cannot_work_is_said(judged, server, reply, what, hint):
-    server.on("", reply)
-    finding = found(judged, **GPT, base_url=server.url, timeout=0.3 if reply.delay else 20.0)
-    assert finding["state"] == "bad"
-    assert what in finding["what"]
-    assert "[graders.gpt]" in finding["what"]
-    assert hint in finding["hint"]
+    ({"base_url": "http://127.0.0.1:9/v1"}, "no connection", "Is it running?"),
+]
+
+
+def test_what_would_stop_a_grader_is_said_with_what_to_do(judged):
+    for settings, what, hint in STOPPED:
+        finding = found(judged, **GPT | settings)
+        assert finding.state == "bad", settings
+        assert what in finding.what
+        assert hint in f"{finding.hint} {finding.what}"
+
+
+USELESS = [
+    (refuse(401, "no key"), "no key", "PLANTED_KEY holds no key"),
+    (refuse(503), "InternalServerError", "Is it running?"),
+    (Reply(status=302, headers={"Location": "/login"}), "redirects to '/login'", "base_url"),
+    (Reply(delay=1.0), "no reply within 0.3 seconds", "busy"),
+    (Reply(b"x" * 65536, endless=True), "longer than 4 MiB", "base_url"),
+]
+
+
+def test_an_endpoint_that_cannot_work_is_said(judged, server):
+    for reply, what, hint in USELESS:
+        server.on("", reply)
+        finding = found(judged, **GPT, base_url=server.url, timeout=0.3 if reply.delay else 20.0)
+        assert finding.state == "bad", what
+        assert what in finding.what
+        assert "[graders.gpt]" in finding.what
+        assert hint in finding.hint
 
 
 def test_an_extra_that_is_not_installed_is_named(judged):
@@ -100,11 +103,11 @@ def test_an_extra_that_is_not_installed_is_named(judged):
         "    needs_model = False\n",
     )
     finding = found(judged, engine="needy", prompt="umbrela")
-    assert "needs no_such_module, not installed here" in finding["what"]
-    assert finding["hint"] == "pip install no-such-module"
+    assert "needs no_such_module, not installed here" in finding.what
+    assert finding.hint == "pip install no-such-module"
 
 
 def test_graders_of_a_cluster_are_not_tried_from_here(judged):
     judged.grading["ray_address"] = "10.0.0.5:6379"
     finding = found(judged, **GPT, base_url="http://127.0.0.1:9/v1")
-    assert (finding["state"], "10.0.0.5:6379" in finding["what"]) == ("note", True)
+    assert (finding.state, "10.0.0.5:6379" in finding.what) == ("note", True)

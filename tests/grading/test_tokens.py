@@ -1,10 +1,9 @@
 """Prompts as token ids: they fit the model, and nothing in a text speaks as the model's frame."""
 
 import time
+from importlib.util import find_spec
 
 import pytest
-
-pytest.importorskip("transformers")
 
 from gradelake.grading.engines._tokens import Fitter
 from gradelake.grading.prompts.prompt import Prompt
@@ -12,6 +11,11 @@ from gradelake.grading.prompts.prompt_file import shipped_prompts
 from gradelake.grading.prompts.scale import Scale
 from tests.grading import smollm, tiny_models
 from tests.grading.project import PASSAGES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not find_spec("transformers"), reason="transformers is not installed"),
+]
 
 QUESTION = "Why is the sky blue?"
 LONG = " ".join(PASSAGES.values())

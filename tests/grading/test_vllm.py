@@ -23,7 +23,7 @@ from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder
 from tests.places import REPOSITORY, missing_dl19
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
 
 QUERIES = int(os.environ.get("GRADELAKE_VLLM_QUERIES", "1"))  # each has 100 pairs
 ACTORS = int(os.environ.get("GRADELAKE_VLLM_ACTORS", "1"))  # each loads a model of its own
@@ -86,7 +86,6 @@ def test_what_prompts_share_is_computed_once(graded):
     assert graded.run.counts["cached_tokens"] > 0.5 * graded.run.counts["prompt_tokens"]
 
 
-@pytest.mark.slow
 def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(judged, two_workers):
     judged.prompt(
         "wordy",
@@ -104,7 +103,6 @@ def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(judged, two_wor
     assert "output: text" in caught.value.hint
 
 
-@pytest.mark.slow
 def test_real_pairs_through_actors_equal_one_llm_called_directly(tmp_path, two_workers):
     if reason := missing_dl19():
         pytest.skip(reason)
