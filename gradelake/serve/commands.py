@@ -66,8 +66,8 @@ def serve(project, host, port, hosts, trust_header):
     """Open the lake in the browser, where people review grades, edit rubrics and look at boards.
 
     It prints a link that lets you in, with every right, until it ends (Ctrl-C). Others need a link
-    of their own: see `gradelake assessor add`. It listens on this machine only, unless told
-    otherwise, and speaks no TLS: let a proxy do that for other machines.
+    of their own: see `gradelake assessor add`. It listens on this machine only, unless
+    --host says otherwise, and speaks no TLS: let a proxy do that for other machines.
 
     \b
     Examples:

@@ -104,16 +104,16 @@ class Deck:
     def _state(self, id_: str) -> dict[str, Any]:
         """The assessor's answer to a card, and what they may see of the grader's."""
         card, review = self.cards[id_], self._reviews[id_]
-        said = review and {
+        own = review and {
             "grade": review.opinion,
             "verdict": review.verdict,
             "note": review.note,
             "blind_grade": review.blind_grade,
         }
         if self.blind and not review:
-            return {"said": said}
+            return {"own": own}
         seen = {"grade": card.grade, "answer": card.answer, "others": self._others.get(id_, [])}
-        return {"said": said, **seen}
+        return {"own": own, **seen}
 
 
 class Decks:

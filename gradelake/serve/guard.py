@@ -113,9 +113,9 @@ class Guard:
     def _who(self, scope: Scope, headers: Headers) -> tuple[Person | None, str]:
         """Who asks, and what their forms' token is made of."""
         if self.trust_header:
-            given = headers.getlist(self.trust_header)
-            person = self.sessions.people.named(given[0]) if len(given) == 1 else None
-            return person, f"named {given}"
+            names = headers.getlist(self.trust_header)
+            person = self.sessions.people.named(names[0]) if len(names) == 1 else None
+            return person, f"named {names}"
         cookie = Request(scope).cookies.get(self.sessions.cookie, "")
         return self.sessions.person(cookie), cookie
 

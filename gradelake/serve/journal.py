@@ -1,12 +1,12 @@
 """What people answered, kept on disk until the lake has it; JOURNAL.md says why it is safe."""
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from gradelake.grading.review.revise import Answer, ReviewKey, Undo
 from gradelake.grading.review.verdicts import put_answers
@@ -19,26 +19,13 @@ from gradelake.sql.lake.lake import Lake
 
 Entry = tuple[ReviewKey, Answer | Undo]
 _PATIENCE = 30.0  # seconds that one server waits for another to write an answer
-_COLUMNS = (*ReviewKey._fields, "grade", "opinion", "note", "seconds", "is_blind", "settles")
 _SCHEMA = """
     create table if not exists answers (
         id integer primary key autoincrement,
-        grader_id text not null,
         collection text not null,
-        query_id text not null,
-        passage_id text not null,
-        item_id text not null,
-        passage_sha256 text,
-        query_sha256 text,
         assessor text not null,
-        grade integer not null,
-        opinion integer,
-        note text,
-        seconds real,
-        is_blind integer not null,
-        settles integer,
-        is_undo integer not null,
-        at text not null
+        key text not null,
+        answer text not null
     ) strict;
     create table if not exists newest (id integer primary key check (id = 1), at text) strict;
     insert or ignore into newest values (1, '')
@@ -57,21 +44,17 @@ class Journal:
 
     def add(self, key: ReviewKey, answer: Answer | Undo) -> None:
         """Keep an answer that arrives now; when this returns, a kill does not lose it."""
-        values = {
-            **key._asdict(),
-            **{name: value for name, value in vars(answer).items() if name in _COLUMNS},
-            "is_undo": isinstance(answer, Undo),
-        }
         with self._writing() as connection:
             ((last,),) = connection.execute("select at from newest")
             at = utc_now()
             if last:  # a clock may go back: what arrives later is later
                 at = max(at, datetime.fromisoformat(last) + timedelta(microseconds=1))
-            values["at"] = at.isoformat()
-            names = ", ".join(values)
-            places = ", ".join(f":{name}" for name in values)
-            connection.execute(f"insert into answers ({names}) values ({places})", values)
-            connection.execute("update newest set at = ?", [values["at"]])
+            written = json.dumps(vars(answer) | {"at": at.isoformat()})
+            connection.execute(
+                "insert into answers (collection, assessor, key, answer) values (?, ?, ?, ?)",
+                [key.collection, key.assessor, json.dumps(key), written],
+            )
+            connection.execute("update newest set at = ?", [at.isoformat()])
 
     def waiting(self, **key: str) -> list[Entry]:
         """The answers that are not known to be in the lake and have these values in their key, in
@@ -107,7 +90,7 @@ class Journal:
             rows = self._connection.execute(
                 f"select * from answers where {where} order by id", key
             ).fetchall()
-        return [(row["id"], _entry(row)) for row in rows]
+        return [(id_, _entry(key, answer)) for id_, _, _, key, answer in rows]
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -140,10 +123,7 @@ class Journal:
                 Path(f"{self._file}{ending}").rename(f"{aside}{ending}")
         rows = _readable(aside)
         connection = _connect(self._file)
-        for row in rows:
-            names, places = ", ".join(row), ", ".join("?" * len(row))
-            statement = f"insert into answers ({names}) values ({places})"
-            connection.execute(statement, list(row.values()))
+        connection.executemany("insert into answers values (?, ?, ?, ?, ?)", rows)
         console.warn(
             f"{self._file} was damaged; {counted(len(rows), 'answers', 'were')} read from it, "
             f"and it is kept as {aside}"
@@ -157,7 +137,6 @@ def _connect(file: Path) -> sqlite3.Connection:
         file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )
     try:
-        connection.row_factory = sqlite3.Row
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
         connection.executescript(_SCHEMA)
@@ -170,38 +149,21 @@ def _connect(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _readable(file: Path) -> list[dict[str, Any]]:
+def _readable(file: Path) -> list[tuple]:
     """The answers of a damaged file, as far as they can be read."""
-    rows: list[dict[str, Any]] = []
-    with suppress(sqlite3.Error):
-        connection = sqlite3.connect(file)
-        connection.row_factory = sqlite3.Row
-        try:
-            for row in connection.execute("select * from answers order by id"):
-                _entry(row)
-                rows.append(dict(row))
-        except (TypeError, ValueError, IndexError):  # what no server wrote
-            pass
-        finally:
-            connection.close()
+    rows: list[tuple] = []
+    with suppress(sqlite3.Error, ValueError, TypeError), closing(sqlite3.connect(file)) as damaged:
+        for row in damaged.execute("select * from answers order by id"):
+            _entry(*row[-2:])
+            rows.append(row)
     return rows
 
 
-def _entry(row: sqlite3.Row) -> Entry:
-    key = ReviewKey(*(row[name] for name in ReviewKey._fields))
-    at = datetime.fromisoformat(row["at"])
-    if row["is_undo"]:
-        return key, Undo(row["grade"], bool(row["is_blind"]), at=at)
-    answer = Answer(
-        grade=row["grade"],
-        opinion=row["opinion"],
-        note=row["note"],
-        seconds=row["seconds"],
-        is_blind=bool(row["is_blind"]),
-        settles=bool(row["settles"]),
-        at=at,
-    )
-    return key, answer
+def _entry(key: str, answer: str) -> Entry:
+    fields = json.loads(answer)
+    fields["at"] = datetime.fromisoformat(fields["at"])
+    kind = Answer if "opinion" in fields else Undo
+    return ReviewKey(*json.loads(key)), kind(**fields)
 
 
 def _names(entries: list[Entry]) -> str:

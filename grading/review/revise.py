@@ -44,9 +44,9 @@ class Review:
 
     def answers(self, answer: "Answer") -> bool:
         """Whether an answer says what this says: only times may differ, and what was blind."""
-        said = self.grade, self.opinion, self.note, bool(self.settles)
+        mine = self.grade, self.opinion, self.note, bool(self.settles)
         settles = self.settles if answer.settles is None else answer.settles
-        return said == (answer.grade, answer.opinion, _one_line(answer.note), bool(settles))
+        return mine == (answer.grade, answer.opinion, _one_line(answer.note), bool(settles))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Session:
         self._shown = 0.0  # when the card on the screen was
 
     def count(self, verdict: str | None) -> int:
-        """How often this was said; None: skipped."""
+        """How many reviews have this verdict; None: skipped cards."""
         return sum((each and each.verdict) == verdict for each in self.reviews.values())
 
     def run(self) -> None:

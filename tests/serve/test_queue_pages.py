@@ -64,7 +64,7 @@ def test_passages_are_judged_blind_and_the_judgment_is_in_the_lake(server, edito
     assert (deck["what"], deck["scale"]) == ("judgment", [0, 1, 2, 3])
     assert deck["names"] == ["no", "little", "much", "all"]
     card = deck["cards"][0]
-    assert (card["item"], card["said"]) == (None, None)
+    assert (card["item"], card["own"]) == (None, None)
     assert not {"grade", "answer", "others"} & set(card)
     assert bob.post(f"{AT}/judged/answers", json={"id": card["id"], "grade": 4}).status_code == 400
     seen = bob.post(
@@ -80,7 +80,7 @@ def test_passages_are_judged_blind_and_the_judgment_is_in_the_lake(server, edito
     )
     assert judged == [(card["query_id"], card["passage_id"], 1)]
     again = bob.get(f"{AT}/judged/cards").json()["cards"][0]
-    assert (again["said"]["grade"], again["said"]["blind_grade"]) == (1, 3)
+    assert (again["own"]["grade"], again["own"]["blind_grade"]) == (1, 3)
     assert '<th scope="row">bob</th><td class="n">1</td>' in editor.get(f"{AT}/").text
 
 

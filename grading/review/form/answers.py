@@ -87,18 +87,18 @@ def read_answers(path: Path, shown: str) -> tuple[Answers, list[FormAnswer]]:
         )
     problems = Problems(shown, _AS_SAVED)
     try:
-        whole = Answers.model_validate(content)
+        found = Answers.model_validate(content)
     except ValidationError as error:
         for fault in faults(error, Answers, "key"):
             problems.add(None, str(fault))
         problems.raise_if_any()
         raise
-    if whole.form != form_id(whole.collection, whole.grader_id, whole.assessor, whole.deck):
+    if found.form != form_id(found.collection, found.grader_id, found.assessor, found.deck):
         raise BadInput(
             f"{shown}: its collection, grader_id or assessor is not what the form was made for",
             "It was edited: import it as the browser saved it. Another assessor needs a form, too.",
         )
-    return whole, list(_answers(whole.answers, problems))
+    return found, list(_answers(found.answers, problems))
 
 
 def _answers(found: list[Any], problems: Problems) -> Iterator[FormAnswer]:

@@ -11,8 +11,8 @@
 //   undo(id)           -> the card's state once its answer is taken back, where that may be
 //   skip(id)           may be left out: the card is as if it had not been answered
 //   draft(id, note)    may be left out: keeps a note before there is an answer
-// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, said, draft?} and, once it
-// may be seen, {grade, answer, others: [{assessor, grade}]}; said: null or {grade, note, at?}.
+// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, own, draft?} and, once it
+// may be seen, {grade, answer, others: [{assessor, grade}]}; own: null or {grade, note, at?}.
 async function reviewCards(root, store) {
   const MANY = 21; // grades that have a button each
   const NOTE = 2000; // characters
@@ -22,10 +22,10 @@ async function reviewCards(root, store) {
   const digits = least >= 0 && most <= 9;
   const what = review.what ?? "grade";
   const saved = review.saved ?? "Every answer is saved at once: you may close this tab, and go on later.";
-  const path = cards.filter((each) => each.said).sort((a, b) => (a.said.at ?? 0) - (b.said.at ?? 0));
-  const notes = new Map(cards.map((each) => [each, each.draft ?? each.said?.note ?? ""]));
+  const path = cards.filter((each) => each.own).sort((a, b) => (a.own.at ?? 0) - (b.own.at ?? 0));
+  const notes = new Map(cards.map((each) => [each, each.draft ?? each.own?.note ?? ""]));
   const spent = new Map(); // milliseconds on a card, before now
-  let queue = cards.filter((each) => !each.said); // the first is on the screen
+  let queue = cards.filter((each) => !each.own); // the first is on the screen
   let since = null; // when the card came on the screen; null while nobody can see it
   let disagrees = false; // in an open review: their own grade is asked for
   let busy = false;
@@ -87,9 +87,9 @@ async function reviewCards(root, store) {
 
   // Stay with what was said; a note that was changed since is kept with it.
   function keep() {
-    const { said } = queue[0];
-    if ((notes.get(queue[0]).trim() || null) === said.note) leave();
-    else answer(said.grade);
+    const { own } = queue[0];
+    if ((notes.get(queue[0]).trim() || null) === own.note) leave();
+    else answer(own.grade);
   }
 
   function leave(last = false) {
@@ -103,8 +103,8 @@ async function reviewCards(root, store) {
 
   async function skip() {
     const card = queue[0];
-    if (card.said && !await wait(() => store.skip?.(card.id))) return;
-    card.said = null;
+    if (card.own && !await wait(() => store.skip?.(card.id))) return;
+    card.own = null;
     tell(queue.length === 1 ? "This is the only card left." : "Skipped: it comes again at the end.");
     leave(true);
   }
@@ -112,7 +112,7 @@ async function reviewCards(root, store) {
   async function undo() {
     const card = path.at(-1);
     if (!card) return tell("There is no card before this one.");
-    if (card.said && !await wait(async () => Object.assign(card, await store.undo(card.id)))) return undefined;
+    if (card.own && !await wait(async () => Object.assign(card, await store.undo(card.id)))) return undefined;
     clock();
     disagrees = false;
     path.pop();
@@ -144,7 +144,7 @@ async function reviewCards(root, store) {
       return group;
     }
     for (const grade of scale.filter((each) => each !== but)) {
-      const pressed = { "aria-pressed": String(card.said?.grade === grade) };
+      const pressed = { "aria-pressed": String(card.own?.grade === grade) };
       const label = [grade, review.names?.[grade - least]].join(" ").trim();
       group.append(button(label, digits ? String(grade) : null, () => answer(grade), pressed));
     }
@@ -164,8 +164,8 @@ async function reviewCards(root, store) {
         button("None of my own", "Enter", () => answer(null)),
         button("Back", "b", () => { disagrees = false; draw(); })];
     }
-    if (!card.said) return [`Your ${what}, ${range}:`, grades(card)];
-    return [`Your ${what} is ${card.said.grade}. Stay with it, or give another, ${range}:`, grades(card),
+    if (!card.own) return [`Your ${what}, ${range}:`, grades(card)];
+    return [`Your ${what} is ${card.own.grade}. Stay with it, or give another, ${range}:`, grades(card),
       button("Stay with it", "Enter", keep)];
   }
 
@@ -190,7 +190,7 @@ async function reviewCards(root, store) {
   function draw() {
     keys = { q: () => tell(saved) };
     const card = queue[0];
-    const n = cards.filter((each) => each.said).length;
+    const n = cards.filter((each) => each.own).length;
     bar.value = n;
     count.textContent = `${n} of ${cards.length} answered`;
     const head = make("h2", { tabindex: -1 });

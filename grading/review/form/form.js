@@ -59,7 +59,7 @@
         ...card,
         kind: about.kind,
         passage: texts[card.passage],
-        said: answerTo(card),
+        own: answerTo(card),
         draft: get(`note/${card.id}`),
       }));
       return {
@@ -75,21 +75,21 @@
       const before = answerTo({ id })?.seconds ?? 0;
       put(id, { grade, note, seconds: Math.round((before + seconds) * 10) / 10, at: Date.now() });
       drop(`note/${id}`);
-      return { said: answerTo({ id }) }; // the form does not know what the grader gave
+      return { own: answerTo({ id }) }; // the form does not know what the grader gave
     },
-    async undo(id) { return { said: answerTo({ id }) }; }, // it may be changed then
+    async undo(id) { return { own: answerTo({ id }) }; }, // it may be changed then
     async skip(id) { drop(id); },
     draft(id, note) { put(`note/${id}`, note); },
   };
 
   document.getElementById("save").addEventListener("click", () => {
     const answers = cards.flatMap((card) => {
-      const said = answerTo(card);
+      const own = answerTo(card);
       const { query_id, passage_id, item_id, passage_sha256, query_sha256 } = card;
-      return said ? [{
+      return own ? [{
         query_id, passage_id, item_id, passage_sha256, query_sha256,
-        grade: said.grade, note: said.note, seconds: said.seconds,
-        answered_at: new Date(said.at).toISOString(),
+        grade: own.grade, note: own.note, seconds: own.seconds,
+        answered_at: new Date(own.at).toISOString(),
       }] : [];
     });
     const saved = document.getElementById("saved");
