@@ -141,7 +141,7 @@ def _confined(request: Request, release: str | None) -> Iterator[Lake]:
             except (BadInput, duckdb.Error, RuntimeError, KeyboardInterrupt):
                 if not is_late.is_set():
                     raise
-                late = f"this took longer than {_SECONDS:.0f} seconds"
+                late = f"timed out after {_SECONDS:g} s"
                 raise BadInput(late, "Ask for less of it.") from None
             finally:
                 is_done.set()

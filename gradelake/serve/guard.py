@@ -81,7 +81,7 @@ class Guard:
             message = await receive()
             size += len(message.get("body", b""))
             if size > LARGEST:
-                raise HTTPException(413, f"More than {LARGEST:,} bytes.")
+                raise HTTPException(413, f"The request is larger than {LARGEST:,} bytes.")
             return message
 
         try:
@@ -97,10 +97,13 @@ class Guard:
         host = headers.get("host", "").lower()
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if name not in self.hosts:  # a name that somebody points at this address
-            return 400, "This server does not go by that name; see gradelake serve --allow-host."
+            return (
+                400,
+                "This server does not answer to that name; see gradelake serve --allow-host.",
+            )
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST:
-            return 413, f"More than {LARGEST:,} bytes."
+            return 413, f"The request is larger than {LARGEST:,} bytes."
         if scope["method"] in ("GET", "HEAD"):
             return None
         origin = headers.get("origin")
@@ -138,7 +141,7 @@ def check_token(request: Request, token: str | None) -> None:
     """Raise 403 unless the token is the session's."""
     sessions: Sessions = request.app.state.sessions
     if not token or not sessions.fits(token, request.state.token_of):
-        raise HTTPException(403, "This form is of another session: load its page again.")
+        raise HTTPException(403, "This form belongs to another session: reload the page.")
 
 
 @dataclass

@@ -60,7 +60,7 @@ def _of_card(sent: dict[str, Any], work: Callable[[str], dict[str, Any]]) -> Res
     try:
         return JSONResponse(work(str(sent.get("id"))))
     except KeyError:
-        message = "That card is not in this queue (any more): load the page again."
+        message = "This card is no longer in the queue: reload the page."
         raise HTTPException(404, message) from None
 
 

@@ -85,7 +85,7 @@ def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
     """The form as a browser sent it. Raises `BadInput` for what no form of ours sends."""
     version = sent.get("version", "")
     if not (version.isdecimal() and len(version) < 10):
-        raise BadInput("this form does not say which version it is of", "Load its page again.")
+        raise BadInput("this form does not say which version it was made from", "Reload the page.")
     form = Form(query_id, int(version), " ".join(one_line(sent.get("reason", "")).split()))
     while (bank := sent.get(f"{len(form.parts)}.bank")) is not None:
         at = str(len(form.parts))

@@ -45,7 +45,7 @@ def in_turn(writer: Writer, what: str, work: Callable[[], T]) -> T:
     job = writer.submit(what, lambda _: work(), ahead=True)
     if not job.wait(_PATIENCE) and writer.forgo(job):
         raise Busy(
-            "another build is still at work; nothing was saved", "Try again when it is done."
+            "another build is still running; nothing was saved", "Try again when it is done."
         )
     job.wait()
     return job.outcome()

@@ -246,7 +246,7 @@ def test_scales_above_9_have_buttons_and_long_ones_a_field(browser, tmp_path):
     look = card_page(browser, tmp_path, True, [*range(101)])
     look.page.fill("input", "101")
     press(look.page, "Enter")
-    assert "0 to 100, is asked for" in look.page.inner_text(".status")
+    assert "whole number from 0 to 100" in look.page.inner_text(".status")
     look.page.fill("input", "77")
     look.page.focus("input")
     press(look.page, "Enter")

@@ -195,7 +195,7 @@ def confined(odd_lake, monkeypatch):
 def test_whatever_takes_too_long_is_told_so(confined):
     for sql in (LONG, f"create temp table x as {LONG}", f"explain analyze {LONG}"):
         started = time.monotonic()
-        with pytest.raises(BadInput, match="longer than 0 seconds"), confined() as lake:
+        with pytest.raises(BadInput, match=r"timed out after 0\.5 s"), confined() as lake:
             list(ask._pieces(question.rows(lake, sql), "csv"))
         assert time.monotonic() - started < 10
 
@@ -206,7 +206,7 @@ def test_a_query_that_begins_after_the_time_is_told_so_too(confined):
             time.sleep(0.6)
             list(ask._pieces(question.rows(lake, LONG), "csv"))
 
-    with pytest.raises(BadInput, match="took longer"):
+    with pytest.raises(BadInput, match="timed out"):
         late()
 
 

@@ -25,7 +25,7 @@ def board(client: httpx.Client, path: str = "/c/odd/board") -> httpx.Response:
         answer = client.get(path)
         if answer.status_code != 202:
             return answer
-        assert "are being made" in answer.text
+        assert "is being prepared" in answer.text
         time.sleep(0.5)
     raise AssertionError(path)
 

@@ -88,7 +88,7 @@ def test_nobody_answers_for_others_or_cards_that_are_not_theirs(server, queue):
     assert "asks nothing of" in eve.get(f"{queue}/cards").text
     unknown = ann.post(f"{queue}/answers", json={"id": "0" * 20, "grade": 3})
     assert unknown.status_code == 404
-    assert "not in this queue" in unknown.text
+    assert "no longer in the queue" in unknown.text
 
 
 def test_notes_and_names_are_text_on_every_page(server, queue, demo_lake):

@@ -105,7 +105,7 @@ async function reviewCards(root, store) {
     const card = queue[0];
     if (card.own && !await wait(() => store.skip?.(card.id))) return;
     card.own = null;
-    tell(queue.length === 1 ? "This is the only card left." : "Skipped: it comes again at the end.");
+    tell(queue.length === 1 ? "This is the last card left." : "Skipped: it comes again at the end.");
     leave(true);
   }
 
@@ -137,7 +137,7 @@ async function reviewCards(root, store) {
       const read = () => {
         const grade = input.valueAsNumber;
         if (scale.includes(grade) && grade !== but) answer(grade);
-        else tell(`A whole number, ${least} to ${most}, is asked for.`);
+        else tell(`Enter a whole number from ${least} to ${most}.`);
       };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.repeat) read(); });
       group.append(input, button(`Give this ${what}`, null, read));
