@@ -126,15 +126,15 @@ def main() -> None:
 
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what Ray and engines print is not for the server
-    told = 0.0
+    last = 0.0
 
     def say(**line: Any) -> None:
         print(json.dumps(console.plain(line)), file=out, flush=True)
 
     def on_progress(run: Any, committer: Any) -> None:
-        nonlocal told
-        if time.monotonic() - told > _EVERY:
-            told = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last > _EVERY:
+            last = time.monotonic()
             done = committer.counts["pairs"]
             shown = f"{done:,} of {run.planned:,} pairs, {rates(run, committer.seconds)}"
             say(done=done, total=run.planned, progress=shown)

@@ -79,7 +79,7 @@ def review(client: httpx.Client, name: str, coming: float, until: float, found: 
             if n % ANEW == 0:
                 timed("page", "GET", "")
                 cards = timed("cards", "GET", "cards").json()["cards"]
-                cards = [card for card in cards if not card["said"]]
+                cards = [card for card in cards if not card["own"]]
             if not cards:
                 return
             card, grade = cards.pop(0), rng.randrange(6)

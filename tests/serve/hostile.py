@@ -5,7 +5,8 @@ import json
 from html.parser import HTMLParser
 from pathlib import Path
 
-from gradelake.grading.review.cards import Reviewed, Wish, deal, find_grader
+from gradelake.grading.review.cards import Assignment, deal, find_grader
+from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
@@ -70,10 +71,9 @@ def make(folder: Path) -> None:
     people = ("--assessor", "ann", "--assessor", "bob")
     gradelake(folder, "queue", "add", "odd", "first", "--grader", "lexical", "--tau", "3", *people)
     with Lake.writer(Project.find(folder)) as lake:
-        wish = Wish("odd", find_grader(lake, "lexical"), "ann", 3)
-        for card in deal(lake, wish).cards:
-            note = Reviewed("disagree", None, f"note {XSS}", blind_grade=0)
-            Verdicts(lake, wish).put(card, note)
+        assignment = Assignment("odd", find_grader(lake, "lexical"), "ann", 3)
+        for card in deal(lake, assignment).cards:
+            Verdicts(lake, assignment).put(card, Answer(card.grade, None, f"note {XSS}"))
     gradelake(folder, "build")
 
 
