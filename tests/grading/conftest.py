@@ -7,6 +7,7 @@ import pytest
 
 from tests import shared_ray
 from tests.conftest import made_once
+from tests.grading.misbehaving import Server
 from tests.grading.project import copy_of, make_priced, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 
@@ -35,3 +36,11 @@ def judged(tmp_path, judged_lake):
 def two_workers():
     """A Ray of two cores in this process, so that each test need not start one."""
     shared_ray.start()
+
+
+@pytest.fixture
+def server():
+    """Speaks OpenAI's chat API, and misbehaves as it is told."""
+    server = Server()
+    yield server
+    server.stop()
