@@ -170,7 +170,7 @@ class ChatEngine(Base):
                 passage = passage[:most]
             except Busy as error:
                 raise self.connection.unusable(
-                    f"asks for more patience ({patience:g} s): {error}",
+                    f"still busy after {patience:g} s of patience: {error}",
                     f"Wait, or lower concurrency, or raise patience. {_CONTINUES}",
                 ) from None
             else:

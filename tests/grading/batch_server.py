@@ -1,4 +1,4 @@
-"""The same server with OpenAI's Batch API, and a bill.
+"""`misbehaving.Server` with OpenAI's Batch API, and a bill.
 
 Prompts of a batch are answered, and billed, when it is made, each by the script that its words
 would get online; a client learns of it when the batch is over: at the second look, unless `hold`.

@@ -20,7 +20,7 @@ def judged_lake(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def priced_lake(judged_lake, tmp_path_factory):
-    """The same with `PRICES`."""
+    """The lake of `Judged` with `PRICES`."""
     make = partial(make_priced, judged_lake)
     return made_once(tmp_path_factory, "tiny-priced", make) / "lake"
 
