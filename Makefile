@@ -101,7 +101,7 @@ campaigns: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/sqlfluff lint dbt_project grading sql/lake/migrations
+	@$(BIN)/sqlfluff lint dbt_project grading $(wildcard sql/lake/migrations/*.sql)
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
 	@$(BIN)/mypy
@@ -110,7 +110,7 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
-	@$(BIN)/sqlfluff fix dbt_project grading sql/lake/migrations
+	@$(BIN)/sqlfluff fix dbt_project grading $(wildcard sql/lake/migrations/*.sql)
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff fix .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff fix .
 

@@ -2,11 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
-
-import duckdb
 
 from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
@@ -53,18 +50,16 @@ NOBODY_JUDGED = Completeness()
 
 
 def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
-    """label set -> how complete it is, from the mart `label_completeness`. Nothing is known of any
-    in a release from before there was one."""
+    """label set -> how complete it is, from the mart `label_completeness`."""
     found: dict[str, Completeness] = defaultdict(Completeness)
-    with suppress(duckdb.CatalogException):
-        for label_set, reference, *figures in lake.rows(
-            "select label_set, reference, labelled_share, is_incomplete "
-            "from lake.marts.label_completeness where collection = ?",
-            collection,
-        ):
-            # where nobody judged there is neither
-            of_answers = reference is None and figures[0] is not None
-            found[label_set] = (Assigned if of_answers else Completeness)(*figures)
+    for label_set, reference, *figures in lake.rows(
+        "select label_set, reference, labelled_share, is_incomplete "
+        "from lake.marts.label_completeness where collection = ?",
+        collection,
+    ):
+        # where nobody judged there is neither
+        of_answers = reference is None and figures[0] is not None
+        found[label_set] = (Assigned if of_answers else Completeness)(*figures)
     return found
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from gradelake.analyses.qrels_export import (
     label_sets,
@@ -11,6 +11,8 @@ from gradelake.analyses.qrels_export import (
     require_label_set,
     write_lines,
 )
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
@@ -54,11 +56,39 @@ _PAIR = re.compile(r"\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*")
 
 @dataclass(frozen=True)
 class Filled:
-    """How many labels came from where. `n_new_queries` have labels of the second set only."""
+    """How many labels came from where. `n_new_queries` have labels of `fill` only."""
 
+    collection: str
+    label_set: str
+    fill: str
+    output: Path | BinaryIO
     n_given: int
     n_filled: int
     n_new_queries: int
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        written = {
+            "label_set": self.label_set,
+            "fill_holes": self.fill,
+            "file": str(self.output),
+            "labels": self.n_given,
+            "filled": self.n_filled,
+            "queries_of_fill_only": self.n_new_queries,
+        }
+        return {"collection": self.collection, "written": [written]}
+
+    def show(self) -> None:
+        """How many came from where; on standard error where the labels are on standard output."""
+        is_file = isinstance(self.output, Path)
+        (console.say if is_file else console.warn)(
+            f"{self.output if is_file else 'standard output'}: wrote "
+            f"{counted(self.n_given, 'labels')} of {self.label_set} "
+            f"and {self.n_filled:,} of {self.fill}"
+        )
+        if self.n_new_queries:
+            n_queries = counted(self.n_new_queries, "queries", "have")
+            console.warn(f"note: {n_queries} labels of {self.fill} only")
 
 
 def export_filled(
@@ -90,7 +120,7 @@ def export_filled(
         parameters = [collection, label_set, fill, mapping is not None, [*pairs], [*pairs.values()]]
         lake.connection.execute(FILLED, parameters)
         write_lines(lake, output, LINES)
-        return Filled(*lake.rows(COUNTS)[0])
+        return Filled(collection, label_set, fill, output, *lake.rows(COUNTS)[0])
 
 
 def read_mapping(text: str) -> dict[int, int]:

@@ -8,7 +8,8 @@ import shutil
 from pathlib import Path
 
 from gradelake.analyses.qrels_export import write_all
-from gradelake.analyses.report.page import Progress, make_report
+from gradelake.analyses.report.page import make_report
+from gradelake.analyses.report.request import Request
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
@@ -21,9 +22,7 @@ TABLES = {
 }
 
 
-def export_public(
-    project: Project, lake: Lake, collection: str, folder: Path, progress: Progress
-) -> dict[str, int]:
+def export_public(project: Project, lake: Lake, collection: str, folder: Path) -> dict[str, int]:
     """Write `leaderboard.csv`, `leaderboard_correlation.csv`, a qrels file per label set in
     `qrels/`, and `report.html` without the rubric, into a new or empty folder; it is there whole
     or not at all. Returns file -> rows or bytes.
@@ -39,7 +38,7 @@ def export_public(
     try:
         unfinished.mkdir()
         with lake.one_state():
-            written = _write(project, lake, collection, unfinished, progress)
+            written = _write(project, lake, collection, unfinished)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
@@ -50,10 +49,8 @@ def export_public(
     return written
 
 
-def _write(
-    project: Project, lake: Lake, collection: str, folder: Path, progress: Progress
-) -> dict[str, int]:
-    html, _ = make_report(project, lake, collection, progress, without_rubric=True)
+def _write(project: Project, lake: Lake, collection: str, folder: Path) -> dict[str, int]:
+    html, _ = make_report(project, lake, collection, Request(without_rubric=True))
     written = {}
     for table, columns in TABLES.items():
         rows = lake.frame(

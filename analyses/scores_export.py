@@ -1,14 +1,22 @@
 """`gradelake export scores`: topic scores and means of a board, as tools of tracks read them."""
 
 import json
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradelake.analyses.stats.options import named, of_measures, reading, to_output, with_json
+from gradelake.analyses.stats.options import (
+    answers,
+    named,
+    of_measures,
+    on_collection,
+    refuse_json_beside,
+    to_output,
+)
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -45,6 +53,29 @@ ROWS = """
 """
 
 
+@dataclass(frozen=True)
+class WrittenScores:
+    """A board's scores, and where they are."""
+
+    collection: str
+    label_set: str
+    layout: str
+    output: Path
+    n_scores: int
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        about = {"label_set": self.label_set, "layout": self.layout, "file": str(self.output)}
+        return {"collection": self.collection, "written": [about | {"scores": self.n_scores}]}
+
+    def show(self) -> None:
+        """A line, unless the scores are on standard output themselves."""
+        if str(self.output) != "-":
+            console.say(
+                f"{self.output}: wrote {counted(self.n_scores, 'scores')} of {self.label_set}"
+            )
+
+
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
 @named("--label-set", "As in the leaderboard.", required=True)
 @of_measures("One of the board's measures, as often as you like (default: all).")
@@ -63,11 +94,9 @@ ROWS = """
     "--measures-yml", is_flag=True, help="Name the measures in OUTPUT.measures.yml as well."
 )
 @to_output("The file, for trec_eval a new folder; - is standard output.")
-@reading
-@with_json
-def export_scores(
-    read, collection, label_set, measures, level, layout, measures_yml, output, as_json
-):
+@on_collection
+@answers
+def export_scores(read, collection, label_set, measures, level, layout, measures_yml, output):
     """Write a board of COLLECTION: every topic's score of each system, and `all`, their mean.
 
     \b
@@ -77,34 +106,23 @@ def export_scores(
           --measure nDCG@10 --layout tot
     """
     per_run = layout == "trec_eval"
-    if str(output) == "-":
-        if as_json:
-            raise BadInput(
-                "--json and the scores would both go to standard output", "Add --output FILE."
-            )
-        if per_run or measures_yml:
-            option = "--layout trec_eval" if per_run else "--measures-yml"
-            raise BadInput(f"{option} writes several files", "Say where with --output.")
+    refuse_json_beside(output, "scores")
+    if str(output) == "-" and (per_run or measures_yml):
+        option = "--layout trec_eval" if per_run else "--measures-yml"
+        raise BadInput(f"{option} writes several files", "Say where with --output.")
     with read() as lake:
         rows = scores_of(lake, collection, label_set, measures, level)
     lines = lines_of(rows, layout)
     if str(output) == "-":
         click.echo("\n".join(lines))  # tabs stay tabs
-        return
-    if per_run:
+    elif per_run:
         _write_per_run(output, rows)
     else:
         _write(output, lines)
     if measures_yml:
         names = dict.fromkeys(measure for _, _, measure, _ in rows)
         _write(output.with_suffix(".measures.yml"), ["measures:", *map(_as_float, names)])
-    if as_json:
-        written = {"label_set": label_set, "layout": layout, "file": str(output)}
-        console.print_json(
-            {"collection": collection, "written": [written | {"scores": len(lines)}]}
-        )
-    else:
-        console.say(f"{output}: wrote {counted(len(lines), 'scores')} of {label_set}")
+    return WrittenScores(collection, label_set, layout, output, len(lines))
 
 
 def scores_of(

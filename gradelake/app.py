@@ -132,7 +132,7 @@ def _interrupted() -> NoReturn:
 
 def _trace() -> None:
     """With --debug, where it happened."""
-    if console.wishes.debug:
+    if console.loudness.debug:
         console.warn(traceback.format_exc())
 
 

@@ -22,8 +22,9 @@ class OpenLake:
     The release is opened at the first question, and kept: what others build meanwhile changes no
     answer. Relations can be read until the lake is closed.
 
-    `ingest`, `grade`, `build` and `report` do what the commands do. They return what a command
-    prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is true.
+    `ingest`, `grade`, `build`, `report` and `gate` do what the commands do. They return what a
+    command prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is
+    true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -148,21 +149,44 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
         from gradelake.analyses.report.files import write_reports
+        from gradelake.analyses.report.request import Request
 
-        with console.quietly(not progress):
-            done = write_reports(
-                self.project,
-                collections,
-                lambda what, items: console.progress(what, items, len(items)),
-                Path(output) if output else None,
-                reference,
-                compare_with,
-                grid_passages,
-                self.release,
-                without_rubric=without_rubric,
-                preview=Path(preview) if preview else None,
-            )
+        request = Request(
+            collections,
+            Path(output) if output else None,
+            reference,
+            compare_with,
+            grid_passages,
+            without_rubric,
+            Path(preview) if preview else None,
+        )
+        with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
+            done = write_reports(self.project, lake, request)
         return console.plain(done.as_object())
+
+    def gate(
+        self,
+        collection: str | None = None,
+        *,
+        rule: str | None = None,
+        n_queries: int = 5,
+        measures: str | Sequence[str] | None = None,
+        **asked: Any,
+    ) -> dict[str, Any]:
+        """Whether a system fell behind a baseline: `verdict` is "passed", "fell" or "cannot tell".
+
+        By a `rule` of gradelake.toml, or by `asked`: system, label_set, baseline,
+        baseline_release, level, tolerance, alpha.
+        """
+        from gradelake.analyses.gate.forms import as_object
+        from gradelake.analyses.gate.gate import run_gate
+
+        asked |= {"collection": collection, "measures": measures}
+        asked = {name: value for name, value in asked.items() if value is not None}
+        found = run_gate(
+            self.project, lambda: Lake.published(self.project, self.release), rule, asked
+        )
+        return console.plain(as_object(found, n_queries))
 
     def close(self) -> None:
         """Close the release, and with it all relations; a later question opens the newest again."""

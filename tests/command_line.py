@@ -79,7 +79,7 @@ def _code() -> int:
             raise KeyboardInterrupt from None
         return left.code or 0
     finally:
-        console.wishes.__init__()
+        console.loudness.__init__()
     return 0
 
 

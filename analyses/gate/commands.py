@@ -1,17 +1,13 @@
 """`gradelake gate`."""
 
-import sys
-from contextlib import ExitStack
-
 import click
 
-from gradelake.analyses.stats.options import LABEL_SET, named, of_measures, with_json
+from gradelake.analyses.stats.options import LABEL_SET, answers, named, of_measures
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import reading
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
 
 FORMS = "text", "json", "markdown", "junit"
-EXIT_CODES = {"passed": 0, "fell": 4, "cannot tell": 5}
 
 
 @click.command("gate", short_help="Say whether a system fell behind a baseline.")
@@ -53,13 +49,10 @@ EXIT_CODES = {"passed": 0, "fell": 4, "cannot tell": 5}
     type=click.Choice(FORMS),
     help="markdown is for a pull request, junit for what shows tests. Default: text.",
 )
-@with_json
-@click.option("--release", help="Judge the system in a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Judge it in the working catalog: the newest commit.")
+@reading
+@answers
 @click.pass_obj
-def gate(
-    project, rule, n_queries, form, as_json, release, live, baseline_release, measures, **others
-):
+def gate(project, read, rule, n_queries, form, **asked):
     """Say whether a system fell behind a baseline by more than is tolerated.
 
     The difference of each query, and an interval of their mean: above the tolerance the
@@ -78,49 +71,11 @@ def gate(
           --measure AP --label-set judge:Sun --format markdown
       gradelake gate --rule production
     """
-    from gradelake.analyses.gate import forms
-    from gradelake.analyses.gate.gate import pass_through
+    from gradelake.analyses.gate.forms import Answer
+    from gradelake.analyses.gate.gate import run_gate
 
-    if as_json and form not in (None, "json"):
+    if click.get_current_context().params["as_json"] and form not in (None, "json"):
         raise BadInput(f"--json and --format {form} cannot be used together")
-    given = {"baseline_release": baseline_release, "measures": measures, **others}
-    given = {name: value for name, value in given.items() if value not in (None, ())}
-    project = project()
-    settings = _rule(project, rule, given)
-    with console.working("reading the lake"), ExitStack() as stack:
-        lake = stack.enter_context(Lake.reading(project, release, live))
-        earlier = None
-        if settings.baseline_release:
-            earlier = stack.enter_context(Lake.published(project, settings.baseline_release))
-        found = pass_through(lake, settings, earlier)
-    if as_json or form == "json":
-        console.print_json(forms.as_object(found, n_queries))
-    elif form in ("markdown", "junit"):
-        console.say(getattr(forms, form)(found, n_queries))
-    else:
-        forms.print_text(found, n_queries)
-    sys.exit(EXIT_CODES[found.verdict.verdict])
-
-
-def _rule(project, name, given):
-    """The rule of that name, perhaps against a release, or what the options say."""
-    from gradelake.analyses.gate.rules import asked, read_rule
-
-    if name is None:
-        needed = {"collection": "COLLECTION", "system": "--system", "measures": "--measure"}
-        needed |= {"label_set": "--label-set"}
-        missing = [said for key, said in needed.items() if key not in given]
-        if missing:
-            raise BadInput(
-                f"missing: {', '.join(missing)}", "Or name a rule of gradelake.toml: --rule NAME."
-            )
-        return asked(**given)
-    since = given.pop("baseline_release", None)
-    if given:
-        raise BadInput(
-            "--rule NAME says what is judged, by what", "Leave COLLECTION and the options out."
-        )
-    rule = read_rule(project, name)
-    if since and not rule.baseline_release:
-        rule = rule.model_copy(update={"baseline_release": since})
-    return rule
+    asked = {name: value for name, value in asked.items() if value not in (None, ())}
+    with console.working("reading the lake"):
+        return Answer(run_gate(project(), read, rule, asked), n_queries, form or "text")

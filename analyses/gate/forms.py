@@ -1,6 +1,7 @@
 """A gate for people, for programs, for pull requests, and for what shows tests."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,9 +12,38 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.table_text import one_line
 
+_EXIT_CODES = {PASSED: 0, FELL: 4, CANNOT_TELL: 5}
 _MARKUP = re.compile(r"[^\w ().,;%?-]|_|(?<=w)\.")  # of www. GitHub makes links
 _TITLES = "measure", "level", "queries", "worse", "better", "baseline", "system", "difference"
 _DECIDERS = "measure", "query", "baseline", "system", "difference", "without it"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A gate in the form that was asked for, with `n_queries` of each measure."""
+
+    found: Gate
+    n_queries: int
+    form: str = "json"
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command."""
+        return _EXIT_CODES[self.found.verdict.verdict]
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return as_object(self.found, self.n_queries)
+
+    def show(self) -> None:
+        """Print it."""
+        if self.form == "json":
+            console.print_json(self.as_object())
+        elif self.form == "text":
+            print_text(self.found, self.n_queries)
+        else:
+            write = markdown if self.form == "markdown" else junit
+            console.say(write(self.found, self.n_queries))
 
 
 def as_object(found: Gate, n_queries: int) -> dict[str, Any]:
@@ -69,7 +99,7 @@ def print_text(found: Gate, n_queries: int) -> None:
 
 
 def markdown(found: Gate, n_queries: int) -> str:
-    """The same, for the comment of a pull request; names are shown as they are."""
+    """A comment for a pull request; names are shown as they are."""
     rule = found.rule
     against = _code(found.baseline)
     if found.baseline_release != found.release:

@@ -1,18 +1,18 @@
 """A gate on a lake: both systems' scores as the marts have them, and what to know beside them."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
-import duckdb
 import numpy as np
 
-from gradelake.analyses.gate.rules import Rule
+from gradelake.analyses.gate.rules import Rule, rule_of
 from gradelake.analyses.gate.verdict import Paired, Verdict, judge
 from gradelake.analyses.stats.boards import Board, read_board
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
 
 UNLABELLED = """
@@ -45,6 +45,20 @@ class Gate:
             return self.baseline
         of = f"{self.baseline} of" if self.baseline != self.rule.system else "that of"
         return f"{of} release {self.baseline_release}"
+
+
+def run_gate(
+    project: Project, read: Callable[[], Lake], name: str | None, asked: dict[str, Any]
+) -> Gate:
+    """Judge by the rule `name`, or by what is `asked` (see `rule_of`), in the lake that `read`
+    opens; a baseline in another release is read from there."""
+    rule = rule_of(project, name, asked)
+    with ExitStack() as stack:
+        lake = stack.enter_context(read())
+        earlier = None
+        if rule.baseline_release:
+            earlier = stack.enter_context(Lake.published(project, rule.baseline_release))
+        return pass_through(lake, rule, earlier)
 
 
 def pass_through(lake: Lake, rule: Rule, earlier: Lake | None = None) -> Gate:
@@ -144,11 +158,10 @@ def _notes_on_unlabelled(
 ) -> Iterator[str]:
     """Where the system ranks more passages high that nobody labelled than the baseline does."""
     board = (*_of(rule), measure, level)
-    with suppress(duckdb.BinderException):  # a release from before they were counted
-        ours = lake.value(UNLABELLED, *board, rule.system) or 0
-        theirs = other.value(UNLABELLED, *board, baseline) or 0
-        if ours > theirs:
-            yield (
-                f"{measure}: {ours:,} of the passages that {rule.system} ranks high have no label, "
-                f"of the baseline's {theirs:,}; they count as not relevant"
-            )
+    ours = lake.value(UNLABELLED, *board, rule.system) or 0
+    theirs = other.value(UNLABELLED, *board, baseline) or 0
+    if ours > theirs:
+        yield (
+            f"{measure}: {ours:,} of the passages that {rule.system} ranks high have no label, "
+            f"of the baseline's {theirs:,}; they count as not relevant"
+        )

@@ -44,9 +44,26 @@ def read_rule(project: Project, name: str) -> Rule:
     return checked.table(Rule, project, "gates", name)
 
 
-def asked(**settings: Any) -> Rule:
-    """What a command's options say. Raises `BadInput` with all that is wrong in them."""
-    try:
-        return Rule(**settings)
-    except ValidationError as error:
-        raise BadInput("; ".join(map(str, checked.faults(error, Rule, "option")))) from None
+def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
+    """The rule of that name, perhaps against a release, or what is asked: the fields of `Rule`.
+
+    Raises `BadInput` for both at once, and with all that is missing or wrong.
+    """
+    if name is None:
+        needed = {"collection": "COLLECTION", "system": "--system", "measures": "--measure"}
+        needed |= {"label_set": "--label-set"}
+        missing = [option for key, option in needed.items() if key not in asked]
+        if missing:
+            raise BadInput(
+                f"missing: {', '.join(missing)}", "Or name a rule of gradelake.toml: --rule NAME."
+            )
+        try:
+            return Rule(**asked)
+        except ValidationError as error:
+            raise BadInput("; ".join(map(str, checked.faults(error, Rule, "option")))) from None
+    if asked.keys() - {"baseline_release"}:
+        raise BadInput(
+            "--rule NAME says what is judged, by what", "Leave COLLECTION and the options out."
+        )
+    rule = read_rule(project, name)
+    return rule if rule.baseline_release else rule.model_copy(update=asked)

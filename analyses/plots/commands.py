@@ -1,9 +1,15 @@
 """Commands that draw pictures: `gradelake plot`."""
 
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
 import click
 
 from gradelake.analyses.stats.options import (
     LABEL_SET,
+    answers,
     at_alpha,
     at_level,
     measured,
@@ -11,12 +17,11 @@ from gradelake.analyses.stats.options import (
     of_label_sets,
     of_levels,
     of_measures,
-    reading,
+    on_collection,
     replicated,
     seeded,
     to_file,
     with_confidence,
-    with_json,
     with_reference,
 )
 from gradelake.sql.common import console
@@ -37,28 +42,46 @@ def plot():
     """
 
 
-to_picture = to_file("The file; its ending says svg, png or pdf.", required=True)
-of_label_set = named("--label-set", LABEL_SET, required=True)
+@dataclass(frozen=True)
+class Drawn:
+    """A picture: what is in it, for `--json`, and in a line."""
+
+    collection: str
+    file: Path
+    figures: dict[str, Any]
+    line: str
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {"collection": self.collection, "file": str(self.file)} | self.figures
+
+    def show(self) -> None:
+        """The file, and the line."""
+        console.say(f"{self.file}: {self.line}")
 
 
 def drawing(command):
-    """Options of a picture that compares labels with a reference's, and its collection."""
-    for option in (to_picture, with_reference, of_label_set):
-        command = option(command)
-    return reading(with_json(command))
+    """Make a command of a function that draws COLLECTION of a lake to `output`, and returns the
+    `figures` and the `line` of `Drawn`."""
+
+    @wraps(command)
+    def draw(read, collection, output, **asked):
+        with console.working("drawing"), read() as lake:
+            figures, line = command(lake, collection, output=output, **asked)
+        return Drawn(collection, output, figures, line)
+
+    to_picture = to_file("The file; its ending says svg, png or pdf.", required=True)
+    return on_collection(answers(to_picture(draw)))
 
 
-def told(as_json, collection, output, figures, line):
-    """Say what was drawn: an object with its figures, or a line."""
-    if as_json:
-        console.print_json({"collection": collection, "file": str(output)} | figures)
-    else:
-        console.say(f"{output}: {line}")
+of_label_set = named("--label-set", LABEL_SET, required=True)
 
 
 @plot.command(short_help="Draw how often each label meets each judgment.")
 @drawing
-def confusion(read, collection, label_set, reference, output, as_json):
+@of_label_set
+@with_reference
+def confusion(lake, collection, label_set, **asked):
     """Draw how often each label meets each judgment: counts, and shares of each row.
 
     \b
@@ -67,17 +90,17 @@ def confusion(read, collection, label_set, reference, output, as_json):
     """
     from gradelake.analyses.plots.confusion import draw_confusion
 
-    with console.working("drawing"), read() as lake:
-        n_pairs = draw_confusion(lake, collection, label_set, reference, output)
-    line = f"drew {counted(n_pairs, 'pairs')} of {label_set}"
-    told(as_json, collection, output, {"pairs": n_pairs}, line)
+    n_pairs = draw_confusion(lake, collection, label_set, **asked)
+    return {"pairs": n_pairs}, f"drew {counted(n_pairs, 'pairs')} of {label_set}"
 
 
 @plot.command(short_help="Draw the systems' scores by labels and by a reference.")
 @drawing
+@of_label_set
+@with_reference
 @measured
 @at_level
-def scatter(read, collection, label_set, reference, measure, level, output, as_json):
+def scatter(lake, collection, measure, **asked):
     """Draw each system's score by the labels and by the reference's, with Kendall's tau-b.
 
     Systems that rank far from their place by the reference are named.
@@ -89,27 +112,23 @@ def scatter(read, collection, label_set, reference, measure, level, output, as_j
     """
     from gradelake.analyses.plots.scatter import draw_scatter
 
-    with console.working("drawing"), read() as lake:
-        far, more = draw_scatter(lake, collection, label_set, reference, measure, level, output)
-    figures = {"outliers": far, "more_outliers": more}
+    far, more = draw_scatter(lake, collection, measure=measure, **asked)
     line = f"drew the systems by {measure}"
     if far:
         line += f"; far from their place: {', '.join(far)}"
     if more:
         line += f", and {len(more)} more"
-    told(as_json, collection, output, figures, line)
+    return {"outliers": far, "more_outliers": more}, line
 
 
 @plot.command(short_help="Draw several leaderboards over each other.")
-@reading
-@with_json
+@drawing
 @of_label_sets(
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
 @of_measures("May be repeated.", required=True)
 @of_levels("May be repeated (default: min_relevant, or the highest label below it).")
-@to_picture
-def boards(read, collection, label_sets, measures, levels, output, as_json):
+def boards(lake, collection, **asked):
     """Draw systems' scores on several leaderboards, each from its lowest to its highest score.
 
     Bars are standard errors over queries. Systems are in the order of their official ranks, or of
@@ -122,15 +141,12 @@ def boards(read, collection, label_sets, measures, levels, output, as_json):
     """
     from gradelake.analyses.plots.boards import draw_boards
 
-    with console.working("drawing"), read() as lake:
-        systems = draw_boards(lake, collection, label_sets, measures, levels, output)
-    line = f"drew {counted(len(systems), 'systems')}"
-    told(as_json, collection, output, {"systems": systems}, line)
+    systems = draw_boards(lake, collection, **asked)
+    return {"systems": systems}, f"drew {counted(len(systems), 'systems')}"
 
 
 @plot.command(short_help="Draw a leaderboard with intervals and groups.")
-@reading
-@with_json
+@drawing
 @of_label_set
 @measured
 @at_level
@@ -138,8 +154,7 @@ def boards(read, collection, label_sets, measures, levels, output, as_json):
 @replicated("Random permutations of the test.")
 @seeded
 @with_confidence
-@to_picture
-def leaderboard(read, collection, as_json, label_set, measure, level, output, **settings):
+def leaderboard(lake, collection, replicates, **asked):
     """Draw each system's score with its interval, and which systems cannot be told apart.
 
     Systems within a grey bar are not shown to differ (randomised Tukey HSD). The figures are
@@ -151,19 +166,15 @@ def leaderboard(read, collection, as_json, label_set, measure, level, output, **
     """
     from gradelake.analyses.plots.leaderboard import draw_leaderboard
 
-    settings["n_replicates"] = settings.pop("replicates")
-    with console.working("drawing"), read() as lake:
-        found = draw_leaderboard(lake, collection, label_set, measure, level, output, **settings)
+    found = draw_leaderboard(lake, collection, n_replicates=replicates, **asked)
     names = [one.system for one in found.systems]
     figures = {"systems": names, "groups": [names[a : z + 1] for a, z in found.groups]}
     groups = counted(len(found.groups), "overlapping groups")
-    line = f"drew {counted(len(names), 'systems')} in {groups}"
-    told(as_json, collection, output, figures, line)
+    return figures, f"drew {counted(len(names), 'systems')} in {groups}"
 
 
 @plot.command(short_help="Draw how well each label set's leaderboard agrees.")
-@reading
-@with_json
+@drawing
 @measured
 @at_level
 @named("--leaderboard", "Compare with these official ranks. Default: the only ones there are.")
@@ -171,10 +182,7 @@ def leaderboard(read, collection, as_json, label_set, measure, level, output, **
 @replicated("Bootstrap samples.")
 @seeded
 @with_confidence
-@to_picture
-def correlation(
-    read, collection, as_json, measure, level, leaderboard, reference, output, **settings
-):
+def correlation(lake, collection, leaderboard, reference, replicates, **asked):
     """Draw each label set's Kendall's tau-b and Spearman's rho with the official ranks.
 
     Intervals are from resampling queries and systems: those of `gradelake stats correlation`.
@@ -187,24 +195,14 @@ def correlation(
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference cannot be used together")
-    settings["n_replicates"] = settings.pop("replicates")
-    with console.working("drawing"), read() as lake:
-        found = draw_correlation(
-            lake, collection, measure, level, leaderboard, reference, output, **settings
-        )
+    compared = {"leaderboard": leaderboard, "reference": reference}
+    found = draw_correlation(lake, collection, n_replicates=replicates, **compared, **asked)
     names = [one.board.label_set for one in found]
-    told(
-        as_json,
-        collection,
-        output,
-        {"label_sets": names},
-        f"drew {counted(len(names), 'label sets')}",
-    )
+    return {"label_sets": names}, f"drew {counted(len(names), 'label sets')}"
 
 
 @plot.command(short_help="Draw two systems' differences topic by topic.")
-@reading
-@with_json
+@drawing
 @of_label_set
 @measured
 @at_level
@@ -213,8 +211,7 @@ def correlation(
 )
 @replicated("Random patterns of the test, where there are too many to try all.")
 @seeded
-@to_picture
-def topics(read, collection, as_json, label_set, measure, level, systems, replicates, seed, output):
+def topics(lake, collection, systems, **asked):
     """Draw on which topics one system is better than another, and by how much.
 
     p is of the paired randomisation test, as in `gradelake stats significance`.
@@ -226,23 +223,16 @@ def topics(read, collection, as_json, label_set, measure, level, systems, replic
     """
     from gradelake.analyses.plots.topics import draw_topics
 
-    with console.working("drawing"), read() as lake:
-        figures = draw_topics(
-            lake, collection, label_set, measure, level, systems, output, replicates, seed
-        )
-    line = (
-        f"{systems[0]} is better on {figures['wins']} of {counted(figures['queries'], 'queries')}"
-    )
-    told(as_json, collection, output, figures, line)
+    figures = draw_topics(lake, collection, systems=systems, **asked)
+    of = counted(figures["queries"], "queries")
+    return figures, f"{systems[0]} is better on {figures['wins']} of {of}"
 
 
 @plot.command(short_help="Draw how much of the rubric each system covers.")
-@reading
-@with_json
+@drawing
 @of_label_set
 @at_level
-@to_picture
-def coverage(read, collection, as_json, label_set, level, output):
+def coverage(lake, collection, **asked):
     """Draw each system's Cover@k as dots, a dot for each k, the system that covers most on top.
 
     \b
@@ -251,21 +241,18 @@ def coverage(read, collection, as_json, label_set, level, output):
     """
     from gradelake.analyses.plots.coverage import draw_coverage
 
-    with console.working("drawing"), read() as lake:
-        systems, left_out = draw_coverage(lake, collection, label_set, level, output)
+    systems, left_out = draw_coverage(lake, collection, **asked)
     figures = {"systems": systems, "left_out": left_out}
     without = f", without {', '.join(left_out)}" if left_out else ""
-    told(as_json, collection, output, figures, f"drew {counted(len(systems), 'systems')}{without}")
+    return figures, f"drew {counted(len(systems), 'systems')}{without}"
 
 
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")
-@reading
-@with_json
+@drawing
 @named("--grader", "Whose grades.", required=True)
 @named("--rubric-version", "A version of the rubric.", default="newest", show_default=True)
 @named("--query", "The items of this query only, by its id.")
-@to_picture
-def grades(read, collection, as_json, grader, rubric_version, query, output):
+def grades(lake, collection, query, **asked):
     """Draw what share of passages each rubric item gave each grade, the best answered on top.
 
     \b
@@ -274,7 +261,6 @@ def grades(read, collection, as_json, grader, rubric_version, query, output):
     """
     from gradelake.analyses.plots.grades import draw_grades
 
-    with console.working("drawing"), read() as lake:
-        items = draw_grades(lake, collection, grader, rubric_version, query, output)
+    items = draw_grades(lake, collection, query_id=query, **asked)
     figures = {"items": [{"query_id": a, "item_id": b} for a, b in items]}
-    told(as_json, collection, output, figures, f"drew {counted(len(items), 'items')}")
+    return figures, f"drew {counted(len(items), 'items')}"

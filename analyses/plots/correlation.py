@@ -15,7 +15,12 @@ from gradelake.analyses.plots.style import (
     shortened,
     title,
 )
-from gradelake.analyses.stats.boards import default_level, read_board, read_official_ranks
+from gradelake.analyses.stats.boards import (
+    default_level,
+    measured_label_sets,
+    read_board,
+    read_official_ranks,
+)
 from gradelake.analyses.stats.correlation import Agreement, Reference, agreement
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
@@ -24,10 +29,6 @@ DRAWN = {
     "kendall": ("Kendall's \u03c4-b", "o", BLUE),
     "spearman": ("Spearman's \u03c1", "D", VERMILION),
 }
-MEASURED = """
-    select distinct label_set from lake.marts.leaderboard
-    where collection = ? and measure = ? order by all
-"""
 
 
 def draw_correlation(
@@ -56,7 +57,8 @@ def draw_correlation(
     else:
         compared = read_official_ranks(lake, collection, leaderboard)
         against = shortened(f"official ranks {compared.leaderboard}")
-    label_sets = [name for name in lake.column(MEASURED, collection, measure) if name != reference]
+    label_sets = measured_label_sets(lake, collection, measure)
+    label_sets = [name for name in label_sets if name != reference]
     if not label_sets:
         raise BadInput(
             f"no label set of {collection!r} is compared by {measure!r} with {against}",

@@ -1,16 +1,12 @@
 """The command that writes the report."""
 
-import os
-import sys
 from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import named, to_file, with_json
+from gradelake.analyses.stats.options import answers, named, to_file
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
-
-LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
+from gradelake.sql.common.command_line import reading
 
 
 @click.command(short_help="Write what the lake says of a COLLECTION as one HTML file.")
@@ -41,23 +37,10 @@ LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
     type=click.Path(dir_okay=False, path_type=Path),
     help="Show what edits will move that are not built: what `rubric preview --json` printed.",
 )
-@click.option("--release", help="Read a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
-@with_json
+@reading
+@answers
 @click.pass_obj
-def report(
-    project,
-    collections,
-    output,
-    reference,
-    compare_with,
-    grid_passages,
-    without_rubric,
-    preview,
-    release,
-    live,
-    as_json,
-):
+def report(project, read, **asked):
     """Write what the lake says of each COLLECTION (default: all) as one HTML file.
 
     The file needs no server and no network: leaderboards, agreement, the grade grid, the rubric's
@@ -73,36 +56,7 @@ def report(
       gradelake report dl19 --preview preview.json
     """
     from gradelake.analyses.report.files import write_reports
+    from gradelake.analyses.report.request import Request
 
-    project = project()
-    with console.working("writing the report"):
-        done = write_reports(
-            project,
-            collections,
-            lambda what, items: console.progress(what, items, len(items)),
-            output,
-            reference,
-            compare_with,
-            grid_passages,
-            release,
-            live,
-            without_rubric,
-            preview,
-        )
-    if as_json:
-        console.print_json(done.as_object())
-        sys.exit(1 if done.refused else 0)
-    for one in done.written:
-        console.say(
-            f"{os.path.relpath(one['file'])}: {counted(one['systems'], 'systems')}, "
-            f"{counted(one['label_sets'], 'label sets')}, {counted(one['grids'], 'grade grids')}, "
-            f"{console.size(one['bytes'])}"
-        )
-        if one["left_out"]:
-            console.say(f"  not correlated: {len(one['left_out'])}, such as {one['left_out'][0]}")
-        if one["bytes"] > LARGE:
-            console.warn("  a large page opens slowly: --grid-passages 50 makes it smaller")
-    if done.refused:
-        for reason in done.refused:
-            console.warn(f"error: {reason}")
-        sys.exit(1)
+    with console.working("writing the report"), read() as lake:
+        return write_reports(project(), lake, Request(**asked))

@@ -1,11 +1,14 @@
 """The report's files: one of each collection, by default next to gradelake.toml."""
 
-from collections.abc import Sequence
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradelake.analyses.report import page
+from gradelake.analyses.report.page import make_report
+from gradelake.analyses.report.request import Progress, Request, shown_progress
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
@@ -13,6 +16,7 @@ from gradelake.sql.lake.connection import little_memory
 from gradelake.sql.lake.lake import Lake
 
 FOLDER = "reports"
+LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page
 
 
 @dataclass
@@ -22,58 +26,59 @@ class Reports:
     written: list[dict[str, Any]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
+    @property
+    def exit_code(self) -> int:
+        """Of the command."""
+        return 1 if self.refused else 0
+
     def as_object(self) -> dict[str, Any]:
         """What `--json` prints."""
         return {"reports": self.written, "refused": self.refused}
 
+    def show(self) -> None:
+        """A line for each file; on standard error why there is no other."""
+        for one in self.written:
+            console.say(
+                f"{os.path.relpath(one['file'])}: {counted(one['systems'], 'systems')}, "
+                f"{counted(one['label_sets'], 'label sets')}, "
+                f"{counted(one['grids'], 'grade grids')}, {console.size(one['bytes'])}"
+            )
+            if one["left_out"]:
+                n_left_out = len(one["left_out"])
+                console.say(f"  not correlated: {n_left_out}, such as {one['left_out'][0]}")
+            if one["bytes"] > LARGE:
+                console.warn("  a large page opens slowly: --grid-passages 50 makes it smaller")
+        for reason in self.refused:
+            console.warn(f"error: {reason}")
+
 
 def write_reports(
-    project: Project,
-    collections: Sequence[str],
-    progress: page.Progress,
-    output: Path | None = None,
-    reference: str | None = None,
-    compare_with: str | None = None,
-    grid_passages: int | None = None,
-    release: str | None = None,
-    live: bool = False,
-    without_rubric: bool = False,
-    preview: Path | None = None,
+    project: Project, lake: Lake, request: Request, progress: Progress = shown_progress
 ) -> Reports:
-    """Write the report of each collection (none given: of all in the lake).
+    """Write the report of each collection.
 
     Raises `BadInput` as `make_report` does where only one is asked for; of several, those that
     have no report are `refused`, and the others have theirs all the same.
     """
     reports = Reports()
-    with Lake.reading(project, release, live) as lake, little_memory(lake.connection):
-        collections = collections or lake.column(
+    with little_memory(lake.connection):
+        collections = request.collections or lake.column(
             "select collection from lake.raw.collections order by collection"
         )
         if not collections:
             raise BadInput("the lake has no collection yet", "Run `gradelake ingest`.")
-        if output and len(collections) > 1:
+        if request.output and len(collections) > 1:
             raise BadInput("--output is for one collection", f"Of: {', '.join(collections)}.")
         for collection in dict.fromkeys(collections):
             try:
                 with lake.one_state():
-                    html, told = page.make_report(
-                        project,
-                        lake,
-                        collection,
-                        progress,
-                        reference,
-                        compare_with,
-                        grid_passages,
-                        without_rubric,
-                        preview,
-                    )
+                    html, told = make_report(project, lake, collection, request, progress)
             except GradelakeError as error:
                 if len(collections) == 1:
                     raise
                 reports.refused.append(f"{collection}: {error}")
                 continue
-            target = output or _default_file(project, collection)
+            target = request.output or _default_file(project, collection)
             content = html.encode()
             with whole_file(target) as file:
                 file.write(content)

@@ -8,7 +8,7 @@ from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.correlations import MEASURES
 from gradelake.analyses.report.health import SHOWN
 from gradelake.analyses.report.previewed import read_preview
-from gradelake.analyses.report.report_queries import MISSING, ask_if_there
+from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.word_diff import word_diff
@@ -26,7 +26,7 @@ def read_moved(
 ) -> dict[str, Any]:
     """For the page: `versions` of the rubric, newest first; `since` the release compared with;
     `nights`; `days` of grading; `previewed`: versions that are not built, of the file `preview`,
-    None without one. What a release of an older Gradelake lacks is empty, or None.
+    None without one.
 
     `without_rubric` leaves out items' texts, and nights, which are of the whole lake. Raises what
     `read_preview` raises.
@@ -37,12 +37,12 @@ def read_moved(
     known = measures(lake)
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
     of = {"collection": collection}
-    edits = ask_if_there(lake, "rubric_edits", **of)
-    moves = ask_if_there(lake, "rubric_moves", measure=measure, **of)
+    edits = ask(lake, "rubric_edits", **of)
+    moves = ask(lake, "rubric_moves", measure=measure, **of)
     labels, nights = [], []
     if not without_rubric:
-        labels = ask_if_there(lake, "rubric_labels_moved", rows=SHOWN, **of)
-        nights = ask_if_there(lake, "nights")
+        labels = ask(lake, "rubric_labels_moved", rows=SHOWN, **of)
+        nights = ask(lake, "nights")
     versions = []
     for number in dict.fromkeys(edit["rubric_version"] for edit in edits):
         own = [edit for edit in edits if edit["rubric_version"] == number]
@@ -64,7 +64,7 @@ def read_moved(
         "previewed": previewed,
         "since": _since(project, lake, collection, compared_with),
         "nights": nights,
-        "days": ask_if_there(lake, "grading_days", **of),
+        "days": ask(lake, "grading_days", **of),
     }
 
 
@@ -94,7 +94,7 @@ def _since(
         return None
     try:
         found = diff.compare(project, compared_with, lake.release, collection)
-    except (*MISSING, GradelakeError):
+    except GradelakeError:
         return None
     boards = []
     for board in found.leaderboards:

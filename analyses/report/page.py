@@ -1,9 +1,7 @@
 """From a lake to a page: everything that the report of a collection shows, in one HTML file."""
 
-from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from functools import cache
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 from gradelake.analyses.choosing import (
@@ -30,51 +28,38 @@ from gradelake.analyses.report.provenance import earlier_release, read_provenanc
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.request import Progress, Request, shown_progress
 from gradelake.analyses.report.topics import at_level, read_queries, read_topic_scores
 from gradelake.analyses.stats.boards import Board, boards_by_measure, default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.lake import Lake
 
-Progress = Callable[[str, list], Iterable]
-
 
 def make_report(
     project: Project,
     lake: Lake,
     collection: str,
-    progress: Progress,
-    reference: str | None = None,
-    compare_with: str | None = None,
-    grid_passages: int | None = None,
-    without_rubric: bool = False,
-    preview: Path | None = None,
+    request: Request | None = None,
+    progress: Progress = shown_progress,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
 
-    Defaults: the assessor who judged the most (of equals the first by name); the release before;
-    every passage of each grid. The same release, compared with the same one, gives the same page.
-    `without_rubric` leaves out whatever shows an item, an answer or what a model replied: grids,
-    lists of items and passages, errors. `preview`: a file of what `rubric preview --json` printed.
-
-    Raises `BadInput` for a collection, reference or release that is not there, where nothing was
-    built, and for a `preview` that is none.
+    The same release, compared with the same one, gives the same page. Raises `BadInput` for a
+    collection, reference or release that is not there, where nothing was built, and for a preview
+    that is none.
     """
-    options = {
-        "--reference": reference,
-        "--grid-passages": grid_passages,
-        "--without-rubric": without_rubric or None,
-        "--preview": preview,
-    }
+    request = request or Request()
+    without_rubric = request.without_rubric
     lake.require_collection(collection)
-    compared = compare_with or earlier_release(project, lake)
-    moved = read_moved(project, lake, collection, compared, without_rubric, preview)
+    compared = request.compare_with or earlier_release(project, lake)
+    moved = read_moved(project, lake, collection, compared, without_rubric, request.preview)
     versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
     newest = versions[0]["rubric_version"] if versions else None
     shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
     names = [row["label_set"] for row in shown]
     of_answers = {row["label_set"]: row["kind"] for row in shown if row["is_of_answers"]}
-    reference = _reference(reference, shown)
+    reference = _reference(request.reference, shown)
     assessor = reference.partition(":")[2] if reference else None
     cut = min_relevant(lake, collection)
     with Lake.published(project, compared) if compared else nullcontext() as before:
@@ -96,7 +81,7 @@ def make_report(
         found = boards_of(label_set) if label_set in levels else {}
         return found.get(measure) or read_board(lake, collection, label_set, measure)
 
-    add_ranks(boards, read, levelled, lambda known: progress("resampling ranks", known))
+    add_ranks(boards, read, levelled, partial(progress, "resampling ranks"))
     correlated, left_out = correlate(
         lake,
         collection,
@@ -104,9 +89,9 @@ def make_report(
         reference,
         leaderboard,
         read,
-        lambda pairs: progress("correlating", pairs),
+        partial(progress, "correlating"),
     )
-    pairs = compare_systems(boards, read, lambda boards: progress("comparing systems", boards))
+    pairs = compare_systems(boards, read, partial(progress, "comparing systems"))
     grids = Grids({}, {}, {})
     if not without_rubric:
         grids = read_grids(
@@ -114,8 +99,8 @@ def make_report(
             collection,
             newest,
             assessor,
-            grid_passages,
-            lambda queries: progress("reading grids", queries),
+            request.grid_passages,
+            partial(progress, "reading grids"),
         )
     rankings = read_rankings(
         lake,
@@ -123,12 +108,12 @@ def make_report(
         names,
         newest,
         grids,
-        grid_passages,
+        request.grid_passages,
         without_rubric,
-        lambda queries: progress("reading rankings", queries),
+        partial(progress, "reading rankings"),
     )
     health = read_health(lake, collection, newest, assessor)
-    provenance = read_provenance(lake, collection, compared, options)
+    provenance = read_provenance(lake, collection, compared, request.options())
     queries = read_queries(lake, collection)
     settled = {
         "collection": collection,

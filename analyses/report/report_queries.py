@@ -1,28 +1,17 @@
 """The report's questions: one SQL file each, asked by name, and some of the query book."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import duckdb
 
 from gradelake.sql.ask import book
 from gradelake.sql.lake.lake import Lake
 
-MISSING = (duckdb.CatalogException, duckdb.BinderException)  # a table, or a column
 QUERIES = Path(__file__).parent / "queries"
 
 
 def ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
     """The rows of queries/NAME.sql, each a dict by column."""
     return lake.objects((QUERIES / f"{name}.sql").read_text(encoding="utf-8"), **values)
-
-
-def ask_if_there(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
-    """The same; none where a release is from before there was what is asked."""
-    with suppress(*MISSING):
-        return ask(lake, name, **values)
-    return []
 
 
 def ask_book(lake: Lake, name: str, **given: Any) -> list[dict[str, Any]]:

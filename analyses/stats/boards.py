@@ -101,6 +101,28 @@ def read_board(
     return found[measure]
 
 
+def read_reference(
+    lake: Lake, collection: str, label_set: str, level: int | None, board: Board
+) -> Board:
+    """The board that another is compared with, by its measure.
+
+    Without a `level`: that of `default_level` for an assessor, else that of the board.
+    """
+    if level is None and not label_set.startswith("assessor:"):
+        level = board.level
+    return read_board(lake, collection, label_set, board.measure, level)
+
+
+def measured_label_sets(lake: Lake, collection: str, measure: str) -> list[str]:
+    """The label sets whose leaderboards have the measure, by name."""
+    return lake.column(
+        "select distinct label_set from lake.marts.leaderboard "
+        "where collection = ? and measure = ? order by all",
+        collection,
+        measure,
+    )
+
+
 def boards_by_measure(
     lake: Lake, collection: str, label_set: str, wanted: Sequence[str], level: int
 ) -> dict[str, Board]:

@@ -3,23 +3,21 @@
 import click
 
 from gradelake.analyses.stats.options import (
+    answers,
     at_alpha,
     at_level,
     at_reference_level,
     measured,
     named,
     of_label_sets,
-    reading,
+    on_collection,
     replicated,
     seeded,
     to_file,
     with_confidence,
-    with_json,
 )
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
 
 
 @click.group("stats", short_help="Compute what SQL cannot: intervals, significance, agreement.")
@@ -34,8 +32,8 @@ def stats():
 
 
 @stats.command("ranks", short_help="Compute how surely each system has its rank.")
-@reading
-@with_json
+@on_collection
+@answers
 @measured
 @named("--label-set", "Whose leaderboard.", required=True)
 @at_level
@@ -43,9 +41,7 @@ def stats():
 @replicated("Bootstrap samples, and random permutations of the test.")
 @seeded
 @with_confidence
-def ranks(
-    read, collection, as_json, measure, label_set, level, alpha, replicates, seed, confidence
-):
+def ranks(read, collection, measure, label_set, level, replicates, **settings):
     """Say how surely systems have their scores and ranks, and which cannot be told apart.
 
     Student's t interval of each mean over queries; the ranks that a system has when queries are
@@ -56,34 +52,22 @@ def ranks(
     Examples:
       gradelake stats ranks dl19 --measure nDCG@10 --label-set judge:Sun
     """
-    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.answers import Ranks, tell_incomplete
     from gradelake.analyses.stats.boards import read_board
     from gradelake.analyses.stats.ranks import rank_uncertainty
 
     with console.working("reading the lake"), read() as lake:
         board = read_board(lake, collection, label_set, measure, level)
     with console.working("resampling"):
-        found = rank_uncertainty(
-            board, n_replicates=replicates, seed=seed, confidence=confidence, alpha=alpha
-        )
-    tables.tell_incomplete([board])
-    if as_json:
-        settings = {
-            "collection": collection,
-            "measure": measure,
-            "confidence": confidence,
-            "alpha": alpha,
-            "seed": seed,
-            "replicates": replicates,
-        }
-        console.print_json(settings | tables.ranks_as_object(found))
-        return
-    tables.print_ranks(found)
+        found = rank_uncertainty(board, n_replicates=replicates, **settings)
+    tell_incomplete([board])
+    asked = {"collection": collection, "measure": measure, "replicates": replicates}
+    return Ranks(asked | settings, found)
 
 
 @stats.command("correlation", short_help="Compute how well leaderboards agree, with intervals.")
-@reading
-@with_json
+@on_collection
+@answers
 @measured
 @of_label_sets("Compare this one; repeat it for more. Default: all.")
 @named("--leaderboard", "Compare with these official ranks. Default: the only ones there are.")
@@ -101,7 +85,6 @@ def ranks(
 def correlation(
     read,
     collection,
-    as_json,
     measure,
     label_sets,
     leaderboard,
@@ -110,8 +93,7 @@ def correlation(
     level,
     reference_level,
     replicates,
-    seed,
-    confidence,
+    **settings,
 ):
     """Say how surely leaderboards agree with official ranks, or with another label set's.
 
@@ -131,17 +113,17 @@ def correlation(
           --reference assessor:nist --against judge:Thomas
     """
     from gradelake.analyses import qrels_export
-    from gradelake.analyses.stats import boards, tables
+    from gradelake.analyses.stats import boards
+    from gradelake.analyses.stats.answers import Correlations
     from gradelake.analyses.stats.correlation import agreement
 
     if leaderboard and reference:
         raise BadInput("--leaderboard and --reference cannot be used together")
     found = []
     with console.working("reading the lake"), read() as lake:
-        if not label_sets:
-            label_sets = _with_measure(
-                lake, collection, measure, qrels_export.label_sets(lake, collection)
-            )
+        if not label_sets:  # those that are measured so; all, when none is: reading them says why
+            known = qrels_export.label_sets(lake, collection)
+            label_sets = boards.measured_label_sets(lake, collection, measure) or known
         label_sets = [name for name in dict.fromkeys(label_sets) if name != reference]
         if not label_sets:
             raise BadInput(f"there is nothing to compare {reference!r} with")
@@ -149,42 +131,18 @@ def correlation(
         other = boards.read_board(lake, collection, against, measure, level) if against else None
         for label_set in console.progress("resampling", label_sets, len(label_sets)):
             board = boards.read_board(lake, collection, label_set, measure, level)
-            found.append(
-                agreement(
-                    board,
-                    official
-                    or _reference_board(
-                        lake, collection, reference, measure, reference_level, board.level
-                    ),
-                    None if label_set == against else other,
-                    n_replicates=replicates,
-                    seed=seed,
-                    confidence=confidence,
-                )
+            theirs = official or boards.read_reference(
+                lake, collection, reference, reference_level, board
             )
-    settings = {
-        "collection": collection,
-        "measure": measure,
-        "confidence": confidence,
-        "seed": seed,
-        "replicates": replicates,
-        "against": against,
-    }
-    if as_json:
-        console.print_json(settings | {"label_sets": [tables.as_object(one) for one in found]})
-        return
-    tables.print_agreements(found, against)
-
-
-def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -> list[str]:
-    """Those of the label sets that are measured so; all, when none is: reading them says why."""
-    measured_so = "select distinct label_set from lake.marts.leaderboard where collection = ? "
-    return sorted(lake.column(measured_so + "and measure = ?", collection, measure)) or known
+            rival = None if label_set == against else other
+            found.append(agreement(board, theirs, rival, n_replicates=replicates, **settings))
+    asked = {"collection": collection, "measure": measure, "replicates": replicates}
+    return Correlations(asked | settings | {"against": against}, found)
 
 
 @stats.command("significance", short_help="Test which systems differ by more than chance.")
-@reading
-@with_json
+@on_collection
+@answers
 @measured
 @named("--label-set", "Whose values to test.", required=True)
 @click.option(
@@ -201,7 +159,6 @@ def _with_measure(lake: Lake, collection: str, measure: str, known: list[str]) -
 def significance(
     read,
     collection,
-    as_json,
     measure,
     label_set,
     reference,
@@ -224,39 +181,28 @@ def significance(
       gradelake stats significance dl19 --measure AP \\
           --label-set judge:Sun --level 1 --reference assessor:nist
     """
-    from gradelake.analyses.stats import tables
-    from gradelake.analyses.stats.boards import read_board
+    from gradelake.analyses.stats.answers import Significance, tell_incomplete
+    from gradelake.analyses.stats.boards import read_board, read_reference
     from gradelake.analyses.stats.significance import compare_pairs
 
     with console.working("reading the lake"), read() as lake:
-        board = read_board(lake, collection, label_set, measure, level)
-        other = reference and _reference_board(
-            lake, collection, reference, measure, reference_level, board.level
-        )
+        boards = [read_board(lake, collection, label_set, measure, level)]
+        if reference:
+            boards.append(read_reference(lake, collection, reference, reference_level, boards[0]))
     with console.working("testing pairs of systems"):
-        pairs = compare_pairs(board, replicates, seed)
-        theirs = compare_pairs(other.of(list(board.systems)), replicates, seed) if other else None
-    tables.tell_incomplete([board, *([other] if other else [])])
+        systems = list(boards[0].systems)
+        pairs, *theirs = (compare_pairs(each.of(systems), replicates, seed) for each in boards)
+    tell_incomplete(boards)
+    asked = {"collection": collection, "measure": measure, "seed": seed, "replicates": replicates}
+    found = Significance(asked, pairs, theirs[0] if theirs else None, alpha, output)
     if output:
-        tables.write_pairs(pairs, output)
-    if as_json:
-        settings = {
-            "collection": collection,
-            "measure": measure,
-            "alpha": alpha,
-            "seed": seed,
-            "replicates": replicates,
-        }
-        console.print_json(settings | tables.pairs_as_object(pairs, theirs, alpha))
-        return
-    tables.print_pairs(pairs, theirs, alpha)
-    if output:
-        console.say(f"{output}: wrote {counted(len(pairs.p), 'pairs')}")
+        found.write()
+    return found
 
 
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
-@reading
-@with_json
+@on_collection
+@answers
 @of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
 @click.option(
     "--metric",
@@ -269,7 +215,7 @@ def significance(
 @replicated("Bootstrap samples of queries.")
 @seeded
 @with_confidence
-def alpha(read, collection, as_json, label_sets, metric, per_query, replicates, seed, confidence):
+def alpha(read, collection, label_sets, metric, per_query, replicates, seed, confidence):
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 
     Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
@@ -280,23 +226,11 @@ def alpha(read, collection, as_json, label_sets, metric, per_query, replicates, 
       gradelake stats alpha dl19 --label-set assessor:nist \\
           --label-set judge:Thomas --per-query
     """
-    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.answers import Alpha
     from gradelake.analyses.stats.labels import compare_labels
 
     with console.working("reading the lake"), read() as lake:
         found = compare_labels(
             lake, collection, list(label_sets), metric, replicates, seed, confidence
         )
-    if as_json:
-        console.print_json({"collection": collection, "seed": seed} | found.as_object(per_query))
-        return
-    tables.print_alpha(found, per_query)
-
-
-def _reference_board(lake: Lake, collection, reference, measure, reference_level, level):
-    from gradelake.analyses.stats.boards import default_level, read_board
-
-    if reference_level is None:
-        is_assessor = reference.startswith("assessor:")
-        reference_level = default_level(lake, collection, reference) if is_assessor else level
-    return read_board(lake, collection, reference, measure, reference_level)
+    return Alpha({"collection": collection, "seed": seed}, found, per_query)

@@ -127,8 +127,6 @@ def read_judged_sample(
 
 
 def _samples(lake: Lake, collection: str, assessors: Sequence[str]) -> list[tuple]:
-    if not lake.has_raw("review_samples"):
-        return []
     return lake.rows(
         "select distinct sample, label_set, unit, depth from lake.raw.review_samples "
         "where collection = ? and assessor in (select unnest(?)) order by sample",

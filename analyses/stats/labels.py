@@ -1,9 +1,6 @@
 """`gradelake stats alpha`: how far assessors and judges agree, whatever each of them labelled."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import duckdb
 
 from gradelake.analyses.qrels_export import label_sets as known_label_sets
 from gradelake.analyses.qrels_export import require_label_set
@@ -12,6 +9,7 @@ from gradelake.analyses.stats.resample import Spread, or_none
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
+# what a judge's label rubrics were distilled from says nothing about its agreement
 LABELS = """
     select
         query_id,
@@ -19,10 +17,6 @@ LABELS = """
         greatest(label, 0) as label
     from lake.marts.relevance_labels
     where collection = $collection and label_set in (select unnest($label_sets))
-    {unseen}
-"""
-# what a judge's label rubrics were distilled from says nothing about its agreement
-UNSEEN = """
         and (collection, label_set, query_id, passage_id) not in (
             select (collection, label_set, query_id, passage_id)
             from lake.intermediate.int_sampled_pairs
@@ -55,24 +49,6 @@ class LabelAgreement:
             return None
         return "all labels are equal" if self.n_pairs else "no pair has two labels"
 
-    def as_object(self, per_query: bool) -> dict[str, Any]:
-        """What `--json` prints."""
-        queries = {
-            "by_query": [
-                {"query_id": query, "alpha": value, "n_pairs": n}
-                for query, value, n in self.by_query
-            ]
-        }
-        return {
-            "label_sets": self.label_sets,
-            "metric": self.metric,
-            "alpha": self.value,
-            "undefined_reason": self.undefined_reason,
-            "n_pairs": self.n_pairs,
-            **vars(self.spread),
-            **(queries if per_query else {}),
-        }
-
 
 def compare_labels(
     lake: Lake,
@@ -96,7 +72,7 @@ def compare_labels(
             f"{names[0]!r} alone cannot agree", "Name at least two label sets: --label-set NAME."
         )
     key = {"collection": collection, "label_sets": names}
-    columns = lake.connection.execute(_labels(lake), key).fetchnumpy()
+    columns = lake.connection.execute(LABELS, key).fetchnumpy()
     query_ids = columns["query_id"].astype(str)
     found = coincidences(query_ids, columns["pair"], columns["label"])
     overall = alpha(found.counts.sum(axis=0), found.scale, metric)
@@ -114,11 +90,3 @@ def compare_labels(
         ],
         dict(lake.rows(SCALES, **key)),
     )
-
-
-def _labels(lake: Lake) -> str:
-    try:
-        lake.connection.execute("select * from lake.intermediate.int_sampled_pairs limit 0")
-    except duckdb.Error:  # a release from before there were such pairs
-        return LABELS.format(unseen="")
-    return LABELS.format(unseen=UNSEEN)

@@ -1,27 +1,32 @@
 """Options that the commands of analyses share."""
 
-from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.common.command_line import answering, reading
+from gradelake.sql.common.errors import BadInput
 
 LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY."
 
 
-def reading(command):
-    """The options that say what is read: the command gets `read`, which opens the lake."""
+def answers(command):
+    """Add `--json` to a command that returns a result, which shows itself by `show()`."""
+    return answering(lambda result: result.show())(command)
 
-    @click.argument("collection")
-    @click.option("--release", help="Read a named release instead of the newest.")
-    @click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
-    @wraps(command)
-    @click.pass_obj
-    def with_read(project, release, live, **others):
-        return command(read=lambda: Lake.reading(project(), release, live), **others)
 
-    return with_read
+def on_collection(command):
+    """Add COLLECTION, and what `reading` adds; the command opens the lake with `read`."""
+    return reading(click.argument("collection")(command))
+
+
+def refuse_json_beside(output: Any, what: str) -> None:
+    """Raise `BadInput` where `--json` and what is written would share standard output."""
+    if str(output) == "-" and click.get_current_context().params["as_json"]:
+        raise BadInput(
+            f"--json and the {what} would both go to standard output", "Add --output FILE."
+        )
 
 
 def replicated(what: str, default: int = 10_000):
@@ -70,7 +75,6 @@ def of_levels(what: str):
     return click.option("--level", "levels", multiple=True, type=int, metavar="N", help=what)
 
 
-with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 measured = named(
     "--measure", "As in the leaderboard: nDCG@10, AP, P@10, Cover@20, ...", required=True
 )
@@ -91,20 +95,17 @@ with_confidence = click.option(
     show_default=True,
     help="Of the intervals.",
 )
-
-
 at_level = click.option(
     "--level",
     type=int,
     metavar="N",
-    help="Label from which a passage is "
-    "relevant. Default: the collection's min_relevant, or a label set's highest "
-    "label where that is lower. nDCG does not depend on it.",
+    help="Label from which a passage is relevant. Default: the collection's min_relevant, or a "
+    "label set's highest label where that is lower. nDCG does not depend on it.",
 )
 at_reference_level = click.option(
     "--reference-level",
     type=int,
     metavar="N",
-    help="The same for the reference. Default: "
-    "min_relevant for an assessor, else the level of what is compared with it.",
+    help="The same for the reference. Default: min_relevant for an assessor, else the level of "
+    "what is compared with it.",
 )

@@ -4,10 +4,14 @@ import csv
 import hashlib
 import io
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gradelake.analyses.qrels_export import require_label_set
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.lake import Lake
@@ -48,8 +52,43 @@ class Sample:
     rows: list[tuple]
     n_units: int
     population: int
-    strata: dict[str, tuple[int, int]]  # code -> (drawn, size)
     n_without_text: int
+
+
+@dataclass(frozen=True)
+class WrittenSample:
+    """A sample, and the file that people fill in."""
+
+    sample: Sample
+    collection: str
+    file: Path
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "sample": self.sample.name,
+            "file": str(self.file),
+            "unit": self.sample.unit,
+            "drawn": self.sample.n_units,
+            "of": self.sample.population,
+            "rows": len(self.sample.rows),
+            "without_text": self.sample.n_without_text,
+        }
+
+    def show(self) -> None:
+        """What was drawn, and how it comes back."""
+        sample = self.sample
+        units = "queries" if sample.unit == "query" else "pairs"
+        console.say(
+            f"{self.file}: sample {sample.name}, {sample.n_units:,} of {sample.population:,} "
+            f"{units}, {counted(len(sample.rows), 'passages')} to judge"
+        )
+        if sample.n_without_text:
+            console.warn(
+                f"note: the lake has no text of {sample.n_without_text:,} of these passages"
+            )
+        back = f"gradelake import judgments {self.collection} {self.file} --assessor NAME"
+        console.hint(f"next: {back}")
 
 
 def draw_sample(
@@ -113,13 +152,7 @@ def draw_sample(
         if key in drawn
     ]
     return Sample(
-        name,
-        unit,
-        _shuffled(rows, generator),
-        size,
-        len(units),
-        {code: (n_drawn[code], len(of)) for code, of in strata.items()},
-        sum(not row[3] for row in rows),
+        name, unit, _shuffled(rows, generator), size, len(units), sum(not row[3] for row in rows)
     )
 
 

@@ -3,22 +3,21 @@
 import click
 
 from gradelake.analyses.stats.options import (
+    answers,
     at_level,
     measured,
     named,
-    reading,
+    on_collection,
     seeded,
     to_file,
     with_confidence,
-    with_json,
 )
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
 
 
 @click.command("estimate", short_help="Estimate the leaderboard under human labels.")
-@reading
-@with_json
+@on_collection
+@answers
 @measured
 @named("--label-set", "The judge's labels.", required=True)
 @named(
@@ -42,7 +41,7 @@ from gradelake.sql.common.counted import counted
     "mean over exactly the label set's queries, not queries like them.",
 )
 @with_confidence
-def estimate(read, collection, as_json, measure, label_set, assessor, confidence, **settings):
+def estimate(read, collection, measure, label_set, assessor, confidence, **settings):
     """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
 
     Prediction-powered inference: the judge's scores, corrected by what people said of a sample
@@ -55,26 +54,18 @@ def estimate(read, collection, as_json, measure, label_set, assessor, confidence
       gradelake stats estimate dl19 --measure nDCG@10 \\
           --label-set judge:Sun --assessor ann
     """
-    from gradelake.analyses.stats import tables
+    from gradelake.analyses.stats.answers import Estimates
     from gradelake.analyses.stats.estimate import estimate_board
 
     with console.working("reading the lake"), read() as lake:
         found = estimate_board(lake, collection, label_set, assessor, measure, **settings)
-    if as_json:
-        about = {
-            "collection": collection,
-            "label_set": label_set,
-            "measure": measure,
-            "confidence": confidence,
-        }
-        console.print_json(about | tables.estimate_as_object(found, confidence))
-        return
-    tables.print_estimate(found, confidence)
+    about = {"collection": collection, "label_set": label_set, "measure": measure}
+    return Estimates(about, found, confidence)
 
 
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
-@reading
-@with_json
+@on_collection
+@answers
 @named("--label-set", "Whose pairs to draw from.", required=True)
 @click.option(
     "--size",
@@ -105,7 +96,7 @@ def estimate(read, collection, as_json, measure, label_set, assessor, confidence
 )
 @seeded
 @to_file("The CSV to write.", required=True)
-def export_sample(read, collection, as_json, label_set, output, **settings):
+def export_sample(read, collection, label_set, output, **settings):
     """Draw a sample for people to judge, as CSV with an empty judgment column.
 
     The judge's labels are not shown: people must not be led. The columns after the judgment say
@@ -117,31 +108,11 @@ def export_sample(read, collection, as_json, label_set, output, **settings):
       gradelake export sample dl19 --label-set judge:Sun \\
           --unit query --size 10 --depth 10 -o queries.csv
     """
-    from gradelake.analyses.stats.review_sample import as_csv, draw_sample
+    from gradelake.analyses.stats.review_sample import WrittenSample, as_csv, draw_sample
     from gradelake.sql.common.whole_file import whole_file
 
     with console.working("reading the lake"), read() as lake:
         sample = draw_sample(lake, collection, label_set, **settings)
     with whole_file(output) as stream:
         stream.write(as_csv(sample))
-    if as_json:
-        console.print_json(
-            {
-                "sample": sample.name,
-                "file": str(output),
-                "unit": sample.unit,
-                "drawn": sample.n_units,
-                "of": sample.population,
-                "rows": len(sample.rows),
-                "without_text": sample.n_without_text,
-            }
-        )
-        return
-    units = "queries" if sample.unit == "query" else "pairs"
-    console.say(
-        f"{output}: sample {sample.name}, {sample.n_units:,} of {sample.population:,} {units}, "
-        f"{counted(len(sample.rows), 'passages')} to judge"
-    )
-    if sample.n_without_text:
-        console.warn(f"note: the lake has no text of {sample.n_without_text:,} of these passages")
-    console.hint(f"next: gradelake import judgments {collection} {output} --assessor NAME")
+    return WrittenSample(sample, collection, output)

@@ -11,7 +11,7 @@ from gradelake.analyses.stats.options import (
     of_label_sets,
     of_levels,
     of_measures,
-    reading,
+    on_collection,
     to_output,
     with_reference,
 )
@@ -47,7 +47,7 @@ def writing(command):
     @click.option(
         "--standalone", is_flag=True, help="LaTeX: a document to compile, not a table to \\input."
     )
-    @reading
+    @on_collection
     @wraps(command)
     def write(read, format_, output, standalone, **asked):
         from gradelake.analyses.tables.latex import render

@@ -8,7 +8,7 @@ grades as (
 
 careless_graders as (
     select grader_id
-    from {{ ref('stg_grades') }}
+    from {{ source('raw', 'grades') }}
     group by grader_id
     having count(passage_sha256) between 1 and count(*) - 1
 )

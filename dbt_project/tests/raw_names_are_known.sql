@@ -6,15 +6,15 @@ run_entries as (
 ),
 
 judgments as (
-    select * from {{ ref('stg_judgments') }}
+    select * from {{ source('raw', 'judgments') }}
 ),
 
 grades as (
-    select * from {{ ref('stg_grades') }}
+    select * from {{ source('raw', 'grades') }}
 ),
 
 grading_batches as (
-    select * from {{ ref('stg_grading_batches') }}
+    select * from {{ source('raw', 'grading_batches') }}
 ),
 
 queries as (
@@ -22,7 +22,7 @@ queries as (
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 graders as (

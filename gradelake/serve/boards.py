@@ -75,7 +75,7 @@ class Reports:
             little_memory(lake.connection),
             lake.one_state(),
         ):
-            html, _ = make_report(self._project, lake, collection, lambda _, items: items)
+            html, _ = make_report(self._project, lake, collection, progress=lambda _, items: items)
         policy = _POLICY.search(html)
         assert policy, collection
         plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()

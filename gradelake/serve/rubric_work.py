@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gradelake.ingest.rubric import edits_file, preview, rubric_text
+from gradelake.ingest.rubric import edits_file, preview
 from gradelake.ingest.rubric.differences import Difference, differences
 from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.rubric import Rubric
@@ -88,12 +88,10 @@ def tried(project: Project, collection: str, form: Form, editor: str, saves: boo
             done.saved = session.save(text, rubric_form.SHOWN, form.reason)
             return done
         done.saved = session.propose(text, rubric_form.SHOWN, form.reason)
-    except BadInput as error:
-        done.refused = True
-        done.messages = rubric_form.note_problems(form, error, places)
-        return done
-    if done.saved.rows:
         done.versions = preview.of_proposed(project, collection, done.saved)
+    except BadInput as error:
+        done.saved, done.refused = None, True
+        done.messages = rubric_form.note_problems(form, error, places)
     return done
 
 
@@ -126,7 +124,7 @@ def build_job(
         collection=collection,
         query_id=query_id,
         version=saved and saved.version,
-        edits=rubric_text.edits_as_objects(saved.edits) if saved else [],
+        edits=[edit.as_object() for edit in saved.edits] if saved else [],
     )
 
 

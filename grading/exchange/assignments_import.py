@@ -4,7 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from gradelake.grading.exchange.workbench import (
     Found,
@@ -13,7 +15,7 @@ from gradelake.grading.exchange.workbench import (
     imported_grader,
     reject_other_collection,
 )
-from gradelake.grading.exchange.workbench_values import Fault, short, text_of, the
+from gradelake.grading.exchange.workbench_format import TEXT, Fault, Object, Text, checked
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems
@@ -56,6 +58,23 @@ class Nugget:
     is_newest: bool  # in the newest version of the rubric
 
 
+class _Nugget(Object):
+    text: Text
+    assignment: Literal["support", "partial_support", "not_support", "failed"]
+    importance: Any = None
+
+
+class _Answer(Object):
+    """A line: which nuggets an answer holds."""
+
+    run_id: Text
+    answer_text: Text
+    nuggets: list[_Nugget]
+
+
+_ANSWER = TypeAdapter(_Answer)
+
+
 class Held:
     """What a collection holds that assignments are about."""
 
@@ -83,17 +102,14 @@ class _Reader:
 
     def line(self, number: int, row: dict[str, Any], query_id: str) -> None:
         """Raises `Fault` for a line that cannot be used; then nothing of it is kept."""
-        passage_id, text_sha256 = self._answer(number, row, query_id)
+        if "docid" in row and "run_id" not in row:
+            raise Fault("this is about a retrieved passage (docid), not about a system's answer")
+        answer = checked(_ANSWER, row)
+        passage_id, text_sha256 = self._answer(number, answer, query_id)
         labels: dict[str, str] = {}  # item -> its assignment
         n_newest = 0
-        for place, given in enumerate(the(list, row.get("nuggets"), "nuggets"), start=1):
-            nugget = the(dict, given, f"nugget {place}")
-            text = text_of(nugget.get("text"), f"the text of nugget {place}").strip()
-            label = nugget.get("assignment")
-            if not isinstance(label, str) or label not in LABELS:
-                raise Fault(
-                    f"the assignment of {text!r:.80} is {short(label)}, not {', '.join(LABELS)}"
-                )
+        for nugget in answer.nuggets:
+            text, label = nugget.text.strip(), nugget.assignment
             found = self.held.nuggets.get((query_id, text))
             if not found:
                 raise Fault(f"{text!r:.80} is no nugget of the rubric of query {query_id!r}")
@@ -101,8 +117,8 @@ class _Reader:
                 if labels.setdefault(known.item_id, label) != label:
                     raise Fault(f"{text!r:.80} is there twice, with another assignment")
                 n_newest += known.is_newest
-            if nugget.get("importance") in ("vital", "okay"):
-                says_vital = nugget["importance"] == "vital"
+            if nugget.importance in ("vital", "okay"):
+                says_vital = nugget.importance == "vital"
                 self.counts["other_importance"] += found[0].is_vital != says_vital
         self.counts["answers"] += 1
         self.counts["assignments_not_in_file"] += max(0, self.held.n_newest[query_id] - n_newest)
@@ -111,11 +127,9 @@ class _Reader:
             pair = self.grader_id, query_id, passage_id, item_id
             self.rows.append((*pair, LABELS[label], status, None, None, error, text_sha256))
 
-    def _answer(self, number: int, row: dict[str, Any], query_id: str) -> tuple[str, str]:
+    def _answer(self, number: int, answer: _Answer, query_id: str) -> tuple[str, str]:
         """Passage id and hash of the text of the answer that a line is about."""
-        if "docid" in row and "run_id" not in row:
-            raise Fault("this is about a retrieved passage (docid), not about a system's answer")
-        system = text_of(row.get("run_id"), "run_id")
+        system = answer.run_id
         if (known := self.held.answers.get((system, query_id))) is None:
             raise Fault(f"the lake has no answer of system {system!r} to query {query_id!r}")
         if (system, query_id) in self.first:
@@ -125,8 +139,7 @@ class _Reader:
             )
         self.first[system, query_id] = number
         passage_id, text, text_sha256 = known
-        said = text_of(row.get("answer_text"), "answer_text")
-        if said.split() != text.split():
+        if answer.answer_text.split() != text.split():
             raise Fault(f"system {system!r} has another answer to query {query_id!r} in the lake")
         return passage_id, text_sha256
 
@@ -160,7 +173,9 @@ def read_assignments(
     for number, given in files.json_objects(files.lines_of(path, shown, progress), problems):
         try:
             query_id = given.get("qid")
-            query_id = text_of(str(query_id) if isinstance(query_id, int) else query_id, "qid")
+            query_id = checked(
+                TEXT, str(query_id) if isinstance(query_id, int) else query_id, "qid"
+            )
             if query_id not in known:
                 unknown[query_id] = None
                 continue

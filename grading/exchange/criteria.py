@@ -9,7 +9,7 @@ from typing import Any
 from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
 from gradelake.grading.exchange.json_pieces import Pieces
 from gradelake.grading.exchange.workbench import Found, Rows, as_grades, reject_other_collection
-from gradelake.grading.exchange.workbench_values import Fault, short, text_of, whole
+from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems
@@ -55,7 +55,10 @@ def read_criteria(
             if not isinstance(criteria, _Pairs):
                 raise Fault(f"what {key} has is {short(criteria)}, not an object")
             given = [
-                (text_of(name, f"a criterion of {key}"), _grade(value, name, key, graders.scale))
+                (
+                    checked(TEXT, name, f"a criterion of {key}"),
+                    _grade(value, name, key, graders.scale),
+                )
                 for name, value in criteria
             ]
         except Fault as fault:
@@ -128,7 +131,7 @@ def _grade(value: Any, name: str, key: str, scale: tuple[int, int] | None) -> in
     if value is None:
         return None
     what = f"{name} of {key}"
-    grade = whole(value, what)
+    grade = checked(WHOLE, value, what)
     if scale and not scale[0] <= grade <= scale[1]:
         raise Fault(f"{what} is {grade}, off the scale {scale[0]}-{scale[1]}")
     return grade

@@ -111,12 +111,11 @@ def export_grades(
 
 
 def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:
-    frame = lake.frame(
+    rows = lake.frame(
         "select * from lake.raw.graders "
         "where grader_id in (select grader_id from lake.raw.grades where collection = ?)",
         collection,
-    )
-    rows = frame.rename({"decoding": "settings"}, strict=False).to_dicts()  # before raw schema 8
+    ).to_dicts()
     if not rows:
         raise BadInput(
             f"collection {collection!r} has no grades here",
@@ -150,10 +149,8 @@ def _paragraphs(
     grades = _by("passage_id", lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
     judgments = _by("paragraphId", lake.frame(JUDGMENTS, **of_query).to_dicts())
     rankings = _by("paragraphId", lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
-    brought: dict[str, list[dict[str, Any]]] = {}
-    if lake.has_raw("brought_along"):
-        source = f"{of_query['collection']}/grades/"
-        brought = _by("part", lake.frame(BROUGHT_ALONG, **of_query, source=source).to_dicts())
+    source = f"{of_query['collection']}/grades/"
+    brought = _by("part", lake.frame(BROUGHT_ALONG, **of_query, source=source).to_dicts())
     ids = sorted({*grades, *judgments, *rankings})
     texts = dict(lake.rows(TEXTS, collection=of_query["collection"], passages=ids))
     for passage_id in ids:

@@ -21,7 +21,7 @@ from gradelake.grading.exchange.workbench import (
     sha256,
 )
 from gradelake.grading.exchange.workbench_entry import Entries
-from gradelake.grading.exchange.workbench_values import Fault, finite, text_of, the, whole
+from gradelake.grading.exchange.workbench_format import PARAGRAPH, TEXT, Fault, checked
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 
@@ -151,26 +151,28 @@ class _Reader:
         if isinstance(value, int) and not isinstance(value, bool):
             self.counts["query_ids_converted"] += 1
             return str(value)
-        return text_of(value, "query_id")
+        return checked(TEXT, value, "query_id")
 
-    def _paragraph(self, query_id: str, paragraph: Any) -> None:
-        paragraph = the(dict, paragraph, "paragraph")
-        passage_id = text_of(paragraph.get("paragraph_id"), "paragraph_id")
-        text = the(str, paragraph.get("text"), "text")
+    def _paragraph(self, query_id: str, raw: dict[str, Any]) -> None:
+        paragraph = checked(PARAGRAPH, raw)
+        passage_id, text = paragraph.paragraph_id, paragraph.text
         text_hash = sha256(text) if text.strip() else None
         if text_hash is None:
             self.counts["paragraphs_without_text"] += 1
         else:
             self.rows["passages"].append((passage_id, text, text_hash))
-        data = the(dict, paragraph.get("paragraph_data") or {}, "paragraph_data")
-        for judgment in the(list, data.get("judgments") or [], "judgments"):
-            self.rows["judgments"].append((query_id, passage_id, *_judgment(judgment)))
-        for ranking in the(list, data.get("rankings") or [], "rankings"):
-            system, rank, score = _ranking(ranking)
-            self.rows["rankings"].append((system, query_id, passage_id, rank, score))
+        data = paragraph.paragraph_data
+        self.rows["judgments"] += [
+            (query_id, passage_id, judgment.assessor, judgment.relevance)
+            for judgment in data.judgments
+        ]
+        self.rows["rankings"] += [
+            (ranking.method, query_id, passage_id, ranking.rank, ranking.score)
+            for ranking in data.rankings
+        ]
         beside = of_paragraph(
-            paragraph,
-            self.entries.paragraph(query_id, passage_id, text_hash, paragraph),
+            raw,
+            self.entries.paragraph(query_id, text_hash, paragraph, raw),
             {
                 "paragraphId": passage_id,
                 **dict.fromkeys(("query", "queryId"), query_id),
@@ -182,20 +184,3 @@ class _Reader:
         if beside:
             content = json.dumps(beside, ensure_ascii=False)
             self.rows["brought_along"].append((query_id, passage_id, content))
-
-
-def _judgment(value: Any) -> tuple[str | None, int]:
-    """(assessor, relevance). The workbench's own files name no assessor."""
-    value = the(dict, value, "judgment")
-    assessor = value.get("assessor")
-    if assessor is not None:
-        assessor = text_of(assessor, "judgment's assessor")
-    return assessor, whole(value.get("relevance"), "judgment's relevance")
-
-
-def _ranking(value: Any) -> tuple[str, int, float]:
-    """(system, rank, score)."""
-    value = the(dict, value, "ranking")
-    score = finite(value.get("score"), "ranking's score", 3e38)  # a 32-bit float holds it
-    method = text_of(value.get("method"), "ranking's method")
-    return method, whole(value.get("rank"), "ranking's rank"), score

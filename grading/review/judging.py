@@ -93,15 +93,8 @@ def draw(lake: Lake, wish: QueueWish) -> Drawn:
     people judged of it, whoever they are (of several, the one in the middle counts). From
     `sample` in proportion to N_h. Pairs without a text in the lake are left out. What the queue's
     people judged before is a stratum of its own, all of it taken: so the estimate is unbiased
-    however it was chosen. Raises `BadInput` where there is nothing to draw, or too little asked,
-    and where the lake's views are older than queues of judgments, which they would not show.
+    however it was chosen. Raises `BadInput` where there is nothing to draw, or too little asked.
     """
-    views_know = "select column_name from (describe lake.staging.stg_review_queues)"
-    if "label_set" not in lake.column(views_know):
-        raise BadInput(
-            "an older Gradelake built this lake: its views know no queues of judgments yet",
-            "First: gradelake build.",
-        )
     rows = lake.rows(
         _FRAME,
         collection=wish.collection,

@@ -123,8 +123,6 @@ def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> s
 
 
 def _brought_along(lake: Lake, target: str) -> "Lines":
-    if not lake.has_raw("brought_along"):
-        return {}
     rows = lake.rows(
         "select query_id, part, content from lake.raw.brought_along where target = ?", target
     )

@@ -43,6 +43,31 @@ class Difference:
         }
 
 
+@dataclass(frozen=True)
+class Diff:
+    """What differs between two versions of a rubric."""
+
+    rubric: Rubric
+    first: int
+    second: int
+    found: list[Difference]
+
+    @classmethod
+    def between(cls, rubric: Rubric, first: int, second: int) -> "Diff":
+        """Raises `BadInput` for a version that there is not."""
+        return cls(rubric, first, second, differences(rubric, first, second))
+
+    def as_object(self) -> dict:
+        """What `--json` prints."""
+        return {
+            "collection": self.rubric.collection,
+            "from": self.first,
+            "to": self.second,
+            "counts": {kind: sum(each.kind == kind for each in self.found) for kind in KINDS},
+            "differences": [each.as_object() for each in self.found],
+        }
+
+
 def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
     """What changes from one version to another, by query and bank.
 

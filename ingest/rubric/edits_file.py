@@ -29,7 +29,7 @@ COLUMNS = (
     "weight",
     "editor",
     "reason",
-    seeds.FACET,
+    "facet_id",
 )
 
 
@@ -69,10 +69,9 @@ def read(project: Project) -> list[Row]:
         shown, f"The first line is {','.join(COLUMNS)}, and each edit has as many cells."
     )
     table = Table(files.read(path, shown), shown, COLUMNS, delimiter=",")
-    if tuple(table.names) not in (COLUMNS, COLUMNS[:-1]):
+    if tuple(table.names) != COLUMNS:
         raise reject(shown, 1, "the first line is not the header", problems.hint)
-    none = {seeds.FACET: ""}
-    rows = [Row(line, none | cells) for line, cells in table.rows(problems.add)]
+    rows = [Row(line, cells) for line, cells in table.rows(problems.add)]
     problems.raise_if_any()
     return rows
 
@@ -92,32 +91,21 @@ def locked(project: Project) -> Iterator[None]:
 
 
 def appended(project: Project, rows: Sequence[dict[str, str]]) -> bytes:
-    """What the file holds, and these rows at its end. Where the file lacks the optional column and
-    a row needs it, the file is written anew with it."""
+    """What the file holds, as it is, and these rows at its end."""
     content = _source(project).read_bytes()
-    first = content.split(b"\n", 1)[0]
-    end = b"\r\n" if first.endswith(b"\r") else b"\n"
-    columns = COLUMNS[: first.count(b",") + 1]
-    if columns != COLUMNS and any(row[seeds.FACET] for row in rows):
-        columns = COLUMNS
-        old = [[each[column] for column in COLUMNS] for each in read(project)]
-        content = written([[*COLUMNS], *old], end.decode()).encode()
+    end = b"\r\n" if content.split(b"\n", 1)[0].endswith(b"\r") else b"\n"
     if not content.endswith((b"\n", b"\r")):
         content += end
-    added = written([[row[column] for column in columns] for row in rows], end.decode())
+    added = written([[row[column] for column in COLUMNS] for row in rows], end.decode())
     return content + added.encode()
 
 
-def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
-    """Add rows at the end; call it under `locked`. The bytes before them stay as they are.
+def write(project: Project, content: bytes) -> None:
+    """Make this the file; call it under `locked`. A link stays one, and so do permissions.
 
-    Returns whether rows that come with the package were copied first, as the project had no file.
     Raises `WorkFailed` when the file cannot be written; it is then as it was.
     """
-    path = path_of(project)
-    path = path.resolve() if path.is_symlink() else path
-    copied = not path.exists() and bool(read(project))
-    content = appended(project, rows)
+    path = path_of(project).resolve()
     fresh = path.with_name(f".{path.name}.writing")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,4 +123,3 @@ def append(project: Project, rows: Sequence[dict[str, str]]) -> bool:
             f"{path}: cannot be written: {error.strerror or error}",
             "Is there room, and may you write there?",
         ) from error
-    return copied

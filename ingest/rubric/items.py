@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gradelake.sql.common.rubric_items import item_id_of
-
 _MD5 = re.compile(r"[0-9a-f]{32}")
 SHORTEST = 8  # characters of a short id, at least
 
@@ -84,11 +82,6 @@ def short_ids(item_ids: Iterable[str]) -> dict[str, str]:
 def tail_of(item_id: str) -> str:
     """The part of an id that stands for the text."""
     return item_id.rsplit("/", 1)[-1]
-
-
-def tail_of_text(text: str) -> str:
-    """The last part of the id that a text gets."""
-    return item_id_of("", "", text)
 
 
 def cleaned(answers: Iterable[str]) -> tuple[str, ...]:

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gradelake.ingest.rubric import edits_file, rubric_text
+from gradelake.ingest.rubric import edits_file
 from gradelake.ingest.rubric.differences import Difference, differences
 from gradelake.ingest.rubric.rubric import Rubric, choose_collection
-from gradelake.ingest.rubric.save import Saved, Session
+from gradelake.ingest.rubric.save import Proposal, Saved, Session, numbered, tried
 from gradelake.ingest.rubric.up_to_date import fetch
 from gradelake.sql.build.preview import BUILT, Preview, previewed
-from gradelake.sql.common import console
-from gradelake.sql.common.counted import amount
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
@@ -234,6 +232,18 @@ class Version:
         }
 
 
+@dataclass(frozen=True)
+class Previewed:
+    """What edits will do, by version; `nothing` says why there is none."""
+
+    versions: list[Version]
+    nothing: str
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {"versions": [version.as_object() for version in self.versions]}
+
+
 def session(project: Project, collection: str | None) -> Session:
     """To propose edits on the rubric with all that was saved. Nothing is written."""
     rows = edits_file.read(project)
@@ -243,18 +253,30 @@ def session(project: Project, collection: str | None) -> Session:
         return Session(project, Rubric(preview.lake, collection), rows)
 
 
-def of_saved(project: Project, collection: str | None = None) -> tuple[str | None, list[Version]]:
-    """The newest build's release, and the versions that edits saved since make or change."""
+def of_saved(project: Project, collection: str | None = None) -> Previewed:
+    """The versions that edits make or change which were saved since the newest build."""
     with previewed(project, _READ) as preview:
         if collection is not None:
             preview.lake.require_collection(collection)
-        return preview.release, _versions(preview, collection)
+        release = preview.release
+        nothing = f"no edits since {release}" if release else "no edits"
+        return Previewed(_versions(preview, collection), nothing)
+
+
+def of_proposal(proposal: Proposal) -> Previewed:
+    """The version that edits would make which were not saved. Raises what `save` raises."""
+    versions = of_proposed(proposal.project, proposal.rubric.collection, numbered(proposal))
+    return Previewed(versions, "nothing is changed in this sheet")
 
 
 def of_proposed(project: Project, collection: str, proposed: Saved) -> list[Version]:
-    """The version that these edits go into."""
-    content = edits_file.appended(project, proposed.rows)
-    with previewed(project, _READ, {edits_file.NAME: content}) as preview:
+    """The version that these edits go into; none where nothing was changed.
+
+    Raises `Rejected` with the lines of edits that cannot be applied.
+    """
+    if proposed.version is None:
+        return []
+    with tried(project, proposed, _READ) as preview:
         versions = _versions(preview, collection)
         return [version for version in versions if version.number == proposed.version]
 
@@ -296,64 +318,3 @@ def _version(lake: Lake, collection: str, number: int, previous: int) -> Version
 def moved(lake: Lake, collection: str, version: int) -> list[dict[str, Any]]:
     """The label sets that a version moved against the one before it, in a release or such."""
     return lake.objects(_LABEL_SETS, collection=collection, version=version)
-
-
-def print_version(version: Version) -> None:
-    """For people: the edits, and what follows from them."""
-    rubric_text.print_differences(version.rubric, version.previous, version.number, version.edits)
-    console.say()
-    _print_label_sets(version.label_sets)
-    console.say()
-    _print_grades(version.grades)
-
-
-def _print_label_sets(label_sets: list[dict[str, Any]]) -> None:
-    if not label_sets:
-        console.say("no labels are made from this rubric yet")
-        return
-    measure = next((row["measure"] for row in label_sets if row["measure"]), "")
-    columns = ["label set", "labels up", "down", "new", "gone", "boards that move"]
-    columns += [f"{measure}: tau-b", "ranks changed", "moves most", "by"]
-    console.print_table(
-        columns,
-        [
-            (
-                row["label_set"],
-                *(row[f"n_labels_{way}"] for way in ("up", "down", "new", "gone")),
-                f"{row['n_boards_moved']} of {row['n_boards']}",
-                "" if row["kendall"] is None else round(row["kendall"], 3),
-                row["n_ranks_changed"],
-                row["moved_most"] if row["moved_by"] else "",
-                f"{row['moved_by']:+.4f}" if row["moved_by"] else "",
-            )
-            for row in label_sets
-        ],
-    )
-
-
-def _print_grades(grades: list[dict[str, Any]]) -> None:
-    if not grades:
-        console.say("no grades will be wanted")
-        return
-    columns = ["grader", "items", "passages", "grades wanted", "missing in all"]
-    columns += ["prompt tokens", "time"]
-    has_cost = any(row["cost"] is not None for row in grades)
-    console.print_table(
-        columns + ["cost"] * has_cost,
-        [
-            (
-                row["grader"],
-                *(f"{row[n]:,}" for n in ("n_items", "n_passages", "n_wanted", "n_missing")),
-                f"about {row['prompt_tokens']:,}" if row["prompt_tokens"] else "none",
-                "no rate measured yet"
-                if row["seconds"] is None
-                else f"about {console.duration(row['seconds'])}",
-                *([_cost(row)] if has_cost else []),
-            )
-            for row in grades
-        ],
-    )
-
-
-def _cost(row: dict[str, Any]) -> str:
-    return "no price" if row["cost"] is None else f"about {amount(row['cost'])} {row['currency']}"

@@ -3,13 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from gradelake.ingest.csv_tables import join_answers
 from gradelake.ingest.rubric.changes import Edit
-from gradelake.ingest.rubric.differences import KINDS, Difference, marked
+from gradelake.ingest.rubric.differences import KINDS, Diff, marked
 from gradelake.ingest.rubric.items import RubricItem, number, short_ids
 from gradelake.ingest.rubric.rubric import Removal, Rubric
 from gradelake.sql.common import console
+from gradelake.sql.common.counted import amount, counted
+
+if TYPE_CHECKING:
+    from gradelake.ingest.rubric.preview import Previewed, Version
+    from gradelake.ingest.rubric.save import Saved
 
 _DONE = {
     "drop": "dropped",
@@ -51,7 +57,7 @@ def query_as_object(rubric: Rubric, query_id: str, version: int) -> dict:
 
 
 def print_query(shown: dict) -> None:
-    """The same for people."""
+    """A query's items, those in force first."""
     console.say(f"{shown['query_id']}: {shown['query_text']}")
     console.say(f"rubric version {shown['rubric_version']} of {shown['collection']}")
     console.say()
@@ -105,22 +111,26 @@ def _why_gone(removal: Removal) -> str:
 # --- edit ---------------------------------------------------------------------------------------
 
 
-def edits_as_objects(edits: Sequence[Edit]) -> list[dict]:
-    """What `--json` prints of edits."""
-    return [
-        {
-            "action": edit.action,
-            "query_id": edit.query_id,
-            "bank": edit.bank,
-            "item_id": edit.item and edit.item.item_id,
-            "old_text": edit.item and edit.item.text,
-            "text": edit.text or None,
-            "weight": edit.weight,
-            "gold_answers": list(edit.gold_answers) or None,
-            "facet_id": edit.facet_id or (edit.item.facet_id if edit.item else ""),
-        }
-        for edit in edits
-    ]
+def print_saved(saved: "Saved") -> None:
+    """What was saved, and what to do next."""
+    for query in saved.untouched:
+        console.warn(f"note: query {query} has no heading in the sheet any more: left as it is")
+    if saved.version is None:
+        console.say("nothing was changed")
+        return
+    if saved.copied:
+        console.warn(
+            f"note: the edits that come with the package were copied to {saved.file} first"
+        )
+    print_edits(saved.edits)
+    console.say(f"saved as version {saved.version} of {saved.collection}'s rubric in {saved.file}")
+    console.hint("next: gradelake build")
+    new = sum(edit.action in ("add", "reword") for edit in saved.edits)
+    if new:
+        console.hint(
+            f"then, as {new:,} new item{' has' if new == 1 else 's have'} no grades yet: "
+            f"gradelake grade {saved.collection} --grader NAME --rubric-version {saved.version}"
+        )
 
 
 def print_edits(edits: Sequence[Edit]) -> None:
@@ -157,10 +167,11 @@ def counts(kinds: Iterable[str]) -> str:
 # --- diff ---------------------------------------------------------------------------------------
 
 
-def print_differences(rubric: Rubric, first: int, second: int, found: list[Difference]) -> None:
+def print_diff(diff: Diff) -> None:
     """What differs, by query and bank, and how much of it there is."""
+    found, texts = diff.found, diff.rubric.query_texts
     for (query_id, bank), group in groupby(found, key=lambda d: (d.item.query_id, d.item.bank)):
-        console.say(f"{query_id} ({bank}): {rubric.query_texts.get(query_id, '')}")
+        console.say(f"{query_id} ({bank}): {texts.get(query_id, '')}")
         for difference in group:
             old, new = difference.old, difference.new
             text = marked(old.text, new.text) if old and new else difference.item.text
@@ -168,11 +179,79 @@ def print_differences(rubric: Rubric, first: int, second: int, found: list[Diffe
             if difference.kind == "reanswered" and new:
                 weight = _answers(old, new.gold_answers) + weight
             console.say(f"  {difference.kind:<11} {text or difference.item.item_id}{weight}")
-    total = counts(difference.kind for difference in found)
-    n_queries = len({difference.item.query_id for difference in found})
-    queries = f" in {n_queries:,} quer{'y' if n_queries == 1 else 'ies'}"
-    console.say(
-        f"version {first} -> {second}: {total}{queries}"
-        if found
-        else f"version {first} -> {second}: no difference"
+    queries = counted(len({difference.item.query_id for difference in found}), "queries")
+    what = f"{counts(difference.kind for difference in found)} in {queries}"
+    console.say(f"version {diff.first} -> {diff.second}: {what if found else 'no difference'}")
+
+
+# --- preview ------------------------------------------------------------------------------------
+
+
+def print_previewed(previewed: "Previewed") -> None:
+    """What each version will do."""
+    for version in previewed.versions:
+        console.say(f"{version.rubric.collection}, as the next build will see it:")
+        print_version(version)
+        console.say()
+    console.say("nothing was written" if previewed.versions else previewed.nothing)
+
+
+def print_version(version: "Version") -> None:
+    """The edits, and what follows from them."""
+    print_diff(Diff(version.rubric, version.previous, version.number, version.edits))
+    console.say()
+    _print_label_sets(version.label_sets)
+    console.say()
+    _print_grades(version.grades)
+
+
+def _print_label_sets(label_sets: list[dict[str, Any]]) -> None:
+    if not label_sets:
+        console.say("no labels are made from this rubric yet")
+        return
+    measure = next((row["measure"] for row in label_sets if row["measure"]), "")
+    columns = ["label set", "labels up", "down", "new", "gone", "boards that move"]
+    columns += [f"{measure}: tau-b", "ranks changed", "moves most", "by"]
+    console.print_table(
+        columns,
+        [
+            (
+                row["label_set"],
+                *(row[f"n_labels_{way}"] for way in ("up", "down", "new", "gone")),
+                f"{row['n_boards_moved']} of {row['n_boards']}",
+                "" if row["kendall"] is None else round(row["kendall"], 3),
+                row["n_ranks_changed"],
+                row["moved_most"] if row["moved_by"] else "",
+                f"{row['moved_by']:+.4f}" if row["moved_by"] else "",
+            )
+            for row in label_sets
+        ],
     )
+
+
+def _print_grades(grades: list[dict[str, Any]]) -> None:
+    if not grades:
+        console.say("no grades will be wanted")
+        return
+    columns = ["grader", "items", "passages", "grades wanted", "missing in all"]
+    columns += ["prompt tokens", "time"]
+    has_cost = any(row["cost"] is not None for row in grades)
+    console.print_table(
+        columns + ["cost"] * has_cost,
+        [
+            (
+                row["grader"],
+                *(f"{row[n]:,}" for n in ("n_items", "n_passages", "n_wanted", "n_missing")),
+                f"about {row['prompt_tokens']:,}" if row["prompt_tokens"] else "none",
+                "no rate measured yet"
+                if row["seconds"] is None
+                else f"about {console.duration(row['seconds'])}",
+                *([_cost(row)] if has_cost else []),
+            )
+            for row in grades
+        ],
+    )
+
+
+def _cost(row: dict[str, Any]) -> str:
+    return "no price" if row["cost"] is None else f"about {amount(row['cost'])} {row['currency']}"

@@ -1,30 +1,210 @@
-"""From a sheet to rows of the edits file: compared, checked against other edits, numbered."""
+"""Edits become rows of the file: numbered, checked by dbt as a build checks them, and added."""
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gradelake.ingest.csv_tables import join_answers
 from gradelake.ingest.rubric import changes, edits_file, sheet
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.edits_file import Row
-from gradelake.ingest.rubric.items import Section, number, tail_of, tail_of_text
+from gradelake.ingest.rubric.items import RubricItem, Section, number
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.sheet import Part
+from gradelake.sql.build.build import WrongSeeds
+from gradelake.sql.build.preview import Preview, previewed
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.transaction import author
+
+_SEED = "rubric_edits"
+_HINT = (
+    "Nothing was written. Make a new sheet from the rubric as it is now (rubric edit --print); a "
+    "saved edit's own row can be changed in the file of edits."
+)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Edits that somebody made on version `based_on` of a rubric, when the file had `rows`.
+
+    `shown` names where they were written, in messages; `version` is the one that is asked for;
+    `editor` who edits, '' being who runs this process; `untouched` are queries that were left out.
+    """
+
+    project: Project
+    rubric: Rubric
+    rows: Sequence[Row]
+    edits: Sequence[Edit]
+    based_on: int
+    shown: str
+    version: int | None = None
+    reason: str = ""
+    editor: str = ""
+    untouched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Saved:
     """What was saved, or would be: the edits and their version (None: nothing was changed)."""
 
-    edits: list[Edit]
-    version: int | None
-    copied: bool = False
-    untouched: tuple[str, ...] = ()  # queries whose heading is gone
-    rows: Sequence[dict[str, str]] = ()  # of the file
+    collection: str
+    file: str
+    edits: Sequence[Edit]
+    shown: str
+    untouched: tuple[str, ...] = ()
+    version: int | None = None
+    n_before: int = 0  # rows that the file has before these
+    content: bytes = b""  # of the file
+    copied: bool = False  # rows that come with the package were put before these
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "collection": self.collection,
+            "version": self.version,
+            "file": self.file,
+            "edits": [edit.as_object() for edit in self.edits],
+        }
+
+
+def numbered(proposal: Proposal) -> Saved:
+    """What `save` would write. Raises `BadInput` for a version that edits cannot go into, and
+    `Rejected` where somebody else edited the same items since."""
+    project, collection, edits = proposal.project, proposal.rubric.collection, proposal.edits
+    file = os.path.relpath(edits_file.path_of(project))
+    saved = Saved(collection, file, edits, proposal.shown, proposal.untouched)
+    if not edits:
+        return saved
+    rows = edits_file.read(project)
+    _refuse_conflicts(proposal, rows)
+    version = next_version(rows, collection, proposal.version)
+    content = edits_file.appended(project, [_row(proposal, edit, version) for edit in edits])
+    return replace(saved, version=version, n_before=len(rows), content=content)
+
+
+def save(proposal: Proposal, tried_out: bytes = b"") -> Saved:
+    """Add edits to the file, or nothing of them.
+
+    They are checked as a build checks the file, unless what the file would hold is `tried_out`
+    already. Raises what `numbered` and `tried` raise.
+    """
+    project = proposal.project
+    with edits_file.locked(project):
+        saved = numbered(proposal)
+        if saved.version is None:
+            return saved
+        if saved.content != tried_out:
+            with tried(project, saved):
+                pass
+        copied = not edits_file.path_of(project).exists() and saved.n_before > 0
+        edits_file.write(project, saved.content)
+        return replace(saved, copied=copied)
+
+
+@contextmanager
+def tried(project: Project, saved: Saved, wanted: Sequence[str] = (_SEED,)) -> Iterator[Preview]:
+    """The lake as the next build would leave it with these edits (`previewed`).
+
+    Raises `Rejected` with the lines of the edits that cannot be applied.
+    """
+    try:
+        with previewed(project, wanted, {edits_file.NAME: saved.content}) as preview:
+            yield preview
+    except WrongSeeds as error:
+        problems = Problems(saved.shown, _HINT)
+        for seed, row, problem in error.found:
+            nth = _number(row) - saved.n_before - 1
+            if seed != edits_file.NAME or nth < 0:
+                raise  # what is wrong was there before
+            problems.add(saved.edits[nth].line, _by_lines(problem, saved))
+        problems.raise_if_any()
+
+
+def next_version(rows: Sequence[Row], collection: str, asked: int | None) -> int:
+    """The version that new edits get: a new one, or the newest where that is asked for.
+
+    Raises `BadInput` where another is.
+    """
+    newest = edits_file.newest_version(rows, collection)
+    if asked not in (None, newest, newest + 1):
+        raise BadInput(
+            f"--version {asked}: edits go to the newest version or to a new one",
+            f"{collection} is at version {newest}: leave --version out to make version "
+            f"{newest + 1}.",
+        )
+    return asked or newest + 1
+
+
+def _number(row: str) -> int:
+    """The number of a row as dbt's check names it: `row 3 (drop ...)`."""
+    return int(row.split(maxsplit=2)[1])
+
+
+def _by_lines(problem: str, saved: Saved) -> str:
+    """What dbt's check says, with lines of the sheet in place of rows of the file."""
+
+    def place(found: re.Match) -> str:
+        nth = int(found[1]) - saved.n_before - 1
+        return f"line {saved.edits[nth].line}" if nth >= 0 else f"{edits_file.NAME}, row {found[1]}"
+
+    return re.sub(r"(?<=\(see )row (\d+)(?=\)$)", place, problem)
+
+
+def _refuse_conflicts(proposal: Proposal, rows: list[Row]) -> None:
+    """Edits that others saved since must be about other items."""
+    before = [row.cells for row in proposal.rows]
+    if [row.cells for row in rows[: len(before)]] != before:
+        raise BadInput(
+            f"{edits_file.NAME} has changed in the meantime; nothing was written",
+            "Look at it, then edit again.",
+        )
+    since = rows[len(before) :] + [row for row in proposal.rows if row.version > proposal.based_on]
+    problems = Problems(proposal.shown, _HINT)
+    for edit in proposal.edits:
+        for row in since:
+            if edit.item and _names(row, proposal.rubric.collection, edit.item):
+                by = f" by {row['editor']}" if row["editor"] else ""
+                where = f"{edits_file.NAME}:{row.line}, {row['action']}{by}"
+                problems.add(
+                    edit.line, f"{_named(edit)} has been edited since this was written ({where})"
+                )
+                break
+    problems.raise_if_any()
+
+
+def _names(row: Row, collection: str, item: RubricItem) -> bool:
+    """Whether a row is an edit of this item."""
+    key = (row["collection"], row["bank"], row["item_id"])
+    return key == (collection, item.bank, item.item_id) and row["query_id"] in ("", item.query_id)
+
+
+def _named(edit: Edit) -> str:
+    """An edit's item for a message."""
+    text = edit.item.text or edit.item.item_id if edit.item else edit.text
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+def _row(proposal: Proposal, edit: Edit, version: int) -> dict[str, str]:
+    return {
+        "rubric_version": str(version),
+        "collection": proposal.rubric.collection,
+        "bank": edit.bank,
+        "item_id": edit.item.item_id if edit.item else "",
+        "action": edit.action,
+        "query_id": edit.query_id,
+        "kind": edit.kind,
+        "text": edit.text,
+        "gold_answer": join_answers(edit.gold_answers),
+        "weight": "" if edit.weight is None else number(edit.weight),
+        "editor": proposal.editor or author(),
+        "reason": proposal.reason,
+        "facet_id": edit.facet_id,
+    }
 
 
 @dataclass(frozen=True)
@@ -56,39 +236,44 @@ class Session:
             self.rubric.collection, version, sections, self.rubric.query_texts, self.reason
         )
 
-    def save(self, text: str, shown: str, reason: str | None = None) -> Saved:
-        """Add to the file what a sheet changes. Raises what `propose` raises: nothing added."""
-        with edits_file.locked(self.project):
-            proposed = self.propose(text, shown, reason)
-            if not proposed.rows:
-                return proposed
-            return replace(proposed, copied=edits_file.append(self.project, proposed.rows))
-
-    def propose(self, text: str, shown: str, reason: str | None = None) -> Saved:
-        """What `save` would add to the file. Raises `Rejected` or `BadInput`.
+    def read(self, text: str, shown: str, reason: str | None = None) -> Proposal:
+        """What a sheet changes. Raises `Rejected` by line, or `BadInput`.
 
         `shown` names the sheet in messages; `reason` takes the place of the sheet's.
         """
         found = sheet.read(text, shown)
-        if not found.parts:
-            return Saved([], None)
-        if found.collection != self.rubric.collection:
-            raise BadInput(
-                f"{shown}: this sheet is for collection {found.collection!r}",
-                f"Edit it with --collection {found.collection}",
-            )
-        self.rubric.check_version(found.version)
-        edits = changes.compare(found, shown, lambda part: self._section(found.version, part))
-        named = {part.query_id for part in found.parts}
-        untouched = tuple(q for q in dict.fromkeys(self.queries) if q not in named)
-        if not edits:
-            return Saved([], None, untouched=untouched)
-        rows = edits_file.read(self.project)
-        self._refuse_conflicts(edits, rows, found.version, shown)
-        version = self._version(edits, rows, shown)
-        why = found.reason if reason is None else reason
-        new = [self._row(edit, version, why) for edit in edits]
-        return Saved(edits, version, untouched=untouched, rows=new)
+        edits: Sequence[Edit] = ()
+        untouched: tuple[str, ...] = ()
+        if found.parts:
+            if found.collection != self.rubric.collection:
+                raise BadInput(
+                    f"{shown}: this sheet is for collection {found.collection!r}",
+                    f"Edit it with --collection {found.collection}",
+                )
+            self.rubric.check_version(found.version)
+            edits = changes.compare(found, shown, lambda part: self._section(found.version, part))
+            named = {part.query_id for part in found.parts}
+            untouched = tuple(q for q in dict.fromkeys(self.queries) if q not in named)
+        return Proposal(
+            self.project,
+            self.rubric,
+            self.rows,
+            edits,
+            found.version,
+            shown,
+            self.version,
+            found.reason if reason is None else reason,
+            self.editor,
+            untouched,
+        )
+
+    def save(self, text: str, shown: str, reason: str | None = None) -> Saved:
+        """Add to the file what a sheet changes."""
+        return save(self.read(text, shown, reason))
+
+    def propose(self, text: str, shown: str, reason: str | None = None) -> Saved:
+        """What `save` would add, not checked yet (`tried`)."""
+        return numbered(self.read(text, shown, reason))
 
     def _section(self, version: int, part: Part) -> Section | None:
         if self.queries and part.query_id not in self.queries:
@@ -98,94 +283,3 @@ class Session:
         if self.bank is not None and part.bank != self.bank:
             return None
         return self.rubric.section(version, part.query_id, part.bank)
-
-    def _refuse_conflicts(
-        self, edits: Sequence[Edit], rows: list[Row], version: int, shown: str
-    ) -> None:
-        """Edits that others saved since the sheet was written must be about other items."""
-        before = [row.cells for row in self.rows]
-        if [row.cells for row in rows[: len(before)]] != before:
-            raise BadInput(
-                f"{edits_file.NAME} has changed in the meantime; nothing was written",
-                "Look at it, then edit again.",
-            )
-        since = rows[len(before) :]
-        since += [row for row in self.rows if row.version > version]
-        self._refuse_touched(edits, since, shown, "has been edited since this sheet was written")
-
-    def check_version(self, rows: Sequence[Row] | None = None) -> int:
-        """The newest version of the file. Raises `BadInput` when edits of `version` cannot go in.
-
-        `rows` are the file's, if it was read again.
-        """
-        rows = self.rows if rows is None else rows
-        newest = edits_file.newest_version(rows, self.rubric.collection)
-        if self.version not in (None, newest, newest + 1):
-            raise BadInput(
-                f"--version {self.version}: edits go to the newest version or to a new one",
-                f"{self.rubric.collection} is at version {newest}: leave --version out to make "
-                f"version {newest + 1}.",
-            )
-        return newest
-
-    def _version(self, edits: list[Edit], rows: list[Row], shown: str) -> int:
-        """The next version, or the one that was asked for. Raises `BadInput`."""
-        newest = self.check_version(rows)
-        if self.version != newest:
-            return newest + 1
-        of_version = [row for row in rows if row.version == newest]
-        why = f"was already edited in version {newest}: leave --version out"
-        self._refuse_touched(edits, of_version, shown, why)
-        return newest
-
-    def _refuse_touched(self, edits: Sequence[Edit], rows: list[Row], shown: str, why: str) -> None:
-        problems = Problems(
-            shown,
-            "Nothing was written. Make a new sheet from the rubric as it is now (rubric edit "
-            "--print); a saved edit's own row can be changed in the file of edits.",
-        )
-        mine = [row for row in rows if row["collection"] == self.rubric.collection]
-        for edit in edits:
-            for row in mine:
-                if _same_item(edit, row):
-                    by = f" by {row['editor']}" if row["editor"] else ""
-                    problems.add(
-                        edit.line,
-                        f"{name_of(edit)} {why} ({edits_file.NAME}:{row.line}, {row['action']}"
-                        f"{by})",
-                    )
-                    break
-        problems.raise_if_any()
-
-    def _row(self, edit: Edit, version: int, reason: str) -> dict[str, str]:
-        return {
-            "rubric_version": str(version),
-            "collection": self.rubric.collection,
-            "bank": edit.bank,
-            "item_id": edit.item.item_id if edit.item else "",
-            "action": edit.action,
-            "query_id": edit.query_id,
-            "kind": edit.kind,
-            "text": edit.text,
-            "gold_answer": join_answers(edit.gold_answers),
-            "weight": "" if edit.weight is None else number(edit.weight),
-            "editor": self.editor or author(),
-            "reason": reason,
-            "facet_id": edit.facet_id,
-        }
-
-
-def _same_item(edit: Edit, row: Row) -> bool:
-    """Whether a row is about an item that the edit touches or makes, or makes one."""
-    if row["bank"] != edit.bank or row["query_id"] not in ("", edit.query_id):
-        return False
-    theirs = {tail_of(row["item_id"])} if row["item_id"] else set()
-    if row["text"]:
-        theirs.add(tail_of_text(row["text"]))
-    return bool(theirs & changes.touched(edit))
-
-
-def name_of(edit: Edit) -> str:
-    """An edit's item for a message."""
-    text = edit.text if edit.item is None else edit.item.text or edit.item.item_id
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")

@@ -85,14 +85,14 @@ class Entry:
     parameters: dict[str, tuple[str, str]]
     live: bool = False
 
-    def values(self, given: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
-        """Defaults overridden by what was given.
+    def values(self, arguments: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
+        """Defaults overridden by the arguments.
 
         Raises `BadInput` for an unknown parameter (`also`: what else may have been meant), and
         for a value that should be a whole number.
         """
         chosen = {}
-        for name, value in given.items():
+        for name, value in arguments.items():
             if name not in self.parameters:
                 raise BadInput(
                     f"@{self.name} has no parameter {name!r}",
@@ -122,9 +122,9 @@ class Entry:
         ]
         return " ".join([f"@{self.name}", *shown[:2]])
 
-    def told(self, given: Iterable[str]) -> str:
+    def measured_by(self, arguments: Iterable[str]) -> str:
         """What an answer has of other measures' answers, where none was asked for: which it is."""
-        if "measure" not in self.parameters or "measure" in given:
+        if "measure" not in self.parameters or "measure" in arguments:
             return ""
         default, meaning = self.parameters["measure"]
         every = ", any has all" if meaning.endswith("or any") else ""
@@ -152,18 +152,18 @@ class Entry:
 
 def parameters(words: Sequence[str]) -> dict[str, str]:
     """`--name value` and `--name=value` by name. Raises `BadInput` for anything else."""
-    given, rest = {}, list(words)
+    arguments, rest = {}, list(words)
     while rest:
         name, equals, value = rest.pop(0).partition("=")
         if not name.startswith("--") or not (equals or rest):
             raise BadInput(f"unexpected argument {name!r}", "Parameters look like: --measure AP")
-        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
-    return given
+        arguments[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+    return arguments
 
 
 def known(lake: Lake, name: str) -> set[str] | None:
-    """What a parameter may name in this lake; None for one that names nothing in it, and in a
-    release from before there was such a table."""
+    """What a parameter may name in this lake; None for one that names nothing in it, and where its
+    table is not built yet."""
     if name not in _KNOWN:
         return None
     try:
@@ -194,7 +194,7 @@ def _nearest(lake: Lake, name: str, value: str, names: set[str]) -> str:
 
 
 def asked(
-    lake: Lake, name: str, given: dict[str, str], also: Iterable[str] = ()
+    lake: Lake, name: str, arguments: dict[str, str], also: Iterable[str] = ()
 ) -> tuple[str, dict[str, str | None]]:
     """A question's SQL and the values for its parameters.
 
@@ -202,8 +202,8 @@ def asked(
     and a value that names nothing in the lake.
     """
     found = entry(name)
-    values = found.values(given, also)
-    check_names(lake, {name: values[name] for name in values if name in given})
+    values = found.values(arguments, also)
+    check_names(lake, {name: values[name] for name in values if name in arguments})
     return found.sql, values
 
 

@@ -77,7 +77,7 @@ def sql(context, format_, output, first, no_pager, release, live, allow_files, q
         print_book("gradelake sql ")
         return
     is_question = query is not None and query.startswith("@")
-    given = book.parameters(context.args) if is_question else {}
+    chosen = book.parameters(context.args) if is_question else {}
     if context.args and not is_question:
         options = [word for word in (query, *context.args) if word.startswith("-")]
         if options:
@@ -102,8 +102,8 @@ def sql(context, format_, output, first, no_pager, release, live, allow_files, q
             return
         options = [option.removeprefix("--") for option in _options(context)]
         with question.lake_of(lake, book.entry(query[1:]), release is not None) as asked:
-            statement, values = book.asked(asked, query[1:], given, options)
-            ask(asked, statement, values, book.entry(query[1:]).told(given))
+            statement, values = book.asked(asked, query[1:], chosen, options)
+            ask(asked, statement, values, book.entry(query[1:]).measured_by(chosen))
 
 
 def _until_the_input_ends(shell: Shell) -> None:

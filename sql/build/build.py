@@ -64,6 +64,23 @@ class Built:
         }
 
 
+class WrongSeeds(BadInput):
+    """Rows of seeds that cannot land; `found` has (file, row, problem) of each."""
+
+    def __init__(self, found: list[tuple[str, str, str]], folder: Path):
+        from gradelake.sql.common.problems import SHOWN
+
+        self.found = found
+        lines = [f"{seed}: {row}: {problem}" for seed, row, problem in found[:SHOWN]]
+        if len(found) > SHOWN:
+            lines.append(f"and {len(found) - SHOWN:,} more like these")
+        super().__init__(
+            "\n  ".join(lines),
+            f"Fix these rows in {folder} (row 1 is the one below the names) and build again; until "
+            "then nothing of the file counts.",
+        )
+
+
 def build(
     project: Project,
     dbt_arguments: list[str],
@@ -271,7 +288,7 @@ def invoke_dbt(command: list[str], on_event: Callable, shared: parsed.Shared) ->
 
 
 def _refuse_wrong_seeds(lake: Lake, results) -> None:
-    """Raise `BadInput` with the rows for which seeds did not land, if there are any."""
+    """Raise `WrongSeeds` where seeds did not land for some of their rows."""
     found = []
     for result in results or ():
         if result.status == "error" and result.node.config.materialized == SEED:
@@ -279,16 +296,7 @@ def _refuse_wrong_seeds(lake: Lake, results) -> None:
                 wrong = lake.rows(f"select bad_row, problem from ({result.node.compiled_code})")
                 found += [(f"{result.node.name}.csv", *row) for row in wrong]
     if found:
-        from gradelake.sql.common.problems import SHOWN
-
-        lines = [f"{seed}: {row}: {problem}" for seed, row, problem in found[:SHOWN]]
-        if len(found) > SHOWN:
-            lines.append(f"and {len(found) - SHOWN:,} more like these")
-        raise BadInput(
-            "\n  ".join(lines),
-            f"Fix these rows in {seeds.seeds_folder(lake.project)} (row 1 is the one below the "
-            "names) and build again; until then nothing of the file counts.",
-        )
+        raise WrongSeeds(found, seeds.seeds_folder(lake.project))
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] 
     what each commit touched, and seeds.
 
     None where that cannot be known: before the first build, with other definitions, and after a
-    build of some models, a migration, a run of dbt alone, or a commit by an older Gradelake.
+    build of some models, a migration, a run of dbt alone, or a commit by something else.
     """
     if last is None or last.made_from["definitions"] != now["definitions"]:
         return None

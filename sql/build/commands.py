@@ -68,7 +68,7 @@ def build(project, name, at_least, watch, as_json, dbt_arguments):
 
 def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0) -> None:
     """Build once, and tell what came of it; `only_if_changed`: nothing, where nothing was done."""
-    verbose = console.wishes.verbose and not as_json  # dbt writes where the object goes
+    verbose = console.loudness.verbose and not as_json  # dbt writes where the object goes
     with NodeProgress(quiet=as_json or verbose) as progress:
         from gradelake.sql.build.build import build as run_build
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
 FACET = "facet_id"
-OPTIONAL = (FACET, "mapping", "batch")  # last columns of three files: older ones lack them
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
@@ -35,8 +34,7 @@ def gather(project: Project, folder: Path | None = None, instead: Iterable[Path]
     """Put the seeds that hold for a project into one folder, and return it.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (or `EDITS_INSTEAD`) that of both. It may be without a last column that is
-    `OPTIONAL`. `folder`: another one than the lake's.
+    of `instead` (or `EDITS_INSTEAD`) that of both. `folder`: another one than the lake's.
 
     Raises `BadInput` for a file that no seed is called, and `Rejected` for rows that do not fit the
     header.
@@ -96,8 +94,8 @@ def _is_in(lake: "Lake", file: Path) -> bool:
             file=str(file),
             columns=columns,
         )
-    except (duckdb.CatalogException, duckdb.BinderException):
-        return False  # no build yet, or one of before there was a column
+    except duckdb.CatalogException:
+        return False  # no build yet
 
 
 def edits_of(lake: "Lake") -> bytes:
@@ -107,7 +105,7 @@ def edits_of(lake: "Lake") -> bytes:
         rows = lake.rows("from lake.intermediate.rubric_edits")
     except duckdb.CatalogException:
         rows = []
-    return _as_text([header, *(_filled([cell or "" for cell in row], header) for row in rows)])
+    return _as_text([header, *([cell or "" for cell in row] for row in rows)])
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -146,24 +144,21 @@ def _checked(file: Path, header: list[str]) -> bytes:
     numbers = _whole_numbers()[file.name]
     reader = csv.reader(io.StringIO(files.read(file, shown).decode(), newline=""), strict=True)
     rows: list[list[str]] = []
-    n_columns = len(header)
     try:
         for cells in reader:
-            if not rows and cells == header[:-1] and header[-1] in OPTIONAL:
-                n_columns, cells = len(cells), header
             if not rows and cells != header:
                 problems.add(1, f"the first line must be {','.join(header)}")
                 break
-            if rows and cells and len(cells) != n_columns:
+            if rows and cells and len(cells) != len(header):
                 problems.add(
                     reader.line_num,
-                    f"{len(cells)} cells instead of {n_columns} (a text with a comma needs "
+                    f"{len(cells)} cells instead of {len(header)} (a text with a comma needs "
                     "double quotes)",
                 )
             elif cells:
                 if rows:
                     _check_numbers(cells, header, numbers, reader.line_num, problems)
-                rows.append(_filled(cells, header))
+                rows.append(cells)
     except csv.Error as error:
         problems.add(reader.line_num, f"quotes that do not match ({error})")
     problems.raise_if_any()
@@ -172,11 +167,6 @@ def _checked(file: Path, header: list[str]) -> bytes:
 
 def _as_text(rows: Iterable[list[str]]) -> bytes:
     return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
-
-
-def _filled(cells: list[str], header: list[str]) -> list[str]:
-    """A row that may lack the optional column."""
-    return cells + [""] * (len(header) - len(cells))
 
 
 def _check_numbers(cells, header, numbers, line, problems) -> None:

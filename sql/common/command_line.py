@@ -14,11 +14,11 @@ from gradelake.sql.common.results import as_object
 _LOCALE = "terminal_encoding"  # how a terminal shows text, for the restarted process
 
 
-def _wish(context: click.Context, option: click.Option, value: bool) -> None:
-    """Keep what is wished in `console.wishes`; what is said after a command adds to it."""
+def _keep(context: click.Context, option: click.Option, value: bool) -> None:
+    """Keep the option in `console.loudness`; what is said after a command adds to it."""
     if value or context.parent is None:
-        setattr(console.wishes, option.name, value)
-    if console.wishes.quiet and console.wishes.verbose:
+        setattr(console.loudness, option.name, value)
+    if console.loudness.quiet and console.loudness.verbose:
         raise click.UsageError("--quiet and --verbose cannot be used together.", context)
 
 
@@ -91,7 +91,7 @@ def reading(function: Callable) -> Callable:
 
 # options of every command, and before it
 LOUDNESS = [
-    click.Option(names, is_flag=True, expose_value=False, callback=_wish, help=what)
+    click.Option(names, is_flag=True, expose_value=False, callback=_keep, help=what)
     for names, what in (
         (("-q", "--quiet"), "Print results, warnings and errors only."),
         (("-v", "--verbose"), "Also print each step and how long it took."),

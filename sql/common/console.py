@@ -36,7 +36,7 @@ _C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
 
 
 @dataclass
-class Wishes:
+class Loudness:
     """What `--quiet`, `--verbose` and `--debug` ask for, before a command or after it."""
 
     quiet: bool = False
@@ -44,17 +44,17 @@ class Wishes:
     debug: bool = False
 
 
-wishes = Wishes()
+loudness = Loudness()
 
 
 @contextmanager
 def quietly(quiet: bool) -> Iterator[None]:
     """With `quiet`, what is done inside shows results, warnings and errors only."""
-    before, wishes.quiet = wishes.quiet, quiet
+    before, loudness.quiet = loudness.quiet, quiet
     try:
         yield
     finally:
-        wishes.quiet = before
+        loudness.quiet = before
 
 
 def say(message: str = "") -> None:
@@ -69,13 +69,13 @@ def paragraph(message: str) -> None:
 
 def hint(message: str) -> None:
     """What could be done next, on standard output; --quiet leaves it out."""
-    if not wishes.quiet:
+    if not loudness.quiet:
         say(message)
 
 
 def tell(message: str) -> None:
     """What is being done, on standard error; --quiet leaves it out."""
-    if not wishes.quiet:
+    if not loudness.quiet:
         warn(message)
 
 
@@ -132,12 +132,12 @@ def unseen(what: str, items: Iterable[Any], total: int, **_: Any) -> Iterable[An
 def now_and_then(line: Callable[..., str]) -> Callable[..., None]:
     """A function to be called often; every ten seconds it tells what `line` makes of its
     arguments."""
-    told = time.monotonic()
+    last = time.monotonic()
 
     def tell_now(*about: object) -> None:
-        nonlocal told
-        if time.monotonic() - told >= EVERY:
-            told = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last >= EVERY:
+            last = time.monotonic()
             tell(line(*about))
 
     return tell_now
@@ -203,7 +203,7 @@ def _timed(what: str) -> Iterator[None]:
     """With --verbose, a line that says how long it took."""
     started = time.monotonic()
     yield
-    if wishes.verbose:
+    if loudness.verbose:
         warn(f"{what}: {duration(time.monotonic() - started)}")
 
 
@@ -212,7 +212,7 @@ _spinners: list[Live] = []  # the one that runs, if any
 
 def shows_progress() -> bool:
     """Whether there is a terminal that understands, and nobody asked for quiet."""
-    return err.is_interactive and not wishes.quiet
+    return err.is_interactive and not loudness.quiet
 
 
 def print_table(
@@ -343,10 +343,10 @@ def duration(seconds: float) -> str:
     """Seconds in human units: 0.2 s, 42 s, 3 min 20 s, 5 h 10 min."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    hours, minutes = divmod(round(whole / 60), 60)
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60} s"
+    hours, minutes = divmod(round(rounded / 60), 60)
     return f"{hours:,} h {minutes} min"

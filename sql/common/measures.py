@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable, Collection
 
-import duckdb
-
 from gradelake.sql.common.project import did_you_mean
 
 
@@ -17,13 +15,10 @@ def measure_hint(
     """
     if measure.lower() in {each.lower() for each in known}:
         return did_you_mean(measure, known)
-    try:
-        families = rows(
-            f"select family, spelling, pattern from {lake}.intermediate.int_measure_families "
-            "order by place"
-        )
-    except duckdb.CatalogException:  # a release from before the families were a list
-        return did_you_mean(measure, known)
+    families = rows(
+        f"select family, spelling, pattern from {lake}.intermediate.int_measure_families "
+        "order by place"
+    )
     for family, _, pattern in families:
         if re.fullmatch(pattern, measure, re.IGNORECASE):
             spelled = family + measure[len(family) :].lower()

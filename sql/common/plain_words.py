@@ -87,10 +87,10 @@ def bucket_error(error: BaseException) -> WorkFailed | None:
     """What DuckDB says of a bucket that refuses or does not answer, in the words of this project;
     None for any other error. No secret is in it: keys are sent as signatures."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = "".join(lines[:1])
+    first = "".join(lines[:1])
     is_refused = isinstance(error, duckdb.HTTPException) or (
         isinstance(error, duckdb.IOException | duckdb.TransactionException)
-        and re.search(r"HTTP (Error|GET|HEAD|PUT|POST|DELETE)|<Code>|s3://", told)
+        and re.search(r"HTTP (Error|GET|HEAD|PUT|POST|DELETE)|<Code>|s3://", first)
     )
     if not is_refused:
         return None

@@ -12,35 +12,22 @@ from typing import Any
 from gradelake.sql.common.errors import BadInput
 
 CONFIG_NAME = "gradelake.toml"
-# table -> its settings and their kinds. Checked by hand, because every command reads them and
-# importing pydantic would cost each 0.1 s; the other tables are models (sql/common/checked.py).
-_SETTINGS: dict[str, dict[str, type]] = {
-    "lake": {
-        "path": str,
-        "catalog": str,
-        "data": str,
-        "memory_gb": float,
-        "keep_releases": int,
-        "keep_days": float,
-        "least_share": float,
-        "max_unzipped_gb": float,
-        "max_unzipped_ratio": float,
-    },
-    "grading": {"prompts": str, "engines": str, "ray_address": str},
-    "collections": {},
-    "graders": {},
-    "gates": {},
-    "sentinels": {},
+# Settings are checked by hand, because every command reads them and importing pydantic would cost
+# each 0.1 s; the other tables are models (sql/common/checked.py). Those that are numbers: their
+# type, the least and the most that they may be.
+_NUMBERS: dict[str, tuple[type, float, float]] = {
+    "memory_gb": (float, 0.5, 1e6),
+    "keep_releases": (int, 1, 1e6),
+    "keep_days": (float, 0, 1e6),
+    "least_share": (float, 0, 1),
+    "max_unzipped_gb": (float, 0.1, 1e6),
+    "max_unzipped_ratio": (float, 1, 1e6),
 }
-_LEAST = {
-    "memory_gb": 0.5,
-    "keep_releases": 1,
-    "keep_days": 0,
-    "least_share": 0,
-    "max_unzipped_gb": 0.1,
-    "max_unzipped_ratio": 1,
+_SETTINGS: dict[str, set[str]] = {  # by table
+    "lake": {"path", "catalog", "data", *_NUMBERS},
+    "grading": {"prompts", "engines", "ray_address"},
+    **{table: set() for table in ("collections", "graders", "gates", "sentinels")},
 }
-_MOST = {"least_share": 1}
 MOST_TRIALS = 20  # of a grader
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 
@@ -132,7 +119,7 @@ class Project:
             lake_path=file.parent / lake.get("path", "lake"),
             catalog=lake.get("catalog"),
             data=lake.get("data"),
-            **{key: lake[key] for key in _LEAST if key in lake},
+            **{key: lake[key] for key in _NUMBERS if key in lake},
             grading=content.get("grading", {}),
             collections=content.get("collections", {}),
             graders=graders | {name: graders[first] for name, (first, _) in trials.items()},
@@ -249,16 +236,15 @@ def _check_tables(content: dict[str, Any], file: Path, text: str) -> None:
             elif key not in known:
                 message = f"[{name}]: unknown setting {key!r}"
                 raise wrong(name, key, message=message, hint=did_you_mean(key, known))
-            elif (kind := known[key]) is str and not isinstance(value, str):
-                raise wrong(name, key, message=f"[{name}] {key} must be a string")
-            elif kind is not str:
-                numeric = type(value) in (int, kind)  # not a bool
-                most = _MOST.get(key)
-                if not (numeric and _LEAST[key] <= value <= (most or 1e6)):
+            elif key in _NUMBERS:
+                kind, least, most = _NUMBERS[key]
+                if type(value) not in (int, kind) or not least <= value <= most:  # a bool is none
                     what = "a whole number" if kind is int else "a number"
-                    message = f"[{name}] {key} must be {what} from {_LEAST[key]}"
-                    message += f" to {most}" if most else ""
+                    message = f"[{name}] {key} must be {what} from {least}"
+                    message += f" to {most}" if most < 1e6 else ""
                     raise wrong(name, key, message=message)
+            elif not isinstance(value, str):
+                raise wrong(name, key, message=f"[{name}] {key} must be a string")
 
 
 def _line_of(text: str, *path: str) -> int | None:

@@ -1,16 +1,25 @@
-"""A table as lines of text that fit a terminal, and texts without what steers one."""
+"""A table as lines of text that fit a terminal, and texts without what steers one.
+
+rich's tables are not used for it: they take a second for each thousand rows.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from rich.cells import cell_len
 
-from gradelake.sql.common.shortened import shortened, telling_tail
-from gradelake.sql.common.table_room import GAP, Room, needed
+from gradelake.sql.common.shortened import shortened, telling_tail, telling_width
 
+_GAP = 2  # spaces between columns
 _FEW = 2  # rows that are read one by one
+# cells that a shortened column keeps: prose, names (more where different ones would become the
+# same), ids, and headers
+_PROSE, _NAME, _ID, _HEAD = 24, 12, 24, 12
+_NUMBERS = 3  # that stay as long as a text could go instead
+_LISTED = 6  # columns that a note names
 # an item's id: its query, and the hash of its text
 _HASHED = re.compile(r".*/([0-9a-f]{8})[0-9a-f]{24}")  # query_id/md5
 # names of files and passages may hold what steers a terminal; backslash escapes show it instead
@@ -31,84 +40,6 @@ def one_line(text: str) -> str:
     return printable(_BREAKS.sub(" ", text))
 
 
-def table_lines(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None = None
-) -> tuple[list[str], list[str]]:
-    """The header and a line per row; and notes below the table on what it had no room for.
-
-    Without a `width` (cells of a terminal) nothing is cut. With one no line is longer: texts are
-    shortened, the longest first, numbers never, and different names (which have no spaces) never to
-    the same text. Where little would be left of the texts, ids lose all but the beginning of their
-    hash, and columns go (see `gradelake.sql.common.table_room`).
-    """
-    headers, cells, right = _texts(columns, rows)
-    kept: Sequence[int] = range(len(headers))
-    notes: list[str] = []
-    tails: dict[int, int | None] = {}
-    if width is not None:
-        cut: list[int] = []
-        room = Room(headers, cells, right, width)
-        if not room.fits:
-            cells, cut = _with_short_hashes(cells)
-            room = Room(headers, cells, right, width)
-        room.make()
-        kept, notes = room.kept, room.notes()
-        if of := [headers[i] for i in cut if i in kept or headers[i] in " ".join(notes)]:
-            notes.append(f"of {', '.join(of)}: how the hash begins")
-    widths = [max(map(cell_len, column)) for column in zip(headers, *cells, strict=True)]
-    if width is not None:
-        widths = _fitted(widths, room.least, kept, width)
-        tails = {
-            i: telling_tail(room.names(i), widths[i]) for i in kept if widths[i] < room.content[i]
-        }
-
-    def line(texts: Sequence[str], is_header: bool = False) -> str:
-        parts = [
-            _aligned(texts[i], widths[i], right[i], None if is_header else tails.get(i))
-            for i in kept
-        ]
-        text = (" " * GAP).join(parts).rstrip()
-        # a single number may still be wider than the terminal
-        return text if width is None else shortened(text, width)
-
-    return [line(headers, is_header=True), *map(line, cells)], notes
-
-
-def reads_better_as_lines(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None
-) -> bool:
-    """Whether a row or two would lose columns for want of room: a line per column loses none."""
-    if width is None or not 0 < len(rows) <= _FEW:
-        return False
-    return not Room(*_texts(columns, rows), width).fits
-
-
-def _texts(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Headers and cells as they are printed, and which columns hold numbers."""
-    every = range(len(columns))
-    decimals = [_decimals(row[i] for row in rows) for i in every]
-    cells = [
-        [one_line(cell(value, places)) for value, places in zip(row, decimals, strict=True)]
-        for row in rows
-    ]
-    numbers = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in every]
-    return [one_line(column) for column in columns], cells, numbers
-
-
-def _with_short_hashes(cells: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[int]]:
-    """Ids whose hash is cut to its beginning, where that tells them apart; and which columns."""
-    columns, cut = [list(column) for column in zip(*cells, strict=True)], []
-    for i, column in enumerate(columns):
-        hashes = [_HASHED.fullmatch(text) for text in column]
-        short = [found[1] for found in hashes if found]
-        if len(short) == len(column) and len(set(short)) == len(set(column)):
-            columns[i] = short
-            cut.append(i)
-    return [list(row) for row in zip(*columns, strict=True)], cut
-
-
 def cell(value: Any, decimals: int) -> str:
     """One value as people read it; null is empty."""
     if value is None:
@@ -120,28 +51,161 @@ def cell(value: Any, decimals: int) -> str:
     return str(value)
 
 
-def _fitted(
-    natural: Sequence[int], least: Sequence[int], kept: Sequence[int], width: int
-) -> list[int]:
-    """Widths with one limit for all columns, the highest with which those kept fit."""
+class _Column:
+    """A column's texts, and how many cells they need; `width` is how many they get."""
+
+    def __init__(self, header: str, values: Sequence[Any]):
+        decimals = _decimals(values)
+        self.header = one_line(header)
+        self.is_number = bool(values) and all(map(_is_number, values))
+        self.is_id = header.endswith("_id")
+        self._set([one_line(cell(value, decimals)) for value in values])
+
+    def _set(self, texts: list[str]) -> None:
+        self.texts, self.distinct = texts, set(texts)
+        self.content = max(map(cell_len, self.distinct), default=0)
+        self.width = max(self.content, cell_len(self.header))
+
+    @property
+    def names(self) -> set[str]:
+        """Its different names or ids; none where it holds numbers or prose."""
+        is_prose = any(" " in text for text in self.distinct)
+        return set() if self.is_number or is_prose else self.distinct
+
+    @cached_property
+    def least(self) -> int:
+        """The width down to which it may be shortened: numbers never, names while they differ."""
+        content = self.content
+        if not self.is_number:
+            kept = telling_width(self.names, _ID if self.is_id else _NAME) if self.names else _PROSE
+            content = min(content, kept)
+        return max(content, min(cell_len(self.header), _HEAD))
+
+    def shorten_hashes(self) -> bool:
+        """Cut ids to how their hash begins, where that tells them apart."""
+        found = [_HASHED.fullmatch(text) for text in self.texts]
+        short = [each[1] for each in found if each]
+        if not short or len(short) < len(found) or len(set(short)) < len(self.distinct):
+            return False
+        self._set(short)
+        del self.least
+        return True
+
+    def cells(self) -> list[str]:
+        """The header and the texts, each `width` cells wide; numbers align right."""
+        tail = telling_tail(self.names, self.width) if self.width < self.content else None
+        texts = [shortened(self.header, self.width)]
+        texts += [shortened(text, self.width, tail) for text in self.texts]
+        gaps = [" " * (self.width - cell_len(text)) for text in texts]
+        pairs = zip(gaps, texts, strict=True) if self.is_number else zip(texts, gaps, strict=True)
+        return list(map("".join, pairs))
+
+
+def table_lines(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None = None
+) -> tuple[list[str], list[str]]:
+    """The header and a line per row; and notes below the table on what it had no room for.
+
+    Without a `width` (cells of a terminal) nothing is cut. With one no line is longer: texts are
+    shortened, the longest first, numbers never, and different names (which have no spaces) never to
+    the same text. Where that is not enough, ids lose all but the beginning of their hash, and
+    columns go.
+    """
+    table, notes = _columns(columns, rows), []
+    if width is not None:
+        notes = _make_room(table, width)
+        _widen(table, width)
+    lines = zip(*(column.cells() for column in table), strict=True)
+    texts = [(" " * _GAP).join(cells).rstrip() for cells in lines]
+    # a single number may still be wider than the terminal
+    return texts if width is None else [shortened(text, width) for text in texts], notes
+
+
+def reads_better_as_lines(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None
+) -> bool:
+    """Whether a row or two would lose columns for want of room: a line per column loses none."""
+    if width is None or not 0 < len(rows) <= _FEW:
+        return False
+    return not _fits(_columns(columns, rows), width)
+
+
+def _columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[_Column]:
+    return [_Column(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
+
+
+def _needed(widths: Iterable[int]) -> int:
+    """Cells of a line of columns of these widths."""
+    return sum(width + _GAP for width in widths) - _GAP
+
+
+def _fits(table: list[_Column], width: int) -> bool:
+    if _needed(column.width for column in table) <= width:
+        return True
+    return _needed(column.least for column in table) <= width
+
+
+def _make_room(table: list[_Column], width: int) -> list[str]:
+    """Shorten ids, and take columns out, until the others fit; returns what is to be said of it."""
+    hashed = [] if _fits(table, width) else [c for c in table if c.shorten_hashes()]
+    before = list(table)
+    while len(table) > 1 and not _fits(table, width):
+        table.remove(_first_to_go(table))
+    gone = [column for column in before if column not in table]
+    same = [column for column in gone if len(column.distinct) == 1]
+    names = [column.header for column in gone if column not in same]
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    notes = [
+        ("the same in every row", [f"{c.header} {c.texts[0] or '(null)'}" for c in same], ""),
+        ("no room for", names[:_LISTED], more),
+        ("cut to how the hash begins", [c.header for c in hashed if c in table or c in same], ""),
+    ]
+    return [f"{what}: {', '.join(listed)}{rest}" for what, listed, rest in notes if listed]
+
+
+def _first_to_go(table: list[_Column]) -> _Column:
+    """The column that tells least: one that says the same in every row (a text, a number among
+    texts, a figure); a text without which the others tell as many rows apart; numbers from the
+    right, but for three; the text with the fewest values. Ids go late, since the next question
+    needs them, and the first number last."""
+    last_text = max((n for n, column in enumerate(table) if not column.is_number), default=-1)
+    same = [
+        (column.is_number, column.is_number and n > last_text, -n)
+        for n, column in enumerate(table)
+        if len(column.distinct) == 1
+    ]
+    if same:
+        return table[-min(same)[2]]
+    numbers = [column for column in table if column.is_number]
+    ids = [column for column in table if column.is_id and not column.is_number]
+    texts = [column for column in table if not column.is_number and not column.is_id]
+    texts = sorted(texts, key=lambda column: len(column.distinct))
+    idle = [text for text in texts if _n_told(table, text) == _n_told(table)]
+    rest = [*texts[:-1], *numbers[:0:-1], *texts, *ids[::-1], *numbers]
+    return [*idle, *numbers[: _NUMBERS - 1 : -1], *rest][0]
+
+
+def _n_told(table: list[_Column], without: _Column | None = None) -> int:
+    """How many rows differ in their texts."""
+    texts = [column.texts for column in table if not column.is_number and column is not without]
+    return len(set(zip(*texts, strict=True)))
+
+
+def _widen(table: list[_Column], width: int) -> None:
+    """Give the columns one limit, the highest with which they fit."""
 
     def limited(limit: int) -> list[int]:
-        return [max(m, min(n, limit)) for n, m in zip(natural, least, strict=True)]
+        return [c.width if c.width <= limit else max(c.least, limit) for c in table]
 
-    low, high = 0, max((natural[i] for i in kept), default=0)
+    low, high = 0, max(column.width for column in table)
     while low < high:
         middle = (low + high + 1) // 2
-        if needed(limited(middle), kept) <= width:
+        if _needed(limited(middle)) <= width:
             low = middle
         else:
             high = middle - 1
-    return limited(low)
-
-
-def _aligned(text: str, width: int, right: bool, tail: int | None) -> str:
-    text = shortened(text, width, tail)
-    padding = " " * (width - cell_len(text))
-    return padding + text if right else text + padding
+    for column, cells in zip(table, limited(low), strict=True):
+        column.width = cells
 
 
 def _is_number(value: Any) -> bool:
@@ -155,5 +219,5 @@ def _decimals(values: Iterable[Any]) -> int:
 
 
 def _is_plain(value: Any) -> bool:
-    """A float that reads well without an exponent."""
+    """Whether a float reads well without an exponent."""
     return isinstance(value, float) and (value == 0 or 1e-9 < abs(value) < 1e15)

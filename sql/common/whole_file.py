@@ -22,7 +22,7 @@ def whole_file(output: Path) -> Iterator[BinaryIO]:
         raise BadInput(f"{output}: there is no folder {output.parent}", "Make it first.")
     unfinished = _unfinished(output)
     try:
-        with _told(output):
+        with _as_bad_input(output):
             with unfinished.open("wb") as raw:
                 if output.name.endswith(".gz"):
                     with gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
@@ -40,7 +40,7 @@ def whole_folder(output: Path) -> Iterator[Path]:
     a folder with anything in it is there."""
     unfinished = _unfinished(output)
     try:
-        with _told(output):
+        with _as_bad_input(output):
             unfinished.mkdir()
             yield unfinished
             os.replace(unfinished, output)
@@ -53,7 +53,7 @@ def _unfinished(output: Path) -> Path:
 
 
 @contextmanager
-def _told(output: Path) -> Iterator[None]:
+def _as_bad_input(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -4,7 +4,7 @@ hash later was changed by the disk, or by somebody.
 They are in a table beside DuckLake's own, in the catalog itself, and so in each release and backup.
 A table of the lake could not hold the hash of its own file, and would take a further commit for
 each. A process that is killed in between leaves files without a hash: the next build gives them
-theirs, as it does in a lake from before there were any.
+theirs.
 """
 
 import hashlib

@@ -12,7 +12,7 @@ from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, attach, connect, execute, require_lake, write_lock
 from gradelake.sql.lake.identity import LostCatalog
-from gradelake.sql.lake.migrate import migrate
+from gradelake.sql.lake.migrate import migrate, refuse_unknown
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
 from gradelake.sql.releases import data_files, releases
 
@@ -64,7 +64,9 @@ class Lake:
         require_lake(project)
         connection = connect()
         attach(connection, project, read_only=True)
-        return cls(project, connection, None)
+        lake = cls(project, connection, None)
+        refuse_unknown(lake)
+        return lake
 
     @classmethod
     def published(cls, project: Project, release: str | None = None) -> "Lake":
@@ -75,7 +77,9 @@ class Lake:
         require_lake(project)
         connection = connect()
         found = releases.attach_release(connection, project, release)
-        return cls(project, connection, found)
+        lake = cls(project, connection, found)
+        refuse_unknown(lake)
+        return lake
 
     @classmethod
     def _open_writer(cls, project: Project, create: bool = False) -> "Lake":
@@ -153,17 +157,6 @@ class Lake:
         """A query's result as a Polars frame."""
         return execute(self.connection, query, named or list(parameters)).pl()
 
-    def has_raw(self, table: str) -> bool:
-        """Whether there is this raw table: a release may be of an older Gradelake."""
-        return bool(
-            self.rows(
-                "select 1 from duckdb_tables() where database_name = ? and schema_name = 'raw' "
-                "and table_name = ?",
-                NAME,
-                table,
-            )
-        )
-
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""
         known = [row[0] for row in self.rows("select collection from lake.raw.collections")]
@@ -196,7 +189,7 @@ class Lake:
         return self.value(f"select max(snapshot_id) from {NAME}.snapshots()")
 
     def commits_of_data_since(self, snapshot: int) -> int:
-        """How many commits after a version brought data, or were made before commits had kinds."""
+        """How many commits after a version brought data, or were not made by Gradelake."""
         return self.value(
             f"""
             select count(*)

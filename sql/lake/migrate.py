@@ -1,4 +1,8 @@
-"""Brings the raw schema of a lake up to date: numbered SQL files, each applied once, in order."""
+"""The raw tables of a lake, made as they are declared, or brought up to date.
+
+A new lake gets the tables of dbt_project/models/raw.yml. An older one gets what was declared since:
+numbered SQL files, each applied once, in order. Both end with the same columns.
+"""
 
 from importlib import resources
 from typing import Any
@@ -10,11 +14,14 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import NAME, SCHEMAS
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.hashes import make_table
+from gradelake.sql.lake.rows import raw_tables
+
+FIRST = (1, "gradelake 0.1.0")  # number and name of the first schema
 
 
 def migrations() -> list[tuple[int, str, str]]:
-    """(number, name, SQL) of every migration shipped, in order."""
-    found = []
+    """(number, name, SQL) of every schema there was, in order; the first has no SQL."""
+    found = [(*FIRST, "")]
     for file in resources.files("gradelake.sql.lake.migrations").iterdir():
         if file.name.endswith(".sql"):
             number, _, name = file.name.removesuffix(".sql").partition("_")
@@ -30,11 +37,26 @@ def applied(lake: Any) -> int:
         return 0
 
 
+def refuse_unknown(lake: Any) -> None:
+    """Raise `WorkFailed` where an open `Lake` was made before there were releases of Gradelake."""
+    try:
+        names = lake.column(f"select name from {NAME}.raw.schema_migrations where number = 1")
+    except duckdb.CatalogException:  # a new one
+        return
+    if names != [FIRST[1]]:
+        raise WorkFailed(
+            f"{lake.project.lake_path}: this lake was made before Gradelake 0.1.0, which cannot "
+            "read it",
+            "Move it away, and make a new one with `gradelake init` and `gradelake ingest`.",
+        )
+
+
 def migrate(lake: Any) -> None:
     """Apply to an open `Lake` what is missing, in one transaction.
 
-    Raises `WorkFailed` when the lake was made by a newer Gradelake.
+    Raises `WorkFailed` when the lake was made by a newer Gradelake, or before 0.1.0.
     """
+    refuse_unknown(lake)
     newest, name, _ = migrations()[-1]
     if (have := applied(lake)) > newest:
         raise WorkFailed(
@@ -47,18 +69,21 @@ def migrate(lake: Any) -> None:
     with lake.transaction("migration", f"{newest:03d} {name}") as transaction:
         have = applied(lake)  # another process may have been faster
         lake.connection.execute(f"USE {NAME}")
-        for number, _, statements in migrations():
-            if number <= have:
-                continue
-            transaction.run(statements.replace("{", "{{").replace("}", "}}"))
+        if not have:
+            for schema in ("raw", *SCHEMAS):
+                transaction.run(f"create schema if not exists {schema}")
+            for table, declared in raw_tables().items():
+                transaction.run(declared.create(table))
             transaction.run(
-                "create table if not exists {lake}.raw.schema_migrations "
+                "create table raw.schema_migrations "
                 "(number integer not null, name varchar not null, applied_at timestamp not null)"
             )
-            transaction.run(
-                "insert into {lake}.raw.schema_migrations values (?, ?, ?)", number, name, utc_now()
-            )
-            for schema in SCHEMAS:
-                transaction.run(f"create schema if not exists {{lake}}.{schema}")
+        for number, name, statements in migrations():
+            if have and number > have:
+                transaction.run(statements.replace("{", "{{").replace("}", "}}"))
+            if number > have:
+                transaction.run(
+                    "insert into raw.schema_migrations values (?, ?, ?)", number, name, utc_now()
+                )
         lake.connection.execute("USE memory")
     give_empty_statistics(lake)

@@ -75,7 +75,7 @@ class Staged:
     def _write(self) -> None:
         if self._n_files and not self._n_held:
             return
-        rows = pl.concat(self._held, how="diagonal").select(self._none.columns)
+        rows = pl.concat(self._held, how="diagonal_relaxed").select(self._none.columns)
         self._held, self._n_held = [self._none], 0
         if self._contract and rows.height:
             rows = self._contract.validate(rows, lazy=True)

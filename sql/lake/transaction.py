@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # polars and pandera take half a second to import; readers ne
 
 
 NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
-# what a commit does, in its extra_info; one without a kind was written by an older Gradelake, and
-# may have done anything
+# what a commit does, in its extra_info; one without a kind was not made by Gradelake, and may have
+# done anything
 Kind = Literal[
     "ingest",
     "import",

@@ -3,15 +3,25 @@
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
 
 
+def _show(found) -> None:
+    columns = ["version", "committed_at", "author", "message", "release"]
+    rows = [
+        commit | {"committed_at": f"{commit['committed_at']:%Y-%m-%d %H:%M:%S}"}
+        for commit in found["commits"]
+    ]
+    console.print_table(columns, [list(row.values()) for row in rows])
+
+
 @click.command(short_help="List what was committed to the lake, newest first.")
 @click.option("--limit", "-n", default=20, show_default=True, help="How many commits.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_show)
 @click.pass_obj
-def log(project, limit, as_json):
+def log(project, limit):
     """List what was committed to the lake, newest first, and the releases readers can ask for.
 
     A sitting of `gradelake review` commits every verdict, and is one line here: its last commit.
@@ -53,10 +63,4 @@ def log(project, limit, as_json):
             names=names,
             limit=limit,
         )
-    if as_json:
-        console.print_json({"commits": commits})
-        return
-    for commit in commits:
-        commit["committed_at"] = f"{commit['committed_at']:%Y-%m-%d %H:%M:%S}"
-    columns = ["version", "committed_at", "author", "message", "release"]
-    console.print_table(columns, [list(commit.values()) for commit in commits])
+    return {"commits": commits}

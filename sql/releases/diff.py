@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import duckdb
@@ -86,7 +87,12 @@ def compare(
         known = {name for (name,) in connection.execute("select measure from keys").fetchall()}
         chosen = measures or tuple(known.intersection(MAIN_MEASURES)) or tuple(known)
         values = {"collection": collection, "measures": list(chosen), "level": level}
-        boards = [BoardMoves(*row) for row in connection.execute(_BOARDS, values).fetchall()]
+        boards = [
+            BoardMoves(*board, n_systems, _kendall(ours, theirs), systems)
+            for *board, n_systems, ours, theirs, systems in connection.execute(
+                _BOARDS, values
+            ).fetchall()
+        ]
     return Difference(
         before,
         after,
@@ -190,47 +196,35 @@ _BOARDS = """
             rank_before is not null and rank_after is not null as is_on_both
         from earlier_boards
         full join later_boards using (collection, label_set, level, measure, system)
-    ),
-    pairs as (
-        select
-            one.collection, one.label_set, one.level, one.measure,
-            sign(one.score_before - other.score_before) as before,
-            sign(one.score_after - other.score_after) as after
-        from entries as one
-        inner join entries as other using (collection, label_set, level, measure)
-        where one.system < other.system and one.is_on_both and other.is_on_both
-    ),
-    taus as (
-        select
-            collection, label_set, level, measure,
-            sum(before * after) / nullif(sqrt(sum(abs(before)) * sum(abs(after))), 0) as kendall
-        from pairs
-        group by all
-    ),
-    boards as (
-        select
-            collection, label_set, level, measure,
-            count(*) filter (where is_on_both) as n_systems,
-            list(
-                {
-                    'system': system, 'score_before': score_before, 'score_after': score_after,
-                    'rank_before': rank_before, 'rank_after': rank_after
-                }
-                order by coalesce(rank_after, rank_before), rank_before, system
-            ) filter (
-                where score_before is distinct from score_after
-                or rank_before is distinct from rank_after
-            ) as systems
-        from entries
-        group by all
     )
     select
         collection, label_set, level, measure,
-        boards.n_systems, round(taus.kendall, 10) as kendall, boards.systems
-    from boards
-    left join taus using (collection, label_set, level, measure)
+        count(*) filter (where is_on_both) as n_systems,
+        list(score_before order by system) filter (where is_on_both) as scores_before,
+        list(score_after order by system) filter (where is_on_both) as scores_after,
+        list(
+            {
+                'system': system, 'score_before': score_before, 'score_after': score_after,
+                'rank_before': rank_before, 'rank_after': rank_after
+            }
+            order by coalesce(rank_after, rank_before), rank_before, system
+        ) filter (
+            where score_before is distinct from score_after
+            or rank_before is distinct from rank_after
+        ) as systems
+    from entries
+    group by all
     order by all
 """
+
+
+def _kendall(before: list[float] | None, after: list[float] | None) -> float | None:
+    from scipy.stats import kendalltau
+
+    if before is None or after is None or len(before) < 2:
+        return None
+    tau = kendalltau(before, after).statistic
+    return None if isnan(tau) else round(float(tau), 10)
 
 
 def _check(connection: duckdb.DuckDBPyConnection, column: str, names: Iterable[Any]) -> None:

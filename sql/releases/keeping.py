@@ -14,9 +14,7 @@ from gradelake.sql.releases.releases import Release
 
 def kept(lake: Lake) -> set[str]:
     """Names of the releases that stay until somebody drops them."""
-    there = lake.has_raw("kept_releases")
-    rows = lake.rows("select release from lake.raw.kept_releases") if there else []
-    return {name for (name,) in rows}
+    return set(lake.column("select release from lake.raw.kept_releases"))
 
 
 def keep(lake: Lake, name: str) -> bool:

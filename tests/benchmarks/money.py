@@ -24,8 +24,8 @@ from tests.grading.misbehaving import Asked, Server, answer
 AFTER = (0, 50, 200, 500)  # pairs graded when it is planned
 MODELS = {"brief": 1, "wordy": 120}  # tokens of their replies
 INPUT, OUTPUT = 2.5e-6, 10e-6
-PRICES = "model,from_date,currency,input,cached,output\n" + "".join(
-    f"{model},2026-01-01,USD,2.5,,10\n" for model in MODELS
+PRICES = "model,from_date,currency,input,cached,output,batch\n" + "".join(
+    f"{model},2026-01-01,USD,2.5,,10,\n" for model in MODELS
 )
 
 

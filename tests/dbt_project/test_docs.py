@@ -24,9 +24,6 @@ OF_NO_MODEL = {
     ("marts", "leaderboard"),
     ("marts", "leaderboard_correlation"),
     ("marts", "review_agreement"),
-    ("raw", "kept_releases"),
-    ("raw", "ledger"),
-    ("raw", "review_samples"),
     ("raw", "schema_migrations"),
 }
 

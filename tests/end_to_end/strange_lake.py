@@ -68,8 +68,8 @@ high = ["s4", "s5", "s6", "s7"]
         if kind == "judge":
             gradelake(folder, "import", "labels", "strange", f"{name}.qrels", "--judge", name)
     (folder / "seeds" / "ensembles.csv").write_text(
-        "ensemble,rule,grader\n"
-        + "".join(f"{rule},{rule},{judge}\n" for rule in ENSEMBLES for judge in MEMBERS)
+        "ensemble,rule,grader,mapping\n"
+        + "".join(f"{rule},{rule},{judge},\n" for rule in ENSEMBLES for judge in MEMBERS)
     )
     gradelake(folder, "build")
 

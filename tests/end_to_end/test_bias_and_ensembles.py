@@ -56,7 +56,7 @@ def test_ensembles_of_rubric_graders_have_labels_and_coverage(graded_demo, tmp_p
     gradelake(folder, "grade", "demo", "--grader", "again")
     (folder / "seeds").mkdir(exist_ok=True)
     (folder / "seeds" / "ensembles.csv").write_text(
-        "ensemble,rule,grader\npair,median,lexical\npair,median,again\n"
+        "ensemble,rule,grader,mapping\npair,median,lexical,\npair,median,again,\n"
     )
     gradelake(folder, "build")
     labels = (
@@ -97,7 +97,9 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
             ),
         ),
     ):
-        (folder / "seeds" / "ensembles.csv").write_text("ensemble,rule,grader\n" + members)
+        (folder / "seeds" / "ensembles.csv").write_text(
+            "ensemble,rule,grader,mapping\n" + members.replace("\n", ",\n")
+        )
         done = gradelake(folder, "build", code=2)
         for problem in problems:
             assert problem in done.stderr

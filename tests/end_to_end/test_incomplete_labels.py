@@ -60,19 +60,6 @@ def test_the_marts_say_which_share_is_labelled_and_that_it_is_too_little(folder,
     assert is_incomplete
 
 
-def test_earlier_versions_of_the_marts_have_the_columns_they_had(folder):
-    with Lake.published(Project.find(folder)) as lake:
-        for mart, earlier in (
-            ("leaderboard", "leaderboard_v2"),
-            ("leaderboard_correlation", "leaderboard_correlation_v1"),
-        ):
-            now, then = (
-                [name for name, *_ in lake.rows(f"describe lake.marts.{name}")]
-                for name in (mart, earlier)
-            )
-            assert now == [*then, "labelled_share", "is_incomplete"]
-
-
 @pytest.mark.parametrize(
     "question", ["@leaderboard", "@correlation", "@agreement", "@compare_judges"]
 )

@@ -113,7 +113,7 @@ def test_the_labels_of_the_judge_are_in_the_marts(judged):
     assert set(labels.values()) <= {0, 1, 2, 3}
     measures = rows(
         judged,
-        "select count(*) from lake.marts.leaderboard_v2 "
+        "select count(*) from lake.marts.leaderboard_v1 "
         "where label_set = 'judge:true' and measure = 'nDCG@10'",
     )
     assert measures[0][0] > 0
@@ -133,7 +133,7 @@ def test_sql_finds_the_pairs_that_a_judge_has_seen(judged):
     found = rows(
         judged,
         "select graders.grader, count(*) from lake.intermediate.int_graders as graders "
-        "inner join lake.staging.stg_label_rubric_pairs as pairs "
+        "inner join lake.raw.label_rubric_pairs as pairs "
         "on graders.label_rubric_id = pairs.rubric_id group by all order by all",
     )
     assert found == [("true", 4), ("true_slow", 4)]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "2"))
 SECONDS = 6  # a build of the demo in a process of its own takes about as long
 # what tells of commands, and so of the builds themselves
-OF_COMMANDS = {"marts.freshness", "marts.nights", "staging.stg_pipeline_runs"}
+OF_COMMANDS = {"marts.freshness", "marts.nights"}
 
 
 class Person:

@@ -22,7 +22,7 @@ READS = int(os.environ.get("GRADELAKE_READS", "50"))  # 200 take two minutes lon
 AGREEMENT = """
     select
         (select count(distinct system) from lake.marts.topic_scores),
-        (select count(distinct system) from lake.marts.leaderboard_v2),
+        (select count(distinct system) from lake.marts.leaderboard),
         (select count(distinct system) from lake.marts.leaderboard_v1),
         (select max(n_systems + len(left_out)) from lake.marts.leaderboard_correlation),
         (select count(distinct system) from lake.intermediate.int_ranked_entries)

@@ -28,7 +28,8 @@ decoding = { temperature = 0.7 }
 trials = 3
 """
 ENSEMBLES = (
-    "ensemble,rule,grader\nmoody_majority,majority,moody.all\nmoody_mean,mean_expected,moody.all\n"
+    "ensemble,rule,grader,mapping\n"
+    "moody_majority,majority,moody.all,\nmoody_mean,mean_expected,moody.all,\n"
 )
 
 

@@ -381,9 +381,7 @@ def test_a_limit_counts_what_is_under_way_at_the_batch_price(hosted, server):
 
 @pytest.mark.slow
 def test_without_a_price_of_its_own_a_batch_costs_what_is_paid_online(hosted, server):
-    hosted.write(
-        "seeds/prices.csv", [PRICES[0].removesuffix(",batch"), PRICES[1].removesuffix(",0.5")]
-    )
+    hosted.write("seeds/prices.csv", [PRICES[0], PRICES[1].removesuffix("0.5")])
     assert to_its_end(hosted).cost == pytest.approx(server.bill(ONLINE.of))
     assert cost_of(hosted) == pytest.approx(server.bill(ONLINE.of))
 

@@ -233,23 +233,3 @@ def test_two_share_all_pairs_in_forms_and_the_estimate_is_the_board(graded_demo,
     estimated = {row["system"]: row for row in found["systems"]}
     assert {name: row["estimate"] for name, row in estimated.items()} == pytest.approx(board)
     assert all(row["low"] == row["high"] for row in estimated.values())  # all are judged
-
-
-def test_a_lake_that_an_older_gradelake_built_is_to_be_built_first(folder, tmp_path):
-    old = tmp_path / "demo"
-    shutil.copytree(folder, old)
-    with Lake.writer(Project.read(old / "gradelake.toml")) as lake:
-        knows_none = "select * exclude (label_set, label_names) from lake.raw.review_queues"
-        for view in (
-            *("staging.stg_review_queues", "intermediate.int_review_cards"),
-            *("marts.review_conflicts", "marts.review_queues"),
-        ):
-            lake.connection.execute(f"create or replace view lake.{view} as {knows_none}")
-    queues = "select queue from lake.raw.review_queues order by all"
-    before = ask(old, queues)
-
-    said = add(old, "early", "pia", code=2).stderr
-
-    assert "an older Gradelake built this lake" in said
-    assert "gradelake build" in said
-    assert ask(old, queues) == before

@@ -21,7 +21,6 @@ from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake import migrate
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.doctor import repeated_keys
@@ -442,24 +441,6 @@ def rows_of_reviews() -> pl.DataFrame:
         },
     ]
     return pl.DataFrame(rows, schema_overrides={"own_grade": pl.Int64})
-
-
-def test_a_lake_from_before_there_were_reviews_gets_the_table_and_keeps_its_grades(
-    tmp_path, monkeypatch
-):
-    from tests.sql.small_lake import N_GRADES, small_lake
-
-    with monkeypatch.context() as patch:
-        every = migrate.migrations()
-        patch.setattr(migrate, "migrations", lambda: every[:6])
-        project = small_lake(tmp_path)
-        with Lake.live(project) as lake:
-            assert migrate.applied(lake) == 6
-    with Lake.writer(project) as lake:
-        assert migrate.applied(lake) == every[-1][0]
-        assert lake.value("select count(grade) from lake.raw.grades") == N_GRADES
-        with lake.transaction("test") as transaction:
-            assert transaction.insert("grade_reviews", rows_of_reviews()) == 2
 
 
 def test_copies_and_backups_carry_reviews(tmp_path):

@@ -15,7 +15,6 @@ from gradelake.ingest.collections.responses import (
 )
 from gradelake.ingest.collections.responses import split as spans_of
 from gradelake.sql.common.rubric_items import item_id_of
-from gradelake.sql.lake import migrate
 from tests.ingest.conftest import report, said, write_file
 
 
@@ -389,39 +388,6 @@ def test_sentences_are_kept_by_their_number_where_the_file_gives_them(tiny):
     respond(tiny, PLAIN)
     tiny.ingest()
     assert tiny.rows("select * from lake.raw.sentences") == []
-
-
-def test_answers_of_an_earlier_lake_are_those_it_knows_whole_until_the_file_is_read_again(
-    tiny, monkeypatch
-):
-    """Raw schema 17 had passages only: a long one may have been written twice."""
-    twice = "\n\n".join([words(201)] * 2)
-    assert [len(split(text)) for text in (words(200), twice)] == [1, 2]
-    rows = [
-        PLAIN | {"system": system, "text": text}
-        for system, text in (("cut", words(401)), ("short", words(200)), ("twice", twice))
-    ]
-    respond(tiny, *rows, a_report(("Bees dance.", ["p1"])))
-    tiny.ingest()
-    tables = ("answers", "sentences", "citations")
-    after = [tiny.rows(f"from lake.raw.{table} order by all") for table in tables]
-    newest = max(number for number, _, _ in migrate.migrations())
-    with tiny.lake.transaction("as it was") as transaction:
-        later = ("submissions", "submitted_pairs", "sentinels", "sentinel_pairs", "sentinel_grades")
-        for table in ("answers", "sentences", "support_judgments", *later):
-            transaction.run(f"drop table {{lake}}.raw.{table}")
-        transaction.run("alter table {lake}.raw.citations drop column citation")
-        transaction.run("delete from {lake}.raw.schema_migrations where number >= 18")
-        transaction.run("delete from {lake}.raw.passages where origin = 'answer'")
-    migrate.migrate(tiny.lake)
-    assert migrate.applied(tiny.lake) == newest
-    assert tiny.rows("select system from lake.raw.answers order by all") == [
-        ("short",),
-        ("writer",),
-    ]
-    assert set(tiny.rows("from lake.raw.answers")) <= set(after[0])
-    tiny.ingest()
-    assert after == [tiny.rows(f"from lake.raw.{table} order by all") for table in tables]
 
 
 def test_responses_that_name_unknown_queries_or_unusable_systems_are_rejected_by_line(tiny):

@@ -193,16 +193,16 @@ def test_what_is_unknown_is_said(editor):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("text", "", "the text is empty"),
+        ("text", "", "its text is empty"),
         ("weight", "heavy", "weight 'heavy' is not a number"),
         ("weight", "-1", "weight -1 is negative"),
         ("weight", "", "weight '' is not a number"),
         ("weight", "1 question Why?\r\n+ question Smuggled?", "is not a number"),
-        ("weight", "nan", "is not a number"),
+        ("weight", "nan", "weight must be finite"),
         (
             "text",
             "Which two groups of microbes live in a sourdough starter?",
-            "already has this text",
+            "has an item with this text already",
         ),
     ],
 )

@@ -11,11 +11,11 @@ from tests.sql.small_lake import small_lake
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory) -> Path:
+def small(tmp_path_factory) -> Path:
     return made_once(tmp_path_factory, "small", small_lake)
 
 
 @pytest.fixture
-def project(whole, tmp_path) -> Project:
-    shutil.copytree(whole, tmp_path / "lake")
+def project(small, tmp_path) -> Project:
+    shutil.copytree(small, tmp_path / "lake")
     return Project.read(tmp_path / "lake" / "gradelake.toml")

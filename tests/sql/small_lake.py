@@ -8,8 +8,8 @@ import polars as pl
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.lake.migrate import applied
 from gradelake.sql.releases import releases
+from tests.projects import rows
 
 N_PASSAGES, N_GRADES = 30, 20
 
@@ -17,17 +17,9 @@ N_PASSAGES, N_GRADES = 30, 20
 def passages(first: int, n: int) -> pl.DataFrame:
     ids = [f"p{i:03d}" for i in range(first, first + n)]
     texts = [f"the text of {i} has the mark {mark(i)}" for i in ids]
-    return pl.DataFrame(
-        {
-            "collection": "c",
-            "passage_id": ids,
-            "text": texts,
-            "text_sha256": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
-            "doc_id": None,
-            "position": None,
-            "origin": "corpus",
-        },
-        schema_overrides={"doc_id": pl.String, "position": pl.Int64},
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    return rows(
+        "passages", collection="c", passage_id=ids, text=texts, text_sha256=hashes, origin="corpus"
     )
 
 
@@ -37,76 +29,38 @@ def mark(passage_id: str) -> str:
 
 
 def graders(grader_id: str = "g") -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "grader_id": [grader_id],
-            "name": "judge",
-            "engine": "lexical",
-            "model": "",
-            "model_revision": "",
-            "target": "direct",
-            "prompt": "thomas",
-            "prompt_sha256": "0",
-            "prompt_text": "?",
-            "scale_min": 0,
-            "scale_max": 2,
-            "settings": "{}",
-            "parser": "strict",
-            "created_at": utc_now(),
-        }
+    return rows(
+        "graders",
+        grader_id=grader_id,
+        name="judge",
+        engine="lexical",
+        model="",
+        model_revision="",
+        target="direct",
+        prompt="thomas",
+        scale_min=0,
+        scale_max=2,
+        settings="{}",
+        parser="strict",
     )
 
 
 def grades(passage_ids: list[str]) -> pl.DataFrame:
-    rows = pl.DataFrame(
-        {
-            "grader_id": "g",
-            "collection": "c",
-            "query_id": "q",
-            "passage_id": passage_ids,
-            "item_id": "",
-            "grade": [1] * len(passage_ids),
-            "status": "ok",
-            "batch_id": "b",
-            "graded_at": utc_now(),
-        }
-    )
-    texts = ("answer", "response", "passage_sha256", "query_sha256", "error")
-    missing = dict.fromkeys(texts, pl.String)
-    missing |= dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64)
-    missing |= dict.fromkeys(
-        ("prompt_tokens", "cached_tokens", "completion_tokens", "cut_characters"), pl.Int64
-    )
-    return rows.with_columns(pl.lit(None, dtype=kind).alias(n) for n, kind in missing.items())
+    pairs = {"collection": "c", "query_id": "q", "passage_id": passage_ids, "item_id": ""}
+    return rows("grades", grader_id="g", **pairs, grade=1, status="ok", batch_id="b")
 
 
 def batches(ok: int = N_GRADES) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "batch_id": ["b"],
-            "grader_id": "g",
-            "collection": "c",
-            "planned": ok,
-            "ok": ok,
-            "unanswerable": 0,
-            "defaulted": 0,
-            "failed": 0,
-            "reused": 0,
-            "tokens": 0,
-            "cached_tokens": 0,
-            "wall_seconds": 1.0,
-            "started_at": utc_now(),
-            "finished_at": utc_now(),
-            "state": "done",
-        }
-    )
+    counts = dict.fromkeys(("unanswerable", "defaulted", "failed", "reused"), 0)
+    counts |= {"planned": ok, "ok": ok, "tokens": 0, "cached_tokens": 0}
+    key = {"batch_id": "b", "grader_id": "g", "collection": "c"}
+    return rows("grading_batches", **key, **counts, state="done", finished_at=utc_now())
 
 
 def small_lake(folder: Path) -> Project:
     """30 passages and 20 grades of one batch, published as release r1; then 5 passages go.
 
-    Three Parquet files: passages, grades, and the rows of passages that are gone. A test that
-    leaves out the newest migrations gets the lake of an earlier raw schema.
+    Three Parquet files: passages, grades, and the rows of passages that are gone.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "gradelake.toml"
@@ -115,15 +69,11 @@ def small_lake(folder: Path) -> Project:
     project = Project.read(file)
     with Lake.create(project) as lake:
         with lake.transaction("ingest", "c") as transaction:
-            rows = passages(0, N_PASSAGES)
-            transaction.record("c/passages", "0", transaction.insert("passages", rows))
+            n = transaction.insert("passages", passages(0, N_PASSAGES))
+            transaction.record("c/passages", "0", n)
             transaction.say(passages=N_PASSAGES)
         with lake.transaction("grade", "c judge") as transaction:
-            if applied(lake) < 8:  # a column had another name
-                lake.connection.register("those", graders().rename({"settings": "decoding"}))
-                transaction.run("insert into {lake}.raw.graders by name from those")
-            else:
-                transaction.insert("graders", graders())
+            transaction.insert("graders", graders())
             transaction.insert("grades", grades([f"p{i:03d}" for i in range(N_GRADES)]))
             transaction.insert("grading_batches", batches())
             transaction.record_chunk("chunk-1/0", "0", N_GRADES)

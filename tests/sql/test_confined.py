@@ -58,14 +58,9 @@ force install ducklake
 load httpfs
 load '{new}'
 update extensions
-pragma database_list
-pragma enable_profiling
-pragma show_tables
-pragma table_info('raw.grades')
 pragma memory_limit='1GB'
 pragma import_database('{folder}')
 pragma json_execute_serialized_sql('x')
-pragma version
 set enable_external_access = true
 set lock_configuration = false
 set allowed_directories = ['/']
@@ -115,15 +110,10 @@ create temp view mine(a) as select content from read_text('{file}')
 create or replace temp view mine as (select * from sqlite_scan('{folder}/lake/catalog.sqlite', 'x'))
 create temp table "mine as select 1" as from read_text('{file}')
 create temp table mine as pivot (from read_text('{file}')) on filename using count(*)
-call checkpoint()
-call pragma_version()
 call lake.merge_adjacent_files()
 call ducklake_expire_snapshots('lake', older_than => now())
 call ducklake_cleanup_old_files('lake', cleanup_all => true)
-call ducklake_set_option('lake', 'encrypted', 'true')
 call enable_logging(storage => 'file', storage_path => '{new}')
-call sqlite_attach('{folder}/lake/catalog.sqlite')
-call postgres_execute('__ducklake_metadata_lake', 'drop table ducklake_snapshot')
 checkpoint
 force checkpoint
 vacuum
@@ -172,23 +162,10 @@ from read_text /* of */ ('{file}')
 from read_text(['{file}', '{data}'])
 from read_text('{folder}' || '/gradelake.toml')
 from read_text(getenv('HOME'))
-from read_blob('/etc/passwd')
+from lake.set_option('encrypted', 'true')
+from lake.options()
 from read_csv('/etc/passwd', header = false)
-from read_csv_auto('{file}')
-from sniff_csv('{file}')
-from read_json('{file}')
-from read_json_objects('{file}')
-from read_ndjson('{file}')
-from read_parquet('{data}')
-from parquet_scan('{data}')
-from parquet_metadata('{data}')
-from parquet_schema('{data}')
-from parquet_file_metadata('{data}')
-from parquet_kv_metadata('{data}')
 from parquet_bloom_probe('{data}', 'a', 1)
-from read_duckdb('{new}')
-from glob('/etc/*')
-from glob('{folder}/**')
 from range((select count(*) from glob('/etc/*')))
 select * from range(1), lateral (from read_text('{file}'))
 select unnest((select list(content) from read_text('{file}')))
@@ -212,50 +189,19 @@ from histogram('{file}', a)
 from histogram_values('{file}', a)
 from json_execute_serialized_sql(json_serialize_sql('from read_text(''{file}'')'))
 select json_serialize_plan('from read_text(''{file}'')')
-from sqlite_scan('{folder}/lake/catalog.sqlite', 'ducklake_table')
-from sqlite_query('__ducklake_metadata_lake', 'delete from ducklake_data_file')
-from sqlite_attach('{folder}/lake/catalog.sqlite')
-from postgres_scan('host=127.0.0.1', 'public', 'x')
-from postgres_scan_pushdown('host=127.0.0.1', 'public', 'x')
 from postgres_query('__ducklake_metadata_lake', 'select pg_read_file(''/etc/passwd'')')
-from postgres_execute('__ducklake_metadata_lake', 'drop table ducklake_snapshot')
-from postgres_attach('host=127.0.0.1')
-from read_postgres_binary('{file}')
 from __ducklake_metadata_lake.ducklake_data_file
 from __DUCKLAKE_METADATA_LAKE.main.ducklake_data_file
 from "__ducklake_metadata_lake".pg_catalog.pg_authid
 from ducklake_delete_orphaned_files('lake', cleanup_all => true)
 from ducklake_cleanup_old_files('lake', cleanup_all => true)
 from ducklake_expire_snapshots('lake', older_than => now())
-from ducklake_add_data_files('lake', 'grades', '{data}')
-from ducklake_merge_adjacent_files('lake')
-from ducklake_flush_inlined_data('lake')
-from ducklake_set_option('lake', 'encrypted', 'true')
-from ducklake_list_files('lake', 'grades')
-from lake.set_option('encrypted', 'true')
-from lake.options()
-from duckdb_secrets()
-from which_secret('s3://bucket/x', 's3')
-from duckdb_settings()
-from duckdb_extensions()
-from duckdb_databases()
 from duckdb_databases
 from main.pragma_database_list
 from pg_catalog.pg_settings
-from duckdb_logs()
 from duckdb_logs
-from duckdb_temporary_files()
-from duckdb_variables()
 from enable_logging(storage => 'file', storage_path => '{new}')
 from enable_profiling(save_location => '{new}')
-from force_checkpoint('lake')
-from pandas_scan(1)
-from arrow_scan(1, 2, 3)
-from arrow_scan_dumb(1, 2, 3)
-from python_map_function(1)
-from seq_scan('x')
-from pragma_storage_info('raw.grades')
-from pragma_table_info('{file}')
 select getenv('HOME')
 select "getenv"('HOME')
 select list_transform(['HOME'], lambda x: getenv(x))
@@ -337,18 +283,23 @@ def state(live: Lake) -> tuple[dict[Path, str], int, int]:
     return files, live.newest_snapshot(), live.value("select count(grade) from lake.raw.grades")
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_what_does_more_than_read_the_lake_is_refused_before_it_runs(opened, live, statement):
-    before = state(live)
-    with pytest.raises(BadInput) as error:
-        opened.sql(filled_in(statement, live.project))
-    assert REFUSED in str(error.value) or (";" in statement and "one statement" in str(error.value))
-    assert state(live) == before
+def test_what_does_more_than_read_the_lake_is_refused_before_it_runs(opened, live):
+    before, ran = state(live), []
     assert before[2] == N_GRADES
+    for statement in STATEMENTS:
+        try:
+            opened.sql(filled_in(statement, live.project))
+        except BadInput as error:
+            if REFUSED in str(error) or (";" in statement and "one statement" in str(error)):
+                continue
+        ran.append(statement)
+    assert ran == []
+    assert state(live) == before
 
 
-def test_no_source_of_rows_but_the_known_ones_is_open(opened):
+def test_no_source_of_rows_but_the_known_ones_is_open(opened, live):
     """Whatever functions DuckDB and its extensions bring."""
+    before = state(live)
     connection = opened.sql("select 1") and opened._reading().connection
     found = connection.execute(
         "select distinct function_name, function_type like 'table%' from duckdb_functions() "
@@ -364,6 +315,7 @@ def test_no_source_of_rows_but_the_known_ones_is_open(opened):
         if not is_table:
             with pytest.raises(BadInput, match=f"{REFUSED}|Parser Error"):
                 opened.sql(f"pragma {name}")
+    assert state(live) == before
 
 
 def test_frames_of_python_are_no_tables(opened):
@@ -410,51 +362,51 @@ def test_duckdb_itself_is_closed_where_a_statement_would_get_past(project):
 # --- what goes on working -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "select count(*) from raw.grades where grade >= $least",
-        "from lake.raw.grades select grade where grade >= $least limit 1",
-        "with a as (from raw.grades), b as materialized (from a) from b where grade >= $least",
-        "with recursive a as (select 1 as n union all select n + 1 from a where n < 3) from a",
-        "select * from raw.grades at (version => 3)",
-        "from lake.snapshots()",
-        "from lake.table_info()",
-        "from range(3)",
-        "select unnest(range(3)), generate_series(1, 2), random(), now(), uuid()",
-        "select * from unnest([1, 2]) as t(a), lateral (select a + 1)",
-        "select list_transform([1, 2], lambda x: x + 1), [x for x in [1, 2]], struct_pack(a := 1)",
-        "select regexp_extract('a/b.csv', '[^/]+'), parse_filename('a/b.csv'), 'x' glob '*'",
-        "select key, value from json_each('{\"a\": 1}')",
-        "select sum(grade) over (partition by query_id order by grade) from raw.grades",
-        "select columns(c -> c like 'g%') from raw.grades",
-        "values (1), (2)",
-        "table raw.grades",
-        "describe raw.grades",
-        "describe select 1",
-        "from (describe raw.grades)",
-        "summarize raw.grades",
-        "show tables from lake.raw",
-        "show all tables",
-        "show databases",
-        "explain from raw.grades",
-        "-- why?\nexplain /* it */ analyze select count(grade) from raw.grades",
-        "explain (format json) from raw.grades",
-        "explain (analyze, format json) select 1",
-        "explain (select 1) union (select 2)",
-        "from duckdb_columns() limit 1",
-        "from information_schema.tables limit 1",
-        "-- it's a pivot\npivot raw.grades on grade using count(*) as n group by query_id",
-        "PIVOT (from raw.grades where query_id <> 'a/b') ON grade USING sum (grade)",
-        "with a as (from raw.grades) pivot a on grade, query_id using count(*), max(grade)",
-        "select * from (pivot raw.grades on grade in (0, 1) using count(*))",
-        "from (pivot raw.grades on grade using count(*))",
-        "unpivot (select 1 as a, 2 as b) on a, b",
-    ],
-)  # fmt: skip
-def test_what_reads_the_lake_runs(opened, statement):
-    given = {"least": 0} if "$" in statement else {}
-    assert opened.sql(statement, **given).fetchall()
+READ = [
+    "select count(*) from raw.grades where grade >= $least",
+    "from lake.raw.grades select grade where grade >= $least limit 1",
+    "with a as (from raw.grades), b as materialized (from a) from b where grade >= $least",
+    "with recursive a as (select 1 as n union all select n + 1 from a where n < 3) from a",
+    "select * from raw.grades at (version => 3)",
+    "from lake.snapshots()",
+    "from lake.table_info()",
+    "from range(3)",
+    "select unnest(range(3)), generate_series(1, 2), random(), now(), uuid()",
+    "select * from unnest([1, 2]) as t(a), lateral (select a + 1)",
+    "select list_transform([1, 2], lambda x: x + 1), [x for x in [1, 2]], struct_pack(a := 1)",
+    "select regexp_extract('a/b.csv', '[^/]+'), parse_filename('a/b.csv'), 'x' glob '*'",
+    "select key, value from json_each('{\"a\": 1}')",
+    "select sum(grade) over (partition by query_id order by grade) from raw.grades",
+    "select columns(c -> c like 'g%') from raw.grades",
+    "values (1), (2)",
+    "table raw.grades",
+    "describe raw.grades",
+    "describe select 1",
+    "from (describe raw.grades)",
+    "summarize raw.grades",
+    "show tables from lake.raw",
+    "show all tables",
+    "show databases",
+    "explain from raw.grades",
+    "-- why?\nexplain /* it */ analyze select count(grade) from raw.grades",
+    "explain (format json) from raw.grades",
+    "explain (analyze, format json) select 1",
+    "explain (select 1) union (select 2)",
+    "from duckdb_columns() limit 1",
+    "from information_schema.tables limit 1",
+    "-- it's a pivot\npivot raw.grades on grade using count(*) as n group by query_id",
+    "PIVOT (from raw.grades where query_id <> 'a/b') ON grade USING sum (grade)",
+    "with a as (from raw.grades) pivot a on grade, query_id using count(*), max(grade)",
+    "select * from (pivot raw.grades on grade in (0, 1) using count(*))",
+    "from (pivot raw.grades on grade using count(*))",
+    "unpivot (select 1 as a, 2 as b) on a, b",
+]  # fmt: skip
+
+
+def test_what_reads_the_lake_runs(opened):
+    for statement in READ:
+        given = {"least": 0} if "$" in statement else {}
+        assert opened.sql(statement, **given).fetchall(), statement
 
 
 def test_temporary_tables_and_views_can_be_made(project):

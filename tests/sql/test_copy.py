@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,7 @@ from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
 from tests.conftest import gradelake
 from tests.postgres_server import new_database, postgres_server
+from tests.projects import project
 from tests.sql.small_lake import N_PASSAGES, file_of, graders, mark, overwritten, passages
 
 pytestmark = pytest.mark.slow
@@ -34,15 +34,9 @@ def server():
 
 
 @pytest.fixture
-def source(whole, tmp_path) -> Project:
-    shutil.copytree(whole, tmp_path / "source")
+def source(small, tmp_path) -> Project:
+    shutil.copytree(small, tmp_path / "source")
     return Project.read(tmp_path / "source" / "gradelake.toml")
-
-
-def project(folder: Path, settings: str = "") -> Project:
-    folder.mkdir(exist_ok=True)
-    (folder / "gradelake.toml").write_text(settings, encoding="utf-8")
-    return Project.read(folder / "gradelake.toml")
 
 
 def raw_tables(of: Project) -> dict[str, tuple[int, int]]:
@@ -117,8 +111,7 @@ def test_the_graded_demo_goes_to_postgres_and_back_and_nothing_is_graded_again(
 
 def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server, tmp_path):
     """Few rows are kept in the catalog itself, and PostgreSQL keeps them in other types."""
-    settings = f'[lake]\ncatalog = "{new_database(server, "odd")}"\n'
-    ours = project(tmp_path / "ours", settings)
+    ours = project(tmp_path / "ours", lake={"catalog": new_database(server, "odd")})
     with Lake.create(ours) as lake:
         with lake.transaction("odd") as transaction:
             transaction.run(
@@ -157,8 +150,7 @@ def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server
 
 
 def test_faults_of_a_postgres_lake_name_the_releases_that_are_hit(server, tmp_path):
-    settings = f'[lake]\ncatalog = "{new_database(server, "broken")}"\n'
-    ours = project(tmp_path / "ours", settings)
+    ours = project(tmp_path / "ours", lake={"catalog": new_database(server, "broken")})
     with Lake.create(ours) as lake:
         for release, first in (("one", 0), ("two", 100)):
             with lake.transaction("test") as transaction:
@@ -225,16 +217,11 @@ def test_a_table_that_differs_after_copying_is_told(source, tmp_path):
         copy(source, target, [])
 
 
-@pytest.mark.parametrize("with_kind", [True, False])
-def test_nothing_is_copied_into_a_lake_that_has_something(source, tmp_path, with_kind):
+def test_nothing_is_copied_into_a_lake_that_has_something(source, tmp_path):
     target = project(tmp_path / "target")
-    with Lake.create(target) as lake:
-        if with_kind:
-            with lake.transaction("ingest") as transaction:
-                transaction.insert("graders", graders("other"))
-        else:  # as an older Gradelake or another program commits
-            lake.connection.register("others", graders("other"))
-            lake.connection.execute("insert into lake.raw.graders by name from others")
+    with Lake.create(target) as lake:  # as another program commits
+        lake.connection.register("others", graders("other"))
+        lake.connection.execute("insert into lake.raw.graders by name from others")
     before = raw_tables(target)
     with pytest.raises(BadInput, match="is not empty"):
         copy(source, target, [])
@@ -262,7 +249,7 @@ def test_a_lake_is_not_copied_onto_itself_or_its_files(source, tmp_path):
 
 
 def test_seeds_and_graded_chunks_come_along_and_other_seeds_stay(source, tmp_path):
-    target = project(tmp_path / "target", "[graders.judge]\nengine = 'lexical'\n")
+    target = project(tmp_path / "target", graders={"judge": {"engine": "lexical"}})
     for folder, name, text in (
         (source.folder, "label_policies.csv", "ours\n"),
         (source.folder, "ensembles.csv", "ours\n"),

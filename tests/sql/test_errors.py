@@ -27,14 +27,11 @@ def test_a_catalog_that_goes_away_shows_no_password(tmp_path):
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
+def test_not_every_error_is_the_buckets():
+    for error in (
         duckdb.BinderException('Binder Error: Referenced column "HTTP_status" not found'),
         duckdb.ConversionException("Conversion Error: Could not convert string 'HTTP 404'"),
         duckdb.IOException('IO Error: Cannot open file "/data/x.parquet": No such file'),
         ValueError("HTTP Error"),
-    ],
-)
-def test_not_every_error_is_the_buckets(error):
-    assert bucket_error(error) is None
+    ):
+        assert bucket_error(error) is None

@@ -1,11 +1,11 @@
 """The lake: made, migrated, written in whole transactions, opened again."""
 
-import hashlib
 import re
 import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 
 import duckdb
 import polars as pl
@@ -14,13 +14,14 @@ import pytest
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake import migrate
 from gradelake.sql.lake.connection import lock_file
-from gradelake.sql.lake.contracts import CONTRACTS
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
-from tests.sql.small_lake import graders, small_lake
+from gradelake.sql.lake.rows import RawTable, raw_tables
+from tests.sql.small_lake import publish, small_lake
 
 
 @pytest.fixture
@@ -41,32 +42,27 @@ def queries(*ids: str) -> pl.DataFrame:
     )
 
 
-def test_a_new_lake_has_every_table_of_the_contracts_with_the_same_columns(project):
-    with Lake.live(project) as lake:
-        rows = lake.rows(
-            "select table_name, column_name from duckdb_columns() "
-            "where database_name = 'lake' and schema_name = 'raw' order by column_index"
-        )
-    stored: dict[str, list[str]] = {}
-    for table, column in rows:
-        stored.setdefault(table, []).append(column)
-    del stored["schema_migrations"]
-    assert stored == {table: list(contract.columns) for table, contract in CONTRACTS.items()}
-    assert stored.keys() == KEYS.keys()
+def stored(lake: Lake) -> dict[tuple[str, str], tuple]:
+    """Type and nullability of each raw column, by table and name."""
+    rows = lake.rows(
+        "select table_name, column_name, data_type, is_nullable from duckdb_columns() "
+        "where database_name = 'lake' and schema_name = 'raw'"
+    )
+    return {row[:2]: row[2:] for row in rows}
 
 
-def test_required_columns_are_required_by_the_table_too(project):
+def test_a_new_lake_has_every_table_as_it_is_declared(project):
     with Lake.live(project) as lake:
-        rows = lake.rows(
-            "select table_name, column_name, is_nullable from duckdb_columns() where "
-            "database_name = 'lake' and schema_name = 'raw' and table_name != 'schema_migrations'"
-        )
-    differing = [
-        (table, column)
-        for table, column, nullable in rows
-        if CONTRACTS[table].columns[column].nullable != nullable
-    ]
-    assert differing == []
+        columns = stored(lake)
+    assert {key: about for key, about in columns.items() if key[0] != "schema_migrations"} == {
+        (table, column): (type_.upper(), declared.rules[column].get("optional", False))
+        for table, declared in raw_tables().items()
+        for column, type_ in declared.types.items()
+    }
+    assert all(
+        set(key) <= declared.types.keys()
+        for key, declared in zip(KEYS.values(), raw_tables().values(), strict=True)
+    )
 
 
 def test_making_a_lake_again_changes_nothing(project):
@@ -263,102 +259,47 @@ def test_times_in_the_lake_are_utc_without_a_zone():
     assert abs(now.timestamp() - time.mktime(time.gmtime())) < 5
 
 
-def test_a_lake_of_the_first_schema_is_brought_up_to_date_and_keeps_what_it_has(
+def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     project, monkeypatch, tmp_path
 ):
-    from gradelake.sql.lake import migrate
+    """Schema 2, made up: a column that says what a grade cost, and a table."""
+    older = Project.read(write_config(tmp_path / "older"))
+    with Lake.create(older) as lake, lake.transaction("ingest") as transaction:
+        transaction.insert("queries", queries("q1"))
+    declared = raw_tables()
+    grades = declared["grades"]
+    now = declared | {
+        "grades": replace(
+            grades,
+            types=grades.types | {"cost": "double"},
+            rules=grades.rules | {"cost": {"optional": True}},
+        ),
+        "notes": RawTable([], {"note": "varchar"}, {"note": {}}),
+    }
+    second = """
+        alter table raw.grades add column cost double;
+        create table raw.notes (note varchar not null);
+    """
+    monkeypatch.setattr(migrate, "raw_tables", lambda: now)
+    monkeypatch.setattr(migrate, "migrations", lambda: [(*migrate.FIRST, ""), (2, "cost", second)])
+    newer = Project.read(write_config(tmp_path / "newer"))
+    with Lake.writer(older) as old, Lake.create(newer) as new:
+        assert stored(old) == stored(new)
+        assert ("grades", "cost") in stored(old)
+        assert [applied(lake) for lake in (old, new)] == [2, 2]
+        assert old.column("select query_id from lake.raw.queries") == ["q1"]
+        assert "migration 002 cost" in old.column("select commit_message from lake.snapshots()")
 
-    first = Project.read(write_config(tmp_path / "old"))
-    with monkeypatch.context() as patch:
-        patch.setattr(migrate, "migrations", lambda: migrations()[:1])
-        with Lake.create(first) as lake, lake.transaction("made then") as transaction:
-            transaction.run(
-                "insert into {lake}.raw.graders values ('g', 'Sun', 'imported', '', '', '', '', "
-                "0, 1, '{{}}', 'qrels', now()::timestamp)"
-            )
-            transaction.run(
-                "insert into {lake}.raw.grades by name select 'g' as grader_id, 'c' as collection, "
-                "'q' as query_id, 'p' as passage_id, '' as item_id, 1 as grade, 'ok' as status, "
-                "'b' as batch_id, now()::timestamp as graded_at"
-            )
-    with Lake.writer(first) as lake:
-        assert lake.rows("select name, target, prompt_text from lake.raw.graders") == [
-            ("Sun", "direct", None)
-        ]
-        assert lake.rows("select grade, passage_sha256, error from lake.raw.grades") == [
-            (1, None, None)
-        ]
-        assert applied(lake) == migrations()[-1][0]
 
-
-def test_grades_of_before_are_of_the_gold_answers_that_their_items_have(monkeypatch, tmp_path):
-    """Raw schema 11 did not note them. Grader `key` compares with them, `asks` does not."""
-    from gradelake.sql.lake import migrate
-
-    old = Project.read(write_config(tmp_path / "old"))
-    with monkeypatch.context() as patch:
-        every = migrate.migrations()
-        patch.setattr(migrate, "migrations", lambda: every[:11])
-        with Lake.create(old) as lake, lake.transaction("made then") as transaction:
-            key = graders("key").with_columns(target=pl.lit("extract"), parser=pl.lit("answer_key"))
-            transaction.insert("graders", pl.concat([key, graders("asks")]))
-            transaction.run(
-                "insert into {lake}.raw.rubric_items by name select 'c' as collection, "
-                "bank, 'q' as query_id, '' as facet_id, 'i' as item_id, 'question' as kind, "
-                "'Who?' as text, gold_answers, 1 as weight, 'imported' as origin, "
-                "now()::timestamp as created_at "
-                "from (values ('b', ['Zoe', 'Ann']), ('c', ['Bob']), ('a', null)) "
-                "as banks (bank, gold_answers)"
-            )
-            transaction.run(
-                "insert into {lake}.raw.grades by name select unnest(['key', 'asks']) "
-                "as grader_id, 'c' as collection, 'q' as query_id, 'p' as passage_id, "
-                "'i' as item_id, 1 as grade, 'ok' as status, 'b' as batch_id, "
-                "now()::timestamp as graded_at"
-            )
+def test_a_lake_made_before_the_first_release_is_refused_whoever_opens_it(tmp_path):
+    old = small_lake(tmp_path / "old")
     with Lake.writer(old) as lake:
-        of_the_first_bank = hashlib.sha256(b'["Ann","Zoe"]').hexdigest()
-        assert lake.rows("select grader_id, gold_sha256 from lake.raw.grades order by all") == [
-            ("asks", None),
-            ("key", of_the_first_bank),
-        ]
-
-
-def test_a_grader_s_settings_are_called_so_and_earlier_releases_stay_readable(
-    monkeypatch, tmp_path
-):
-    """Raw schema 7 called the column `decoding`."""
-    from gradelake.analyses.report.report_queries import ask
-    from gradelake.sql.lake import migrate
-    from gradelake.sql.operations.upkeep.backup import backup
-    from gradelake.sql.operations.upkeep.lake_copy import copy
-    from gradelake.sql.operations.upkeep.restore import restore
-
-    def told(lake: Lake) -> list[dict]:
-        return ask(lake, "graders", collection="c")
-
-    with monkeypatch.context() as patch:
-        every = migrate.migrations()
-        patch.setattr(migrate, "migrations", lambda: every[:7])
-        old = small_lake(tmp_path / "old")
-    backup(old, tmp_path / "backup")
-    restored, _ = restore(tmp_path / "backup", tmp_path / "restored")
-    another = Project.read(write_config(tmp_path / "another"))
-    with pytest.raises(BadInput, match="the source has raw schema 7"):
-        copy(restored, another, [])
-    with Lake.published(restored) as lake:
-        assert "decoding" in lake.frame("from lake.raw.graders").columns
-        before = told(lake)
-    assert before[0]["settings"] == "{}"
-    with Lake.writer(restored) as lake:
-        assert applied(lake) == every[-1][0]
-        assert lake.rows("select grader_id, settings from lake.raw.graders") == [("g", "{}")]
-        assert told(lake) == before
         with lake.transaction("test") as transaction:
-            assert transaction.insert("graders", graders("other")) == 1
-    with Lake.published(restored) as lake:
-        assert told(lake) == before, "the release of before"
-    assert copy(restored, another, []).tables["raw.graders"] == 2
+            transaction.run("update {lake}.raw.schema_migrations set name = 'raw'")
+        publish(lake, "r2")
+    for opened in (Lake.live, Lake.published, Lake.writer):
+        with pytest.raises(WorkFailed, match=r"this lake was made before Gradelake 0\.1\.0"):
+            opened(old)
 
 
 def write_config(folder):

@@ -7,11 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import psutil
@@ -282,48 +278,20 @@ def test_a_file_that_kills_what_reads_it_is_quarantined_by_the_next_night(folder
     assert rows(folder, "select count(*) from lake.raw.run_entries where system = 'new'") == [(2,)]
 
 
-class Receiver(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.got.append((self.path, json.loads(body)))
-        self.send_response(self.server.status)
-        if self.server.status == 301:
-            self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Not on the test's standard error."""
-
-
-@contextmanager
-def receiver(status: int = 200) -> Iterator[HTTPServer]:
-    server = HTTPServer(("127.0.0.1", 0), Receiver)
-    server.got, server.status = [], status
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 @pytest.mark.slow
-def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
+def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver):
     write(folder, "gradelake.toml", SETTINGS + NOWHERE + BREAKS + THOMAS)
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
     write(folder, "inbox/bad.run", "q1 Q0 p0 1 high bad")
     write(folder, "inbox/growing.run", "q1 Q0 p0 1 9", seconds_ago=0)
-    with receiver() as server:
-        secret = f"http://127.0.0.1:{server.server_port}/T0P/SECRET"
-        night = nightly(folder, "--on-failure", "cat > mailed.json", "--json", **{WEBHOOK: secret})
-        while not rows(folder, "select 1 from lake.raw.pipeline_runs where state = 'running'"):
-            assert night.poll() is None, night.communicate()
-            time.sleep(0.05)
-        second = nightly(folder, "--json")
-        refused = finished(second, 75)
-        told = finished(night, 1)
+    httpserver.expect_request("/T0P/SECRET", "POST").respond_with_data("")
+    secret = httpserver.url_for("/T0P/SECRET")
+    night = nightly(folder, "--on-failure", "cat > mailed.json", "--json", **{WEBHOOK: secret})
+    while not rows(folder, "select 1 from lake.raw.pipeline_runs where state = 'running'"):
+        assert night.poll() is None, night.communicate()
+        time.sleep(0.05)
+    refused = finished(nightly(folder, "--json"), 75)
+    told = finished(night, 1)
 
     # a second one leaves at once, and touches nothing
     assert refused["night"] is None
@@ -375,9 +343,8 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, tmp_path):
     # the summary went out; where to is written nowhere
     assert [each["ok"] for each in told["alerts"]] == [True, True]
     assert json.loads((folder / "mailed.json").read_text())["failed"] == told["failed"]
-    ((path, posted),) = server.got
-    assert path == "/T0P/SECRET"
-    assert posted["text"].startswith(f"{told['night']}: failed")
+    ((posted, _),) = httpserver.log
+    assert posted.get_json()["text"].startswith(f"{told['night']}: failed")
     assert "T0P" not in json.dumps(told)
     # of three letters, a report's packed data may have any by chance
     files = [file for file in folder.rglob("*") if file.is_file()]
@@ -521,20 +488,20 @@ def test_a_webhook_that_is_none_is_refused_without_showing_it(tmp_path):
 # --- alerts, budgets, summaries -------------------------------------------------------------------
 
 
-def test_an_alert_that_fails_is_reported_without_the_address():
-    with receiver(status=500) as server:
-        address = f"http://127.0.0.1:{server.server_port}/SECRET"
+def test_an_alert_that_fails_is_reported_without_the_address(httpserver):
+    httpserver.expect_request("/SECRET").respond_with_data("", 500)
+    elsewhere = {"Location": httpserver.url_for("/elsewhere")}  # sent on, it would be lost
+    httpserver.expect_request("/MOVED").respond_with_data("", 301, elsewhere)
+    for address, reason in {
+        httpserver.url_for("/SECRET"): "the server answered 500",
+        httpserver.url_for("/MOVED"): "the server answered 301",
+        "http://127.0.0.1:1/SECRET": "Connection refused",
+    }.items():
         sent = Alerts("echo no mail today >&2; exit 7", address).send({"text": "x"})
-    assert sent == [
-        {"alert": "command", "ok": False, "reason": "exit code 7: no mail today"},
-        {"alert": "webhook", "ok": False, "reason": "the server answered 500"},
-    ]
-    with receiver(status=301) as server:  # sent on, the summary would be lost
-        moved = f"http://127.0.0.1:{server.server_port}/SECRET"
-        (sent,) = Alerts(None, moved).send({"text": "x"})
-    assert sent == {"alert": "webhook", "ok": False, "reason": "the server answered 301"}
-    (sent,) = Alerts(None, address).send({"text": "x"})  # nobody listens there any more
-    assert sent == {"alert": "webhook", "ok": False, "reason": "Connection refused"}
+        assert sent == [
+            {"alert": "command", "ok": False, "reason": "exit code 7: no mail today"},
+            {"alert": "webhook", "ok": False, "reason": reason},
+        ]
     (sent,) = Alerts(None, "http://127.0.0.1:1/a secret with spaces").send({"text": "x"})
     assert (sent["ok"], "secret" in sent["reason"]) == (False, False)
 
@@ -547,6 +514,7 @@ def test_a_command_is_told_no_address(tmp_path, monkeypatch):
 
 
 def test_what_one_grader_does_not_need_of_the_budget_goes_to_the_others():
+    assert Budget().share(7).as_arguments() == []
     budget = Budget(max_pairs=90)
     assert budget.share(3).pairs == 30
     budget.spend(10)
@@ -566,10 +534,6 @@ def test_minutes_are_shared_by_what_is_left_of_them():
     assert budget.share(1).as_arguments() == ["--max-minutes", "8.000"]
     now[0] += 480
     assert budget.share(1) is None
-
-
-def test_a_night_without_limits_gives_none():
-    assert Budget().share(7).as_arguments() == []
 
 
 def test_a_file_whose_name_is_no_utf8_can_be_told(tmp_path):

@@ -100,6 +100,9 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
     assert [(each["round"], each["pairs"]) for each in first["sentinels"]] == [(1, 24)]
     submitted = sum(len(made.lines) for made in server.batches.values())
     assert 0 < submitted < 24  # the sentinel's round left too little for all
+    (paid,) = first["graded"]
+    assert (paid["pairs"], paid["under_way"], paid["left"]) == (0, submitted, 24 - submitted)
+    assert f", {submitted} under way in batches; " in first["text"]
     assert first["gates"][0]["verdict"] == "no earlier release"
     with Lake.live(Project.find(folder)) as lake:  # rounds are asked online, at the full price
         cost = lake.value("select cost from lake.marts.judge_drift")

@@ -48,21 +48,19 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_w
     assert max(map(cell_len, paged)) <= 100
 
 
-@pytest.mark.parametrize(
-    ("words", "is_paged"),
-    [
-        ([LONGER], True),
-        ([SHORT], False),
-        ([LONGER, "--format", "line"], True),
-        ([LONG, "--format", "json"], False),
-        ([LONG, "--format", "csv"], False),
-        ([LONG, "-n", "5"], False),
-        ([LONG, "--output", "/dev/null", "--format", "table"], False),
-    ],
-)
-def test_only_rows_for_people_that_do_not_fit_are_paged(demo, noted, tmp_path, words, is_paged):
-    shown(demo, *words, **noted)
-    assert (tmp_path / "paged by").exists() == is_paged
+def test_only_rows_for_people_that_do_not_fit_are_paged(demo, noted, tmp_path):
+    for is_paged, *words in (
+        (True, LONGER),
+        (False, SHORT),
+        (True, LONGER, "--format", "line"),
+        (False, LONG, "--format", "json"),
+        (False, LONG, "--format", "csv"),
+        (False, LONG, "-n", "5"),
+        (False, LONG, "--output", "/dev/null", "--format", "table"),
+    ):
+        shown(demo, *words, **noted)
+        assert (tmp_path / "paged by").exists() == is_paged, words
+        (tmp_path / "paged by").unlink(missing_ok=True)
 
 
 def test_a_pipe_has_no_pager_and_no_count(demo, monkeypatch):
@@ -110,19 +108,16 @@ def test_a_pager_that_ends_early_is_no_error(demo):
     assert "rror" not in "".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("words", "count"),
-    [
-        (["select 1 as n"], "(1 row)"),
-        (["select 1 as n where false"], "(no rows)"),
-        ([LONG, "-n", "3"], "(the first 3 rows)"),
-        ([LONG, "-n", "100"], "(100 rows)"),
-        (["@hardest_queries", "-n", "2", "--measure", "AP"], "(the first 2 rows)"),
-        (["@correlation"], "(3 rows by nDCG@10; --measure NAME has another, any has all)"),
-    ],
-)
-def test_the_last_line_of_a_table_on_a_terminal_counts_its_rows(demo, words, count):
-    assert shown(demo, *words).splitlines()[-1] == count
+def test_the_last_line_of_a_table_on_a_terminal_counts_its_rows(demo):
+    for count, *words in (
+        ("(1 row)", "select 1 as n"),
+        ("(no rows)", "select 1 as n where false"),
+        ("(the first 3 rows)", LONG, "-n", "3"),
+        ("(100 rows)", LONG, "-n", "100"),
+        ("(the first 2 rows)", "@hardest_queries", "-n", "2", "--measure", "AP"),
+        ("(3 rows by nDCG@10; --measure NAME has another, any has all)", "@correlation"),
+    ):
+        assert shown(demo, *words).splitlines()[-1] == count
 
 
 def test_n_rows_are_written_to_a_file_a_pipe_and_in_a_session(demo, tmp_path):

@@ -76,36 +76,33 @@ def test_a_lost_data_file_is_named_with_what_to_do(tmp_path):
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
 
 
-@pytest.mark.parametrize(
-    ("closed", "command", "said"),
-    [
+def test_a_place_that_may_not_be_written_is_named(tmp_path):
+    small_lake(tmp_path)
+    (tmp_path / "gradelake.toml").write_text('[collections.c]\nqueries = "topics.tsv"\n')
+    (tmp_path / "topics.tsv").write_text("".join(f"q{n}\tbees\n" for n in range(99)))
+    for closed, command, message in (
         ("lake", "build", "lake cannot be used: it is read-only for this user"),
         ("lake", "lake tidy", "lake cannot be used: it is read-only for this user"),
         ("lake", "ingest c", "lake/.lock cannot be used: Read-only file system"),
         ("lake", "nightly", "lake/.night.lock cannot be used: Read-only file system"),
         ("lake/data", "release keep r1", "data cannot be used: it is read-only for this user"),
         ("lake/data/raw", "ingest c", "/raw/queries cannot be used: Read-only file system"),
-    ],
-)
-def test_a_place_that_may_not_be_written_is_named(tmp_path, closed, command, said):
-    small_lake(tmp_path)
-    (tmp_path / "gradelake.toml").write_text('[collections.c]\nqueries = "topics.tsv"\n')
-    (tmp_path / "topics.tsv").write_text("".join(f"q{n}\tbees\n" for n in range(99)))
-    apart = ["unshare", "--mount", "bash", "-c", READ_ONLY, str(tmp_path / closed)]
-    if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False).returncode:
-        pytest.skip("no mount namespaces here: nothing can be mounted read-only")
-    done = subprocess.run(
-        [*apart, sys.executable, "-m", "gradelake", *command.split()],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    what, hint = done.stderr.splitlines()
-    assert what.startswith("error: /")
-    assert what.endswith(said)
-    assert hint.endswith("Run it as a user, and on a file system, that may write there.")
-    assert done.returncode == 1
+    ):
+        apart = ["unshare", "--mount", "bash", "-c", READ_ONLY, str(tmp_path / closed)]
+        if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False).returncode:
+            pytest.skip("no mount namespaces here: nothing can be mounted read-only")
+        done = subprocess.run(
+            [*apart, sys.executable, "-m", "gradelake", *command.split()],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        what, hint = done.stderr.splitlines()
+        assert what.startswith("error: /")
+        assert what.endswith(message)
+        assert hint.endswith("Run it as a user, and on a file system, that may write there.")
+        assert done.returncode == 1
 
 
 def test_a_session_that_its_server_ended_is_named():

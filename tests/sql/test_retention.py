@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
-import polars as pl
 import pytest
 
 from gradelake.sql.build import changes
@@ -25,6 +24,7 @@ from gradelake.sql.operations.upkeep.retention import Maintained, maintain
 from gradelake.sql.releases import data_files, keeping, releases
 from gradelake.sql.releases.data_files import METADATA
 from tests.postgres_server import postgres_server
+from tests.projects import rows
 
 pytestmark = pytest.mark.slow
 
@@ -53,12 +53,10 @@ def project(empty, tmp_path) -> Project:
 
 
 def add_queries(lake: Lake, first: int, n: int) -> None:
-    names = ["collection", "query_id", "text", "description", "narrative"]
-    rows = [("c", f"q{i}", f"text {i}", None, None) for i in range(first, first + n)]
+    ids = [f"q{i}" for i in range(first, first + n)]
+    texts = [f"text {i}" for i in range(first, first + n)]
     with lake.transaction("test") as transaction:
-        transaction.insert(
-            "queries", pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-        )
+        transaction.insert("queries", rows("queries", collection="c", query_id=ids, text=texts))
 
 
 def publish(lake: Lake, name: str) -> None:
@@ -334,22 +332,19 @@ def test_rows_in_the_catalog_that_nobody_reads_any_more_go_from_it(project):
         ]
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("keep_releases = 0", "keep_releases must be a whole number from 1"),
-        ("keep_releases = 2.5", "keep_releases must be a whole number from 1"),
-        ('keep_releases = "3"', "keep_releases must be a whole number from 1"),
-        ("keep_releases = true", "keep_releases must be a whole number from 1"),
-        ("keep_days = -1", "keep_days must be a number from 0"),
-        ("keep_days = nan", "keep_days must be a number from 0"),
-        ("least_share = 1.5", "least_share must be a number from 0 to 1"),
-    ],
-)
-def test_a_wrong_setting_is_refused(tmp_path, setting, words):
-    (tmp_path / "gradelake.toml").write_text(f"[lake]\n{setting}\n")
-    with pytest.raises(BadInput, match=words):
-        Project.find(tmp_path)
+def test_a_wrong_setting_is_refused(tmp_path):
+    for setting, message in {
+        "keep_releases = 0": "keep_releases must be a whole number from 1",
+        "keep_releases = 2.5": "keep_releases must be a whole number from 1",
+        'keep_releases = "3"': "keep_releases must be a whole number from 1",
+        "keep_releases = true": "keep_releases must be a whole number from 1",
+        "keep_days = -1": "keep_days must be a number from 0",
+        "keep_days = nan": "keep_days must be a number from 0",
+        "least_share = 1.5": "least_share must be a number from 0 to 1",
+    }.items():
+        (tmp_path / "gradelake.toml").write_text(f"[lake]\n{setting}\n")
+        with pytest.raises(BadInput, match=message):
+            Project.find(tmp_path)
 
 
 def test_settings_have_defaults_and_days_may_be_a_fraction(tmp_path):

@@ -64,22 +64,19 @@ def test_the_service_starts_this_installation_in_the_projects_folder(project):
     assert said_by(unit, "EnvironmentFile").startswith("-/"), "secrets are in a file of their own"
 
 
-@pytest.mark.parametrize(
-    ("word", "written"),
-    [
-        ("/a/plain.path", "/a/plain.path"),
-        ("two words", '"two words"'),
-        ('a"b', r'"a\"b"'),
-        ("it's", '"it\'s"'),
-        ("50%", "50%%"),
-        ("$HOME", "$$HOME"),
-        ("back\\slash", '"back\\\\slash"'),
-        ("a;b", '"a;b"'),
-        ("", '""'),
-    ],
-)
-def test_words_that_systemd_would_misread_are_quoted(word, written):
-    assert unit_word(word) == written
+def test_words_that_systemd_would_misread_are_quoted():
+    for word, written in {
+        "/a/plain.path": "/a/plain.path",
+        "two words": '"two words"',
+        'a"b': r'"a\"b"',
+        "it's": '"it\'s"',
+        "50%": "50%%",
+        "$HOME": "$$HOME",
+        "back\\slash": '"back\\\\slash"',
+        "a;b": '"a;b"',
+        "": '""',
+    }.items():
+        assert unit_word(word) == written
 
 
 def test_the_timer_makes_up_for_a_missed_night(project):
@@ -111,19 +108,16 @@ def test_the_line_of_the_crontab_runs_in_a_shell_as_cron_would_run_it(project, t
     assert str(project.file) in log
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["--cron", "--at", "25:00"], "is not a time of day"),
-        (["--at", "02:30"], "--systemd or --cron"),
-        (["--cron", "--", "--webhook", "https://hooks.example/SECRET"], "is a secret"),
-        (["--cron", "--into", "units"], "--into is for --systemd"),
-    ],
-)
-def test_what_cannot_be_scheduled_is_refused(project, arguments, reason):
-    done = gradelake(project.folder, "schedule", *arguments, code=2)
-    assert reason in done.stderr
-    assert "SECRET" not in done.stderr + done.stdout
+def test_what_cannot_be_scheduled_is_refused(project):
+    for reason, *arguments in (
+        ("is not a time of day", "--cron", "--at", "25:00"),
+        ("--systemd or --cron", "--at", "02:30"),
+        ("is a secret", "--cron", "--", "--webhook", "https://hooks.example/SECRET"),
+        ("--into is for --systemd", "--cron", "--into", "units"),
+    ):
+        done = gradelake(project.folder, "schedule", *arguments, code=2)
+        assert reason in done.stderr
+        assert "SECRET" not in done.stderr + done.stdout
 
 
 def test_a_path_that_no_unit_can_hold_is_refused(tmp_path):

@@ -11,7 +11,7 @@ label_sets as (
 ),
 
 answers as (
-    select * from {{ ref('stg_answers') }}
+    select * from {{ source('raw', 'answers') }}
 ),
 
 measures as (

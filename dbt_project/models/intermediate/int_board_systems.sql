@@ -7,7 +7,7 @@ label_sets as (
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 label_hashes as (

@@ -4,7 +4,7 @@
 with
 
 citations as (
-    select * from {{ ref('stg_citations') }}
+    select * from {{ source('raw', 'citations') }}
 ),
 
 sentences as (

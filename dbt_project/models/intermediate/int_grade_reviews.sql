@@ -4,7 +4,7 @@
 with
 
 grade_reviews as (
-    select * from {{ ref('stg_grade_reviews') }}
+    select * from {{ source('raw', 'grade_reviews') }}
 ),
 
 grades_in_force as (

@@ -1,7 +1,7 @@
 with
 
 grades as (
-    select * from {{ ref('stg_grades') }}
+    select * from {{ source('raw', 'grades') }}
 ),
 
 graders as (

@@ -5,7 +5,7 @@ graders as (
 ),
 
 grades as (
-    select * from {{ ref('stg_grades') }}
+    select * from {{ source('raw', 'grades') }}
 ),
 
 ensemble_grades as (

@@ -3,7 +3,7 @@
 with
 
 grades as (
-    select * from {{ ref('stg_grades') }}
+    select * from {{ source('raw', 'grades') }}
 ),
 
 passages as (

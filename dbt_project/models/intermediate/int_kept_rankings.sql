@@ -3,7 +3,7 @@
 with
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 rankings as (

@@ -9,7 +9,7 @@ rubric_labels as (
 ),
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 graders as (

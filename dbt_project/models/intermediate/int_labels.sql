@@ -1,7 +1,7 @@
 with
 
 judgments as (
-    select * from {{ ref('stg_judgments') }}
+    select * from {{ source('raw', 'judgments') }}
 ),
 
 grades as (

@@ -3,11 +3,11 @@
 with
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 near_duplicates as (
-    select * from {{ ref('stg_near_duplicates') }}
+    select * from {{ source('raw', 'near_duplicates') }}
 )
 
 select

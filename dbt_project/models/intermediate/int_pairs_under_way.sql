@@ -3,11 +3,11 @@
 with
 
 submissions as (
-    select * from {{ ref('stg_submissions') }}
+    select * from {{ source('raw', 'submissions') }}
 ),
 
 submitted_pairs as (
-    select * from {{ ref('stg_submitted_pairs') }}
+    select * from {{ source('raw', 'submitted_pairs') }}
 ),
 
 queries as (

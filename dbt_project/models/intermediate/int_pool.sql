@@ -9,15 +9,15 @@ rankings as (
 ),
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 judgments as (
-    select * from {{ ref('stg_judgments') }}
+    select * from {{ source('raw', 'judgments') }}
 ),
 
 queries as (

@@ -9,7 +9,7 @@ queries as (
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 rankings as (

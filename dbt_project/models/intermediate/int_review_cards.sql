@@ -5,7 +5,7 @@
 with
 
 review_cards as (
-    select * from {{ ref('stg_review_cards') }}
+    select * from {{ source('raw', 'review_cards') }}
 ),
 
 grades_in_force as (
@@ -21,7 +21,7 @@ graders as (
 ),
 
 queues as (
-    select * from {{ ref('stg_review_queues') }}
+    select * from {{ source('raw', 'review_queues') }}
 ),
 
 labels as (
@@ -29,7 +29,7 @@ labels as (
 ),
 
 judgments as (
-    select * from {{ ref('stg_judgments') }}
+    select * from {{ source('raw', 'judgments') }}
 ),
 
 -- as the newest version that has it words it: cards of an item that was dropped stay

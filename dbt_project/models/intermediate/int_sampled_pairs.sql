@@ -3,7 +3,7 @@
 with
 
 label_rubric_pairs as (
-    select * from {{ ref('stg_label_rubric_pairs') }}
+    select * from {{ source('raw', 'label_rubric_pairs') }}
 ),
 
 own_graders as (

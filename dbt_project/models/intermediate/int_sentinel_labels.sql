@@ -1,11 +1,11 @@
 with
 
 pairs as (
-    select * from {{ ref('stg_sentinel_pairs') }}
+    select * from {{ source('raw', 'sentinel_pairs') }}
 ),
 
 grades as (
-    select * from {{ ref('stg_sentinel_grades') }}
+    select * from {{ source('raw', 'sentinel_grades') }}
 ),
 
 graders as (
@@ -13,7 +13,7 @@ graders as (
 ),
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 wanted as (

@@ -5,38 +5,18 @@
 -- :tau = 4                     an item counts as answered from this grade on
 with
 
-pairs as (
+agreements as (
     select
-        collection,
-        grader,
-        reveal,
-        tau,
-        assessor,
-        other_assessor,
-        n_graded,
+        *,
         kappa as agreement,
         'kappa' as statistic
     from marts.assessor_agreement
-),
-
-together as (
+    union all by name
     select
-        collection,
-        grader,
-        reveal,
-        tau,
-        null as assessor,
-        null as other_assessor,
-        n_graded,
+        *,
         alpha as agreement,
         'alpha' as statistic
     from marts.assessor_alpha
-),
-
-agreements as (
-    select * from pairs
-    union all by name
-    select * from together
 )
 
 select

@@ -54,7 +54,7 @@ class ShellCompleter(Completer):
         last = _WORD.search(begun)
         word = last[0] if last else ""
         known = tables(self._lake)
-        named = _named(statement, known)
+        named = _tables_in(statement, known)
         qualifier, dot, part = word.rpartition(".")
         if dot and qualifier.lower() in named:
             table = named[qualifier.lower()]
@@ -136,7 +136,7 @@ def _tables(word: str, known: Iterable[str]) -> Iterator[Completion]:
             yield Completion(name, start_position=-len(word), display_meta=meta)
 
 
-def _named(statement: str, known: Iterable[str]) -> dict[str, str]:
+def _tables_in(statement: str, known: Iterable[str]) -> dict[str, str]:
     """The tables that a statement names, by their names and by their aliases in it."""
     found: dict[str, str] = {}
     statement = _TEXT.sub("''", statement)

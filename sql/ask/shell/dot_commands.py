@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from gradelake.sql.ask import book
 from gradelake.sql.ask.shell.answers import Answers
-from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, meanings, schema_of, tables
+from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, schema_of, tables
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.pager import WHEN
@@ -90,9 +90,6 @@ def _schema(shell: Answers, name: str) -> None:
             console.print_wrapped(columns, rows)
         else:
             console.FORMATS[shell.format](columns, rows)
-    if not meanings(shell.lake):
-        which = f"release {shell.lake.release}" if shell.lake.release else "this lake"
-        console.tell(f"{which} does not say what columns mean; the next `gradelake build` will.")
 
 
 def _build(shell: Answers, _: str) -> None:

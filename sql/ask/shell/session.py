@@ -49,9 +49,9 @@ class Shell(Answers):
             console.say(book.entry(name[1:]).help())
         else:
             with question.lake_of(self.lake, book.entry(name[1:]), self.is_named) as lake:
-                given = book.parameters(words)
-                statement, values = book.asked(lake, name[1:], given)
-                self._ask(lake, statement, values, book.entry(name[1:]).told(given))
+                chosen = book.parameters(words)
+                statement, values = book.asked(lake, name[1:], chosen)
+                self._ask(lake, statement, values, book.entry(name[1:]).measured_by(chosen))
         return True
 
     def _ask(

@@ -47,7 +47,7 @@ def shown_name(name: str) -> str:
 def meanings(lake: Lake) -> dict[str, dict[str, str]]:
     """What the columns of marts, raw tables and seeds mean, by a table's shown name and a column's.
 
-    Nothing in a release from before `marts.columns`.
+    Nothing before the first build.
     """
     try:
         found = lake.rows(

@@ -1,1 +1,1 @@
-"""The raw schema, as numbered SQL files that are each applied once."""
+"""Numbered SQL files that bring the raw tables of an older lake up to date; 002 is the first."""

@@ -101,14 +101,14 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
 
 def _without_secrets(limits, on_failure: str | None, webhook: str | None) -> list[str]:
     """The arguments as the night's row keeps them. A command may hold a password, too."""
-    said = ["nightly"]
+    words = ["nightly"]
     for name, value in vars(limits).items():
         option = f"--{name.replace('_', '-')}"
         if value is True:
-            said.append(option)
+            words.append(option)
         elif value is not None and value is not False:
-            said += [option, str(value)]
-    return said + ["--on-failure ***"] * bool(on_failure) + ["--webhook ***"] * bool(webhook)
+            words += [option, str(value)]
+    return words + ["--on-failure ***"] * bool(on_failure) + ["--webhook ***"] * bool(webhook)
 
 
 def _close(project, done, alerts, seconds: float) -> dict:
@@ -172,8 +172,8 @@ def schedule(project, form, at, into, arguments):
     if form is None:
         raise BadInput("for systemd or for cron?", "Add --systemd or --cron.")
     # wherever they were given, click took them for this command's own
-    wished = [f"--{name}" for name in ("quiet", "verbose") if getattr(console.wishes, name)]
-    planned = Schedule.at(project(), at, (*arguments, *wished))
+    loudness = [f"--{name}" for name in ("quiet", "verbose") if getattr(console.loudness, name)]
+    planned = Schedule.at(project(), at, (*arguments, *loudness))
     if form == "cron":
         if into:
             raise BadInput("--into is for --systemd", "A crontab is changed with `crontab -e`.")

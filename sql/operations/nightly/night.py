@@ -206,7 +206,7 @@ class _Doing:
 
     def _run(self, *arguments: str, name: str | None = None) -> Step:
         run_id = self.work.night.run_id
-        if not self.stop.times and not console.wishes.quiet:
+        if not self.stop.times and not console.loudness.quiet:
             self.tell(f"{name or ' '.join(arguments)} ...")
         done = step.run(
             self.project, list(arguments), run_id, self.stop, lambda line: self.tell(f"  {line}")

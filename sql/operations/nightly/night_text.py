@@ -49,10 +49,10 @@ def _show_came_in(came_in: list[dict[str, Any]]) -> None:
         files = ", ".join(
             f"{n:,} {what}" for what, n in each["counts"].items() if n and what != "warnings"
         )
-        said = f"wrote {written}" if written else "nothing new"
+        outcome = f"wrote {written}" if written else "nothing new"
         if each["state"] not in ("done", "partly"):
-            said = each["state"]
-        console.say(f"  {each['collection']}: {said}{f' ({files})' if files else ''}")
+            outcome = each["state"]
+        console.say(f"  {each['collection']}: {outcome}{f' ({files})' if files else ''}")
         for what in ("accepted", "waiting"):
             if each[what]:
                 console.say(f"    {what} {', '.join(map(named, each[what]))}{_more(each, what)}")

@@ -70,7 +70,7 @@ def end(
     project: Project, night: Night, state: str, counts: dict[str, Any], error: str | None
 ) -> None:
     """Close the night's row."""
-    said = {name: n for name, n in counts.items() if isinstance(n, int)}
+    numbers = {name: n for name, n in counts.items() if isinstance(n, int)}
     with (
         Lake.writer(project) as lake,
         lake.transaction("nightly", f"{night.name} {state}") as transaction,
@@ -84,7 +84,7 @@ def end(
             utc_now(),
             night.run_id,
         )
-        transaction.say(**said)
+        transaction.say(**numbers)
 
 
 def collections_in(project: Project) -> set[str]:

@@ -93,8 +93,8 @@ def run(
     if stop.times:
         return Step(name, SKIPPED, reason="the night was stopped before")
     environment = {key: value for key, value in os.environ.items() if key != WEBHOOK}
-    wishes = ["--quiet"] * console.wishes.quiet + ["--verbose"] * console.wishes.verbose
-    command = [sys.executable, "-P", "-m", "gradelake", *wishes, "--config", str(project.file)]
+    loudness = ["--quiet"] * console.loudness.quiet + ["--verbose"] * console.loudness.verbose
+    command = [sys.executable, "-P", "-m", "gradelake", *loudness, "--config", str(project.file)]
     started = time.monotonic()
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(
@@ -198,8 +198,8 @@ def _reason(code: int | None, words: list[str], result: dict[str, Any] | None) -
     # what Python says about the semaphores of a process that was killed helps nobody
     words = [line for line in words if "resource_tracker" not in line]
     errors = [n for n, line in enumerate(words) if line.startswith("error: ")]
-    said = words[errors[-1] :] if errors else words[-3:]
-    text = "\n".join(said).removeprefix("error: ").strip()
+    last = words[errors[-1] :] if errors else words[-3:]
+    text = "\n".join(last).removeprefix("error: ").strip()
     if code is not None and code < 0:
         killed = f"it was killed by {signal.Signals(-code).name}"
         hint = " (was there too little memory?)" if code == -signal.SIGKILL else ""

@@ -15,17 +15,27 @@ from gradelake.sql.operations.nightly.step import Step
 KEPT = 30  # summaries of the newest nights
 LISTED = 50  # files, boards and label sets that a summary lists of each kind; all are counted
 SYSTEMS = 5  # systems that it lists of a leaderboard
+# a night in numbers -> what they count of what came in, and of what was graded
+_FILES = {
+    **{f"files_{what}": what for what in ("accepted", "quarantined", "waiting")},
+    "inputs_rejected": "rejected",
+}
+_PAIRS = {
+    "pairs": "pairs",
+    **{f"pairs_{what}": what for what in ("failed", "left", "under_way")},
+    "tokens": "tokens",
+}
 
 
 def summarize(work: Work) -> dict[str, Any]:
     """A night as an object. Its exit code says the worst that happened."""
-    told = [
+    reported = [
         ({"step": each.name, "state": each.state, "reason": each.reason}, each.landed)
         for each in work.steps
         if each.reason or not each.landed
     ]
-    failed = [each for each, landed in told if not landed]
-    refused = [each for each, landed in told if landed]
+    failed = [each for each, landed in reported if not landed]
+    refused = [each for each, landed in reported if landed]
     came_in = [_came_in(name, each) for name, each in work.ingested.items()]
     graded = [_graded(job) for job in work.jobs]
     moved = _moved(work.moved) if work.moved else None
@@ -67,11 +77,11 @@ def summarize(work: Work) -> dict[str, Any]:
 
 def error_of(summary: dict[str, Any]) -> str | None:
     """What went wrong, for the night's row."""
-    said = ["it was stopped"] if summary["exit_code"] == 130 else []
+    lines = ["it was stopped"] if summary["exit_code"] == 130 else []
     wrong = summary["failed"] + summary["refused"]
-    said += [f"{each['step']}: {each['reason']}" for each in wrong]
-    said += falls(summary)
-    text = "\n".join(said).encode(errors="backslashreplace").decode()
+    lines += [f"{each['step']}: {each['reason']}" for each in wrong]
+    lines += falls(summary)
+    text = "\n".join(lines).encode(errors="backslashreplace").decode()
     return text[: step.MAX_REASON] or None
 
 
@@ -234,15 +244,8 @@ def _how_far(system: dict[str, Any]) -> tuple[bool, float, float]:
 def _counts(came_in, graded, moved, failed) -> dict[str, int]:
     """The night in numbers, which its row keeps."""
     return {
-        "files_accepted": sum(each["counts"]["accepted"] for each in came_in),
-        "files_quarantined": sum(each["counts"]["quarantined"] for each in came_in),
-        "files_waiting": sum(each["counts"]["waiting"] for each in came_in),
-        "inputs_rejected": sum(each["counts"]["rejected"] for each in came_in),
-        "pairs": sum(each["pairs"] for each in graded),
-        "pairs_failed": sum(each["failed"] for each in graded),
-        "pairs_left": sum(each["left"] for each in graded),
-        "pairs_under_way": sum(each["under_way"] for each in graded),
-        "tokens": sum(each["tokens"] for each in graded),
+        **{name: sum(each["counts"][what] for each in came_in) for name, what in _FILES.items()},
+        **{name: sum(each[what] for each in graded) for name, what in _PAIRS.items()},
         "leaderboards_moved": moved["n_leaderboards_moved"] if moved else 0,
         "steps_failed": len(failed),
     }

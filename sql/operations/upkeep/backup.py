@@ -49,6 +49,7 @@ class BackedUp:
     copied: int
     copied_bytes: int
     warnings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 def backup(project: Project, place: Path) -> BackedUp:

@@ -2,16 +2,33 @@
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+def _timed(what: str, work: Callable[[], Any]) -> Any:
+    """Do something under a spinner; the result says how many seconds it took."""
+    started = time.monotonic()
+    with console.working(what):
+        done = work()
+    done.seconds = round(time.monotonic() - started, 3)
+    return done
+
+
+def _warned(done: Any) -> Any:
+    """Print a result's warnings, which stand beside it on standard error."""
+    for warning in done.warnings:
+        console.warn(f"warning: {warning}")
+    return done
 
 
 @click.group()
@@ -25,49 +42,7 @@ def lake():
     """
 
 
-@lake.command(short_help="Check that every file of the lake is there and whole.")
-@click.option("--deep", is_flag=True, help="Read every file, and check its hash.")
-@click.option(
-    "--against",
-    metavar="BACKUP",
-    type=click.Path(exists=True, path_type=Path),
-    help="Also compare the files' bytes with a backup's hashes.",
-)
-@_json
-@click.pass_obj
-def verify(project, deep, against, as_json):
-    """Check that every file which the lake and its releases name is there and whole.
-
-    Also that the catalogs are sound, that the raw rows keep their contracts, and that the grades
-    agree with their ledger. Only reads, and waits for nobody. Exit code 1 when something is wrong.
-
-    A byte that was flipped inside a Parquet file often reads as another value, without an error.
-    --deep finds every one: each file has the hash that it had when it was committed. --against
-    compares the files with a backup's hashes, where a lake from before has none of its own.
-
-    \b
-    Examples:
-      gradelake lake verify
-      gradelake lake verify --deep --against /backups/dl19
-    """
-    started = time.monotonic()
-    with console.working("looking at every file"):
-        from gradelake.sql.operations.upkeep.verify import verify as run_verify
-
-        done = run_verify(project(), deep, against)
-    seconds = time.monotonic() - started
-    if as_json:
-        faults = [vars(fault) for fault in done.faults]
-        console.print_json(
-            {"ok": not faults, **vars(done), "faults": faults, "seconds": round(seconds, 3)}
-        )
-    else:
-        _tell_verified(done, seconds)
-    if done.faults:
-        sys.exit(1)
-
-
-def _tell_verified(done, seconds: float) -> None:
+def _show_verified(done) -> None:
     from gradelake.sql.operations.upkeep.verify import line
 
     for note in done.notes:
@@ -82,7 +57,7 @@ def _tell_verified(done, seconds: float) -> None:
         f"{counted(len(done.catalogs), 'catalogs')} ({', '.join(done.catalogs)}), "
         f"{counted(done.files, 'files')} of "
         f"{console.size(done.bytes)} ({how}), {sum(done.tables.values()):,} raw rows in "
-        f"{console.duration(seconds)}"
+        f"{console.duration(done.seconds)}"
     )
     if done.deep and done.unhashed:
         console.paragraph(
@@ -98,11 +73,50 @@ def _tell_verified(done, seconds: float) -> None:
     console.say(counted(len(done.faults), "faults") if done.faults else "the lake is sound")
 
 
+@lake.command(short_help="Check that every file of the lake is there and whole.")
+@click.option("--deep", is_flag=True, help="Read every file, and check its hash.")
+@click.option(
+    "--against",
+    metavar="BACKUP",
+    type=click.Path(exists=True, path_type=Path),
+    help="Also compare the files' bytes with a backup's hashes.",
+)
+@answering(_show_verified)
+@click.pass_obj
+def verify(project, deep, against):
+    """Check that every file which the lake and its releases name is there and whole.
+
+    Also that the catalogs are sound, that the raw rows keep their contracts, and that the grades
+    agree with their ledger. Only reads, and waits for nobody. Exit code 1 when something is wrong.
+
+    A byte that was flipped inside a Parquet file often reads as another value, without an error.
+    --deep finds every one: each file has the hash that it had when it was committed. --against
+    compares the files with a backup's hashes, too.
+
+    \b
+    Examples:
+      gradelake lake verify
+      gradelake lake verify --deep --against /backups/dl19
+    """
+    from gradelake.sql.operations.upkeep.verify import verify as run_verify
+
+    return _timed("looking at every file", lambda: run_verify(project(), deep, against))
+
+
+def _show_backup(done) -> None:
+    releases = ", ".join(done.releases) or "none yet"
+    console.say(f"backed up version {done.snapshot} (releases: {releases}) to {done.place}")
+    console.say(
+        f"{counted(done.files, 'files')} of {console.size(done.bytes)}, {done.copied:,} of them "
+        f"new ({console.size(done.copied_bytes)}), in {console.duration(done.seconds)}"
+    )
+
+
 @lake.command(short_help="Back up the newest commit and every kept release.")
 @click.argument("place", metavar="FOLDER|FILE.tar", type=click.Path(path_type=Path))
-@_json
+@answering(_show_backup)
 @click.pass_obj
-def backup(project, place, as_json):
+def backup(project, place):
     """Back up the newest commit, every kept release, and what people keep beside the lake.
 
     A folder gets only the files that it does not have yet; until the new backup is whole, the
@@ -116,28 +130,23 @@ def backup(project, place, as_json):
     """
     from gradelake.sql.operations.upkeep.backup import backup as run_backup
 
-    started = time.monotonic()
-    with console.working("backing up"):
-        done = run_backup(project(), place)
-    seconds = time.monotonic() - started
-    for warning in done.warnings:
-        console.warn(f"warning: {warning}")
-    if as_json:
-        console.print_json({**vars(done), "seconds": round(seconds, 3)})
-        return
-    releases = ", ".join(done.releases) or "none yet"
-    console.say(f"backed up version {done.snapshot} (releases: {releases}) to {done.place}")
+    return _warned(_timed("backing up", lambda: run_backup(project(), place)))
+
+
+def _show_restored(done) -> None:
     console.say(
-        f"{counted(done.files, 'files')} of {console.size(done.bytes)}, {done.copied:,} of them "
-        f"new ({console.size(done.copied_bytes)}), in {console.duration(seconds)}"
+        f"restored version {done.manifest.snapshot}, backed up {done.manifest.made_at}Z, in "
+        f"{done.project.folder}"
     )
+    done.verified.seconds = done.seconds
+    _show_verified(done.verified)
 
 
 @lake.command(short_help="Make a project folder of a backup.")
 @click.argument("backup", metavar="BACKUP", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
-@_json
-def restore(backup, folder, as_json):
+@answering(_show_restored)
+def restore(backup, folder):
     """Make a project folder of a backup: gradelake.toml, the seeds, and a SQLite lake.
 
     Every hash is checked first, and the restored lake afterwards. FOLDER must be new or empty.
@@ -147,60 +156,12 @@ def restore(backup, folder, as_json):
     Examples:
       gradelake lake restore /backups/dl19 dl19-restored
     """
-    from gradelake.sql.operations.upkeep.restore import restore as run_restore
-    from gradelake.sql.operations.upkeep.verify import verify as run_verify
+    from gradelake.sql.operations.upkeep.restore import restored
 
-    started = time.monotonic()
-    with console.working("restoring"):
-        project, manifest = run_restore(backup, folder)
-    with console.working("looking at every file"):
-        done = run_verify(project, restored=manifest)
-    seconds = time.monotonic() - started
-    if as_json:
-        faults = [vars(fault) for fault in done.faults]
-        console.print_json(
-            {
-                "ok": not faults,
-                "folder": project.folder,
-                "snapshot": manifest.snapshot,
-                "releases": manifest.releases,
-                "made_at": manifest.made_at,
-                "files": len(manifest.entries),
-                "faults": faults,
-                "seconds": round(seconds, 3),
-            }
-        )
-    else:
-        console.say(
-            f"restored version {manifest.snapshot}, backed up {manifest.made_at}Z, in "
-            f"{project.folder}"
-        )
-        _tell_verified(done, seconds)
-    if done.faults:
-        sys.exit(1)
+    return _timed("restoring", lambda: restored(backup, folder))
 
 
-@lake.command(short_help="Make a lost working catalog anew from a release.")
-@click.option("--from", "name", metavar="RELEASE", required=True, help="Its name, or `published`.")
-@_json
-@click.pass_obj
-def recover(project, name, as_json):
-    """Make the working catalog anew from RELEASE, where it is missing, damaged or another lake's.
-
-    What was committed after the release is gone; the rows of which there still are files are
-    counted. What is in the catalog's place is set aside, not deleted.
-
-    \b
-    Examples:
-      gradelake lake recover --from r3
-    """
-    from gradelake.sql.operations.upkeep.recover import recover as run_recover
-
-    with console.working("recovering"):
-        done = run_recover(project(), name)
-    if as_json:
-        console.print_json(vars(done))
-        return
+def _show_recovered(done) -> None:
     console.say(
         f"the working catalog is release {done.release} now: version {done.snapshot}, published "
         f"{done.published_at:%Y-%m-%d %H:%M:%S}"
@@ -224,35 +185,27 @@ def recover(project, name, as_json):
     console.hint("next: gradelake lake verify")
 
 
-@lake.command(short_help="Bring the raw tables into another, empty lake.")
-@click.argument("to", metavar="TO.toml", type=click.Path(path_type=Path))
-@_json
+@lake.command(short_help="Make a lost working catalog anew from a release.")
+@click.option("--from", "name", metavar="RELEASE", required=True, help="Its name, or `published`.")
+@answering(_show_recovered)
 @click.pass_obj
-def copy(project, to, as_json):
-    """Bring the raw tables into the lake that another gradelake.toml names.
+def recover(project, name):
+    """Make the working catalog anew from RELEASE, where it is missing, damaged or another lake's.
 
-    SQLite to PostgreSQL and S3, or back. Work goes on there where it was: what is ingested is
-    known, and no grade is paid for twice. The target must be empty; an interrupted copy goes on.
-    Releases and marts stay behind: a build makes new ones.
+    What was committed after the release is gone; the rows of which there still are files are
+    counted. What is in the catalog's place is set aside, not deleted.
 
     \b
     Examples:
-      gradelake lake copy team.toml
-      gradelake --config team.toml build
+      gradelake lake recover --from r3
     """
-    from gradelake.sql.operations.upkeep.lake_copy import copy as run_copy
+    from gradelake.sql.operations.upkeep.recover import recover as run_recover
 
-    source, started = project(), time.monotonic()
-    target = Project.find(to)
-    with console.working("copying"):
-        done = run_copy(source, target, sys.argv[1:])
-    seconds = time.monotonic() - started
-    following = f"gradelake --config {to} build"
-    for warning in done.warnings:
-        console.warn(f"warning: {warning}")
-    if as_json:
-        console.print_json({**vars(done), "next": following, "seconds": round(seconds, 3)})
-        return
+    with console.working("recovering"):
+        return run_recover(project(), name)
+
+
+def _show_copied(done) -> None:
     if done.finished_before:
         console.say(f"this lake was copied there already, at version {done.snapshot}")
         if done.later_commits:
@@ -267,8 +220,8 @@ def copy(project, to, as_json):
     ]
     console.print_table(["table", "rows", "copied"], rows)
     console.say(
-        f"copied version {done.snapshot} in {console.duration(seconds)}; counts and contents are "
-        "the same"
+        f"copied version {done.snapshot} in {console.duration(done.seconds)}; counts and contents "
+        "are the same"
     )
     if done.chunks:
         console.say(f"{done.chunks:,} graded chunks that wait to be committed were copied too")
@@ -276,37 +229,34 @@ def copy(project, to, as_json):
         console.say(f"seeds copied: {', '.join(done.seeds)}")
     if done.later_commits:
         console.warn(f"later commits of the source, which are not there: {done.later_commits:,}")
-    console.hint(f"next: {following}")
+    console.hint(f"next: {done.next}")
 
 
-@lake.command(short_help="Merge small files, drop old releases, free what nobody needs.")
-@_json
+@lake.command(short_help="Bring the raw tables into another, empty lake.")
+@click.argument("to", metavar="TO.toml", type=click.Path(path_type=Path))
+@answering(_show_copied)
 @click.pass_obj
-def tidy(project, as_json):
-    """Merge small files, drop old releases, and delete files that nobody needs any more.
+def copy(project, to):
+    """Bring the raw tables into the lake that another gradelake.toml names.
 
-    How many of the newest releases stay, beside those kept with `gradelake release keep`, and how
-    long files stay that nothing needs, is set in gradelake.toml:
-
-    \b
-      [lake]
-      keep_releases = 14
-      keep_days = 1
-
-    Writers wait until it is done; readers do not notice.
+    SQLite to PostgreSQL and S3, or back. Work goes on there where it was: what is ingested is
+    known, and no grade is paid for twice. The target must be empty; an interrupted copy goes on.
+    Releases and marts stay behind: a build makes new ones.
 
     \b
     Examples:
-      gradelake lake tidy
+      gradelake lake copy team.toml
+      gradelake --config team.toml build
     """
-    with console.working("tidying"):
-        from gradelake.sql.operations.upkeep.retention import maintain
+    from gradelake.sql.operations.upkeep.lake_copy import copy as run_copy
 
-        tell = (lambda step: None) if as_json else (lambda step: console.tell(f"{step} ..."))
-        done = maintain(project(), tell=tell)
-    if as_json:
-        console.print_json(vars(done))
-        return
+    source, target = project(), Project.find(to)
+    done = _timed("copying", lambda: run_copy(source, target, sys.argv[1:]))
+    done.next = f"gradelake --config {to} build"
+    return _warned(done)
+
+
+def _show_tidied(done) -> None:
     console.say(f"merged {counted(done.files_merged, 'small files')}")
     console.say(
         f"dropped {counted(done.releases_dropped, 'releases')} and "
@@ -326,3 +276,29 @@ def tidy(project, as_json):
 
 def _signed(n: int) -> str:
     return f"{console.size(n)} freed" if n >= 0 else f"{console.size(-n)} more are in use"
+
+
+@lake.command(short_help="Merge small files, drop old releases, free what nobody needs.")
+@answering(_show_tidied)
+@click.pass_obj
+def tidy(project):
+    """Merge small files, drop old releases, and delete files that nobody needs any more.
+
+    How many of the newest releases stay, beside those kept with `gradelake release keep`, and how
+    long files stay that nothing needs, is set in gradelake.toml:
+
+    \b
+      [lake]
+      keep_releases = 14
+      keep_days = 1
+
+    Writers wait until it is done; readers do not notice.
+
+    \b
+    Examples:
+      gradelake lake tidy
+    """
+    from gradelake.sql.operations.upkeep.retention import maintain
+
+    with console.working("tidying"):
+        return maintain(project(), tell=lambda step: console.tell(f"{step} ..."))

@@ -49,6 +49,8 @@ class Copied:
     later_commits: int = 0  # of the source, since the snapshot
     finished_before: bool = False
     warnings: list[str] = field(default_factory=list)
+    next: str = ""  # the command that makes a release there
+    seconds: float = 0.0
 
 
 def copy(source: Project, target: Project, arguments: list[str]) -> Copied:

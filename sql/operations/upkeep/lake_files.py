@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import duckdb
-
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
@@ -79,7 +77,7 @@ def read_sqlite(project: Project, name: str, file: Path) -> Catalog:
         (snapshot,) = execute("select max(snapshot_id) from ducklake_snapshot").fetchone()
         if snapshot is None:
             raise WorkFailed(f"{file}: the catalog has no snapshot")
-        files, leaving = _named(project, execute), _leaving(project, execute)
+        files, leaving = _data_files(project, execute), _leaving(project, execute)
         return _catalog(name, snapshot, files, leaving, _hashes(execute))
 
 
@@ -89,10 +87,10 @@ def read_postgres(project: Project) -> list[Catalog]:
         execute = lake.connection.execute
         execute("begin read only")  # one moment for all of it
         newest = lake.value(f"select max(snapshot_id) from {METADATA}ducklake_snapshot")
-        files = _named(project, execute, METADATA)
+        files = _data_files(project, execute, METADATA)
         leaving = _leaving(project, execute, METADATA)
         found = [r for r in releases.listed(lake.connection) if r.snapshot <= newest]
-        hashes = _hashes(execute, METADATA)  # last: without the table, the transaction is over
+        hashes = _hashes(execute, METADATA)
     live = Catalog(LIVE, newest, files, leaving, hashes)
     return [live, *(_catalog(r.name, r.snapshot, files, leaving, hashes) for r in found)]
 
@@ -101,11 +99,11 @@ def require_sound(file: Path) -> None:
     """Raise `WorkFailed` unless SQLite itself finds the file whole."""
     try:
         with open_catalog(file) as catalog:
-            (said,) = catalog.execute("pragma integrity_check(1)").fetchone()
+            (found,) = catalog.execute("pragma integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         raise WorkFailed(f"{file}: is not a sound SQLite file: {error}") from None
-    if said != "ok":
-        raise WorkFailed(f"{file}: is not a sound SQLite file: {said}")
+    if found != "ok":
+        raise WorkFailed(f"{file}: is not a sound SQLite file: {found}")
 
 
 def lake_id(project: Project) -> str:
@@ -158,10 +156,7 @@ def rows_of(project: Project, file: DataFile, catalog: str) -> str:
 
 
 def _hashes(execute: Execute, prefix: str = "") -> dict[str, str]:
-    try:
-        return dict(execute(RECORDED.format(prefix)).fetchall())
-    except (sqlite3.OperationalError, duckdb.CatalogException):  # of a lake from before
-        return {}
+    return dict(execute(RECORDED.format(prefix)).fetchall())
 
 
 def _catalog(
@@ -173,7 +168,7 @@ def _catalog(
     return Catalog(name, snapshot, needed, {file.path for file in files} | leaving, hashes)
 
 
-def _named(project: Project, execute: Execute, prefix: str = "") -> list[DataFile]:
+def _data_files(project: Project, execute: Execute, prefix: str = "") -> list[DataFile]:
     root = data_path(project)
     return [replace(file, path=file.path.removeprefix(root)) for file in named(execute, prefix)]
 

@@ -2,13 +2,49 @@
 
 import os
 import shutil
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import CONFIG_NAME, Project
 from gradelake.sql.lake.storage import written
 from gradelake.sql.operations.upkeep.manifest import Manifest, opened, read_manifest, require_whole
+from gradelake.sql.operations.upkeep.verify import verify
+from gradelake.sql.operations.upkeep.verify_rows import Verified
+
+
+@dataclass
+class Restored:
+    """A project that was made of a backup, and what `verify` says of its lake."""
+
+    project: Project
+    manifest: Manifest
+    verified: Verified
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        return self.verified.exit_code
+
+    def as_object(self) -> dict[str, Any]:
+        return {
+            "ok": not self.verified.faults,
+            "folder": self.project.folder,
+            "snapshot": self.manifest.snapshot,
+            "releases": self.manifest.releases,
+            "made_at": self.manifest.made_at,
+            "files": len(self.manifest.entries),
+            "faults": [asdict(fault) for fault in self.verified.faults],
+            "seconds": self.seconds,
+        }
+
+
+def restored(backup: Path, folder: Path) -> Restored:
+    """`restore` a backup, then look at every file of the new lake."""
+    project, manifest = restore(backup, folder)
+    return Restored(project, manifest, verify(project, restored=manifest))
 
 
 def restore(backup: Path, folder: Path) -> tuple[Project, Manifest]:

@@ -49,7 +49,7 @@ _ANEW = "Without one, what it held has to be ingested, imported or graded anew, 
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedFile:
     """A file with everything that names it."""
 
     file: DataFile
@@ -86,9 +86,9 @@ def verify(
     done.unhashed = len(named.keys() - committed.keys())
 
     found = [_size_fault(each, storage, there) for each in named.values()]
-    whole = [each for each, fault in zip(named.values(), found, strict=True) if not fault]
+    sound = [each for each, fault in zip(named.values(), found, strict=True) if not fault]
 
-    def hash_fault(each: Named) -> Fault | None:
+    def hash_fault(each: NamedFile) -> Fault | None:
         path = each.file.path
         is_read = deep or path in backed_up
         try:
@@ -103,15 +103,15 @@ def verify(
             return _fault(each, storage, "has other bytes than in the backup")
         return None
 
-    def still_good(find: Callable[[Named], Fault | None], what: str) -> list[Named]:
+    def still_good(find: Callable[[NamedFile], Fault | None], what: str) -> list[NamedFile]:
         """Add the faults of files that were good until now; returns those that still are."""
-        new = [find(each) for each in console.progress(what, whole, len(whole))]
+        new = [find(each) for each in console.progress(what, sound, len(sound))]
         found.extend(new)
-        return [each for each, fault in zip(whole, new, strict=True) if fault is None]
+        return [each for each, fault in zip(sound, new, strict=True) if fault is None]
 
-    whole = still_good(hash_fault, "comparing hashes")
-    rows = _footers(storage, [each.file.path for each in whole])
-    whole = still_good(lambda each: _rows_fault(each, storage, rows), "looking at footers")
+    sound = still_good(hash_fault, "comparing hashes")
+    rows = _footers(storage, [each.file.path for each in sound])
+    sound = still_good(lambda each: _rows_fault(each, storage, rows), "looking at footers")
     if deep:
         still_good(lambda each: _read(each, storage), "reading")
     faults = [fault for fault in found if fault]
@@ -160,11 +160,11 @@ def _catalogs(project: Project, done: Verified) -> list[Catalog]:
     return found
 
 
-def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:
-    found: dict[str, Named] = {}
+def _by_path(catalogs: list[Catalog]) -> dict[str, NamedFile]:
+    found: dict[str, NamedFile] = {}
     for catalog in catalogs:
         for file in catalog.files:
-            hits = found.setdefault(file.path, Named(file, [])).hits
+            hits = found.setdefault(file.path, NamedFile(file, [])).hits
             if catalog.name not in hits:
                 hits.append(catalog.name)
     return found
@@ -173,7 +173,7 @@ def _by_path(catalogs: list[Catalog]) -> dict[str, Named]:
 # --- files --------------------------------------------------------------------------------------
 
 
-def _fault(named: Named, storage: Storage, what: str) -> Fault:
+def _fault(named: NamedFile, storage: Storage, what: str) -> Fault:
     """A fault of a file, and its remedy: derived tables can be rebuilt, raw ones cannot."""
     derived = not named.file.table.startswith("raw.")
     remedy = f"{_FROM_BACKUP} {_ANEW}"
@@ -187,7 +187,7 @@ def _fault(named: Named, storage: Storage, what: str) -> Fault:
     return Fault(what, remedy, storage.path(named.file.path), named.file.table, named.hits)
 
 
-def _size_fault(named: Named, storage: Storage, there: dict[str, int]) -> Fault | None:
+def _size_fault(named: NamedFile, storage: Storage, there: dict[str, int]) -> Fault | None:
     size = there.get(named.file.path)
     if size is None:
         return _fault(named, storage, "is missing")
@@ -213,16 +213,18 @@ def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
     return found
 
 
-def _rows_fault(named: Named, storage: Storage, rows: dict[str, int | str]) -> Fault | None:
-    said = rows[storage.path(named.file.path)]
-    if isinstance(said, str):
-        return _fault(named, storage, f"cannot be read: {said}")
-    if said != named.file.rows:
-        return _fault(named, storage, f"has {counted(said, 'rows')} instead of {named.file.rows:,}")
+def _rows_fault(named: NamedFile, storage: Storage, rows: dict[str, int | str]) -> Fault | None:
+    found = rows[storage.path(named.file.path)]
+    if isinstance(found, str):
+        return _fault(named, storage, f"cannot be read: {found}")
+    if found != named.file.rows:
+        return _fault(
+            named, storage, f"has {counted(found, 'rows')} instead of {named.file.rows:,}"
+        )
     return None
 
 
-def _read(named: Named, storage: Storage) -> Fault | None:
+def _read(named: NamedFile, storage: Storage) -> Fault | None:
     """Decode every column of a file."""
     place = quote(storage.path(named.file.path))
     try:

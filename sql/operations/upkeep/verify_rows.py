@@ -1,7 +1,8 @@
 """Whether the raw tables keep their contracts, and the grades agree with their ledger."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import duckdb
 import pandera.polars as pa
@@ -47,6 +48,14 @@ class Verified:
     tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows
     notes: list[str] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self.faults else 0
+
+    def as_object(self) -> dict[str, Any]:
+        return {"ok": not self.faults, **asdict(self)}
 
 
 # what must be nothing: (what its rows count, what a row of it means, where {} are that count and
@@ -173,7 +182,7 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
     # stored numbers may be narrower than the contract's
     types = {name: column.dtype.type for name, column in columns.items()}
     without_key = pa.DataFrameSchema(columns, strict=True, name=table)
-    said: dict[str, list] = {}
+    broken: dict[str, list] = {}
     done.tables[table] = 0
     reader = lake.connection.execute(f"select * from lake.raw.{table}").to_arrow_reader(_ROWS)
     for batch in reader:
@@ -188,8 +197,8 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
             for column, value, check in error.failure_cases.select(
                 "column", "failure_case", "check"
             ).iter_rows():
-                said.setdefault(f"{column}: {check}", []).append(value)
-    for check, values in said.items():
+                broken.setdefault(f"{column}: {check}", []).append(value)
+    for check, values in broken.items():
         yield _fault(
             f"{counted(len(values), 'rows', 'break')} its contract: {check} "
             f"(such as {values[0]!r})",

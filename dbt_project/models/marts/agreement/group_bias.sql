@@ -9,7 +9,7 @@ system_bias as (
 ),
 
 system_groups as (
-    select * from {{ ref('stg_system_groups') }}
+    select * from {{ source('raw', 'system_groups') }}
 ),
 
 groups_of_systems as (

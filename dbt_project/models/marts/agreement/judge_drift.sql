@@ -1,11 +1,11 @@
 with
 
 sentinels as (
-    select * from {{ ref('stg_sentinels') }}
+    select * from {{ source('raw', 'sentinels') }}
 ),
 
 grades as (
-    select * from {{ ref('stg_sentinel_grades') }}
+    select * from {{ source('raw', 'sentinel_grades') }}
 ),
 
 graders as (

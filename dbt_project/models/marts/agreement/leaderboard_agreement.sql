@@ -5,7 +5,7 @@
 with
 
 leaderboard as (
-    select * from {{ ref('leaderboard', v=2) }}
+    select * from {{ ref('leaderboard') }}
 ),
 
 label_pairs as (

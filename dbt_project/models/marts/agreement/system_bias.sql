@@ -9,7 +9,7 @@ compared_scores as (
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 boards as (

@@ -3,7 +3,7 @@
 with
 
 answers as (
-    select * from {{ ref('stg_answers') }}
+    select * from {{ source('raw', 'answers') }}
 ),
 
 grader_items as (

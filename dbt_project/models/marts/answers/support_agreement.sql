@@ -7,7 +7,7 @@ support_labels as (
 ),
 
 judgments as (
-    select * from {{ ref('stg_support_judgments') }}
+    select * from {{ source('raw', 'support_judgments') }}
 ),
 
 -- systems that say the same share a label

@@ -17,7 +17,7 @@ ideal_gains as (
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 grid as (

@@ -16,7 +16,7 @@ rubric_scores as (
 ),
 
 systems as (
-    select * from {{ ref('stg_systems') }}
+    select * from {{ source('raw', 'systems') }}
 ),
 
 grid as (

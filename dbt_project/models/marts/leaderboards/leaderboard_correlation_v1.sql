@@ -1,24 +1,114 @@
-{{ config(materialized='view') }}
+{{ config(post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
 
+-- Predicted scores are rounded to 4 decimals first, because published figures were computed from
+-- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.
 with
 
-leaderboard_correlation as (
-    select * from {{ ref('leaderboard_correlation', v=2) }}
+leaderboard as (
+    select * from {{ ref('leaderboard') }}
+),
+
+official_ranks as (
+    select * from {{ source('raw', 'official_ranks') }}
+),
+
+completeness as (
+    select * from {{ ref('label_completeness') }}
+),
+
+leaderboards as (
+    select distinct
+        collection,
+        leaderboard
+    from official_ranks
+),
+
+boards as (
+    select
+        leaderboard.collection,
+        leaderboard.label_set,
+        leaderboard.level,
+        leaderboard.measure,
+        leaderboards.leaderboard,
+        leaderboard.system,
+        leaderboard.score_4dp,
+        leaderboard.score,
+        official_ranks.rank as official_rank
+    from leaderboard
+    inner join leaderboards using (collection)
+    left join official_ranks using (collection, leaderboard, system)
+),
+
+paired as (
+    select
+        collection,
+        label_set,
+        level,
+        measure,
+        leaderboard,
+        system,
+        variants.is_rounded,
+        -- both high for good systems
+        case when variants.is_rounded then score_4dp else score end as predicted,
+        -official_rank as official
+    from boards
+    cross join (values (true), (false)) as variants (is_rounded)
+    where official_rank is not null
+),
+
+correlations as (
+    {{ rank_correlations(
+        'paired',
+        ['collection', 'label_set', 'level', 'measure', 'leaderboard', 'is_rounded'],
+        'predicted', 'official'
+    ) }}
+),
+
+rounded as (
+    select * from correlations
+    where is_rounded
+),
+
+unrounded as (
+    select * from correlations
+    where not is_rounded
+),
+
+left_out as (
+    select
+        collection,
+        label_set,
+        level,
+        measure,
+        leaderboard,
+        list_sort(list(system) filter (where official_rank is null)) as systems
+    from boards
+    group by all
 )
 
 select
-    collection,
-    label_set,
-    level,
-    measure,
-    leaderboard,
-    spearman,
-    kendall,
-    tau_ap,
-    rbo,
-    spearman_unrounded,
-    kendall_unrounded,
-    n_systems,
-    undefined_reason,
-    left_out
-from leaderboard_correlation
+    left_out.collection,
+    left_out.label_set,
+    left_out.level,
+    left_out.measure,
+    left_out.leaderboard,
+    rounded.spearman,
+    rounded.kendall,
+    rounded.tau_ap,
+    rounded.rbo,
+    unrounded.spearman as spearman_unrounded,
+    unrounded.kendall as kendall_unrounded,
+    coalesce(rounded.n_systems, 0) as n_systems,
+    case
+        when coalesce(rounded.n_systems, 0) < 2
+            then 'fewer than two systems have an official rank'
+        when rounded.is_one_constant then 'all scores are equal to 4 decimals'
+        when rounded.is_other_constant then 'all official ranks are equal'
+    end as undefined_reason,
+    coalesce(left_out.systems, []) as left_out,
+    completeness.labelled_share,
+    completeness.is_incomplete
+from left_out
+left join rounded using (collection, label_set, level, measure, leaderboard)
+left join unrounded using (collection, label_set, level, measure, leaderboard)
+left join completeness using (collection, label_set)

@@ -14,7 +14,7 @@ label_sets as (
 ),
 
 leaderboard as (
-    select * from {{ ref('leaderboard', v=3) }}
+    select * from {{ ref('leaderboard') }}
 ),
 
 topic_scores as (

@@ -7,7 +7,7 @@ labels as (
 ),
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 answer_label_sets as (

@@ -3,15 +3,15 @@
 with
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 runs as (
-    select * from {{ ref('stg_pipeline_runs') }}
+    select * from {{ source('raw', 'pipeline_runs') }}
 ),
 
 batches as (
-    select * from {{ ref('stg_grading_batches') }}
+    select * from {{ source('raw', 'grading_batches') }}
 ),
 
 backlog as (

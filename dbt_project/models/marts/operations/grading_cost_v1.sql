@@ -1,24 +1,60 @@
-{{ config(materialized='view') }}
+{{ config(materialized='view', post_hook="{{ point_latest_here('grading_cost') }}") }}
 
 with
 
-grading_cost as (
-    select * from {{ ref('grading_cost', v=2) }}
+graders as (
+    select * from {{ ref('int_graders') }}
+),
+
+grades as (
+    select * from {{ source('raw', 'grades') }}
+),
+
+submissions as (
+    select * from {{ source('raw', 'submissions') }}
+),
+
+prices as (
+    select * from {{ ref('int_prices') }}
+),
+
+used as (
+    select
+        grades.collection,
+        graders.grader,
+        cast(grades.graded_at as date) as day,
+        graders.model,
+        grades.query_id,
+        grades.item_id,
+        count(*) as n_pairs,
+        count(*) filter (where grades.status = 'failed') as n_failed,
+        {{ summed_tokens() }}
+    from grades
+    inner join graders using (grader_id)
+    left join submissions on grades.batch_id = submissions.submission_id
+    where graders.engine != 'imported'
+    group by
+        grades.collection,
+        graders.grader,
+        cast(grades.graded_at as date),
+        graders.model,
+        grades.query_id,
+        grades.item_id
 )
 
 select
-    collection,
-    grader,
-    day,
-    model,
-    cast(sum(n_pairs) as bigint) as n_pairs,
-    cast(sum(n_failed) as bigint) as n_failed,
-    cast(sum(prompt_tokens) as bigint) as prompt_tokens,
-    cast(sum(cached_tokens) as bigint) as cached_tokens,
-    cast(sum(completion_tokens) as bigint) as completion_tokens
-from grading_cost
-group by
-    collection,
-    grader,
-    day,
-    model
+    used.collection,
+    used.grader,
+    used.day,
+    used.model,
+    used.query_id,
+    used.item_id,
+    used.n_pairs,
+    used.n_failed,
+    used.prompt_tokens,
+    used.cached_tokens,
+    used.completion_tokens,
+    round({{ cost_of_tokens('used') }}, 10) as cost,
+    prices.currency
+from used
+asof left join prices on used.model = prices.model and used.day >= prices.from_date

@@ -10,7 +10,7 @@ batches as (
     select
         *,
         ok + unanswerable + defaulted + failed as pairs
-    from {{ ref('stg_grading_batches') }}
+    from {{ source('raw', 'grading_batches') }}
 )
 
 select

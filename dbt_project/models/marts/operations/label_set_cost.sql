@@ -7,7 +7,7 @@ label_sets as (
 ),
 
 grading_cost as (
-    select * from {{ ref('grading_cost', v=2) }}
+    select * from {{ ref('grading_cost') }}
 ),
 
 grader_items as (

@@ -3,7 +3,7 @@
 with
 
 runs as (
-    select * from {{ ref('stg_pipeline_runs') }}
+    select * from {{ source('raw', 'pipeline_runs') }}
 )
 
 select

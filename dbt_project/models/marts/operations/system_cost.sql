@@ -7,11 +7,11 @@ graders as (
 ),
 
 grades as (
-    select * from {{ ref('stg_grades') }}
+    select * from {{ source('raw', 'grades') }}
 ),
 
 submissions as (
-    select * from {{ ref('stg_submissions') }}
+    select * from {{ source('raw', 'submissions') }}
 ),
 
 prices as (

@@ -12,7 +12,7 @@ label_sets as (
 ),
 
 leaderboard as (
-    select * from {{ ref('leaderboard', v=2) }}
+    select * from {{ ref('leaderboard') }}
 ),
 
 progress as (

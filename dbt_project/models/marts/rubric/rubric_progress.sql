@@ -18,7 +18,7 @@ item_grades as (
 ),
 
 answers as (
-    select * from {{ ref('stg_answers') }}
+    select * from {{ source('raw', 'answers') }}
 ),
 
 -- what is looked into: the pool, or whole answers

@@ -16,7 +16,7 @@ passages as (
 ),
 
 answers as (
-    select * from {{ ref('stg_answers') }}
+    select * from {{ source('raw', 'answers') }}
 ),
 
 -- systems that answer alike share one

@@ -11,7 +11,7 @@ label_sets as (
 ),
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 item_grades as (

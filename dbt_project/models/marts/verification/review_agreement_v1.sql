@@ -1,27 +1,79 @@
-{{ config(materialized='view') }}
+{{ config(materialized='view', post_hook="{{ point_latest_here('review_agreement') }}") }}
 
 with
 
-review_agreement as (
-    select * from {{ ref('review_agreement', v=2) }}
+assessor_grades as (
+    select * from {{ ref('int_assessor_grades') }}
+),
+
+graders as (
+    select * from {{ ref('int_own_graders') }}
+),
+
+levels as (
+    select * from {{ ref('evaluation_levels') }}
+),
+
+counts as (
+    select
+        assessor_grades.collection,
+        graders.grader,
+        assessor_grades.assessor,
+        assessor_grades.reveal,
+        levels.level as tau,
+        count(*) as n_reviewed,
+        count(*) filter (where assessor_grades.is_agreed) as n_agreed,
+        count(assessor_grades.assessor_grade) as n_graded,
+        count(*) filter (
+            where
+            assessor_grades.grade >= levels.level
+            and assessor_grades.assessor_grade >= levels.level
+        ) as n_both,
+        count(*) filter (
+            where
+            assessor_grades.grade >= levels.level
+            and assessor_grades.assessor_grade < levels.level
+        ) as n_grader_only,
+        count(*) filter (
+            where
+            assessor_grades.grade < levels.level
+            and assessor_grades.assessor_grade >= levels.level
+        ) as n_assessor_only,
+        count(*) filter (
+            where
+            assessor_grades.grade < levels.level
+            and assessor_grades.assessor_grade < levels.level
+        ) as n_neither
+    from assessor_grades
+    inner join graders using (grader_id)
+    cross join levels
+    group by all
 )
 
 select
     collection,
     grader,
     assessor,
-    tau,
+    reveal,
+    cast(tau as integer) as tau,
     n_reviewed,
     n_agreed,
-    share_agreed,
+    round(n_agreed / n_reviewed, 10) as share_agreed,
     n_graded,
     n_both,
     n_grader_only,
     n_assessor_only,
     n_neither,
-    observed,
-    kappa,
-    precision,
-    recall
-from review_agreement
-where reveal = 'after'
+    round((n_both + n_neither) / nullif(n_graded, 0), 10) as observed,
+    round(
+        {{ kappa_of_two_classes('n_both', 'n_grader_only', 'n_assessor_only', 'n_neither') }}, 10
+    ) as kappa,
+    round(n_both / nullif(n_both + n_grader_only, 0), 10) as precision,
+    round(n_both / nullif(n_both + n_assessor_only, 0), 10) as recall
+from counts
+order by
+    collection asc,
+    grader asc,
+    assessor asc,
+    reveal asc,
+    tau asc

@@ -3,7 +3,7 @@
 with
 
 queues as (
-    select * from {{ ref('stg_review_queues') }}
+    select * from {{ source('raw', 'review_queues') }}
 ),
 
 assignments as (
@@ -11,7 +11,7 @@ assignments as (
         collection,
         queue,
         assessor
-    from {{ ref('stg_review_cards') }}
+    from {{ source('raw', 'review_cards') }}
 ),
 
 review_cards as (

@@ -8,11 +8,11 @@ item_grades as (
 ),
 
 judgments as (
-    select * from {{ ref('stg_judgments') }}
+    select * from {{ source('raw', 'judgments') }}
 ),
 
 collections as (
-    select * from {{ ref('stg_collections') }}
+    select * from {{ source('raw', 'collections') }}
 ),
 
 grader_items as (

@@ -55,7 +55,7 @@ extracted_answers as (
 ),
 
 judgments as (
-    select * from {{ ref('stg_judgments') }}
+    select * from {{ source('raw', 'judgments') }}
 ),
 
 passages as (

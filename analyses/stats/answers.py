@@ -1,0 +1,384 @@
+"""What the commands of statistics answer: an object for `--json`, tables for people.
+
+`about` of an answer is what was asked.
+"""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradelake.analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.correlation import Agreement
+from gradelake.analyses.stats.estimate import HumanBoard
+from gradelake.analyses.stats.labels import LabelAgreement
+from gradelake.analyses.stats.ranks import RankUncertainty
+from gradelake.analyses.stats.resample import Spread
+from gradelake.analyses.stats.significance import CORRECTIONS, Pairs, agreement_on_pairs
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.whole_file import whole_file
+
+_NAMES = {
+    "p": "uncorrected",
+    "p_holm": "Holm",
+    "p_bh": "Benjamini-Hochberg",
+    "p_tukey": "randomised Tukey HSD",
+}
+_PAIR_COLUMNS = ("first", "second", "mean_first", "mean_second", "difference", *CORRECTIONS)
+
+
+def tell_incomplete(boards: Iterable[Board]) -> None:
+    """Name the label sets that label too little of what people judged to be compared."""
+    for board in boards:
+        if says := board.completeness.says:
+            console.warn(f"note: {board.label_set} is {says}")
+
+
+def _interval(spread: Spread) -> str:
+    return "undefined" if spread.low is None else f"{spread.low:.3f} to {spread.high:.3f}"
+
+
+def _rounded(value: Any, decimals: int = 4) -> Any:
+    if not isinstance(value, float):
+        return value
+    return None if np.isnan(value) else round(float(value), decimals)
+
+
+def _heading(board: Board) -> str:
+    return f"{board.label_set}, {board.measure}, level {board.level}:"
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """A board's systems, the best first."""
+
+    about: dict[str, Any]
+    found: RankUncertainty
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        board = self.found.board
+        return self.about | {
+            "label_set": board.label_set,
+            "level": board.level,
+            "n_queries": len(board.queries),
+            **board.completeness.as_object(),
+            "top": self.found.top,
+            "systems": [
+                {name: _rounded(value, 10) for name, value in asdict(one).items()}
+                for one in self.found.systems
+            ],
+        }
+
+    def show(self) -> None:
+        """Systems with their intervals and groups, and who cannot be told from the best."""
+        board = self.found.board
+        console.say(
+            f"{_heading(board)} {counted(len(board.systems), 'systems')} over "
+            f"{counted(len(board.queries), 'queries')}; {self.found.confidence:.0%} intervals"
+        )
+        console.print_table(
+            ["rank", "system", "score", "interval", "ranks", "groups"],
+            [
+                [
+                    one.rank,
+                    one.system,
+                    one.score,
+                    "undefined" if one.low is None else f"{one.low:.4f} to {one.high:.4f}",
+                    "undefined"
+                    if one.best_rank is None
+                    else f"{one.best_rank} to {one.worst_rank}",
+                    one.groups,
+                ]
+                for one in self.found.systems
+            ],
+        )
+        console.say(
+            "Systems that share a letter are not shown to differ by the randomised Tukey HSD "
+            f"(alpha {self.found.alpha:g})."
+        )
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """How each label set's board agrees with the reference, perhaps compared with another's."""
+
+    about: dict[str, Any]
+    found: list[Agreement]
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return self.about | {
+            "label_sets": [
+                {
+                    "label_set": one.board.label_set,
+                    "level": one.board.level,
+                    "n_queries": one.n_queries,
+                    "n_systems": len(one.systems),
+                    **one.board.completeness.as_object(),
+                    "correlations": [asdict(each) for each in one.correlations],
+                    "better": [asdict(each) for each in one.better],
+                }
+                for one in self.found
+            ]
+        }
+
+    def show(self) -> None:
+        """Tables of correlations and comparisons; what is undefined is said beneath."""
+        heads = "label set,level,statistic,value,over queries,over systems,over both,p"
+        console.print_table(
+            [*heads.split(","), "systems", "queries"],
+            [
+                [
+                    one.board.label_set + one.board.completeness.mark,
+                    one.board.level,
+                    each.statistic,
+                    _rounded(each.value),
+                    *map(_interval, each.spread.values()),
+                    _rounded(each.p_value),
+                    len(one.systems),
+                    one.n_queries,
+                ]
+                for one in self.found
+                for each in one.correlations
+            ],
+        )
+        if any(one.better for one in self.found):
+            console.say(f"\nAgrees better than {self.about['against']}?")
+            console.print_table(
+                ["label set", "statistic", "resampled", "difference", "interval", "probability"],
+                [
+                    [
+                        one.board.label_set,
+                        each.statistic,
+                        each.resampled,
+                        _rounded(each.difference),
+                        _interval(each.spread),
+                        _rounded(each.probability),
+                    ]
+                    for one in self.found
+                    for each in one.better
+                ],
+            )
+        tell_incomplete(one.board for one in self.found)
+        for one in self.found:
+            for each in one.correlations:
+                for kind, spread in each.spread.items():
+                    if spread.undefined:
+                        console.warn(
+                            f"note: {one.board.label_set}, {each.statistic}, over {kind}: "
+                            f"undefined in {spread.undefined:,} replicates; the interval is "
+                            "computed from the others"
+                        )
+
+
+@dataclass(frozen=True)
+class Significance:
+    """All pairs of a board's systems, perhaps beside a reference's; `output`: their CSV."""
+
+    about: dict[str, Any]
+    pairs: Pairs
+    theirs: Pairs | None
+    alpha: float
+    output: Path | None
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        board, theirs = self.pairs.board, self.theirs.board if self.theirs else None
+        return self.about | {
+            "alpha": self.alpha,
+            "label_set": board.label_set,
+            "level": board.level,
+            "reference": theirs and theirs.label_set,
+            "reference_level": theirs and theirs.level,
+            "n_queries": len(board.queries),
+            "is_exact": self.pairs.is_exact,
+            "n_pairs": len(self.pairs.p),
+            "counts": self._counts(),
+            "pairs": [dict(zip(_PAIR_COLUMNS, row, strict=True)) for row in self._rows()],
+        }
+
+    def show(self) -> None:
+        """How many pairs are significant, by correction."""
+        board, n_pairs = self.pairs.board, len(self.pairs.p)
+        how = "all sign patterns" if self.pairs.is_exact else "random sign patterns"
+        console.say(
+            f"{_heading(board)} {counted(n_pairs, 'pairs')} of "
+            f"{counted(len(board.systems), 'systems')} over "
+            f"{counted(len(board.queries), 'queries')} ({how})"
+        )
+        headings = ["correction", f"p <= {self.alpha:g}"]
+        if self.theirs:
+            reference = self.theirs.board
+            console.say(f"reference: {reference.label_set}, level {reference.level}")
+            headings += [
+                *("both, same way", "both, opposite", "only here", "only reference", "neither")
+            ]
+        console.print_table(headings, [[*row.values()] for row in self._counts()])
+        least_p = self.pairs.least_p
+        if least_p * n_pairs > self.alpha:
+            could = f"; --replicates {n_pairs * 10 / self.alpha:.0f} could"
+            console.warn(
+                f"note: no p can be below {least_p:.2g} here, so with {counted(n_pairs, 'pairs')} "
+                f"Holm's correction finds none{'' if self.pairs.is_exact else could}"
+            )
+        if self.output:
+            console.say(f"{self.output}: wrote {counted(n_pairs, 'pairs')}")
+
+    def write(self) -> None:
+        """All pairs as CSV. Raises `BadInput` when the file cannot be written."""
+        assert self.output
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows([_PAIR_COLUMNS, *self._rows()])
+        with whole_file(self.output) as stream:
+            stream.write(text.getvalue().encode())
+
+    def _counts(self) -> list[dict[str, Any]]:
+        rows = []
+        for correction in CORRECTIONS:
+            n_found = np.count_nonzero(self.pairs.significant(correction, self.alpha))
+            row = {"correction": _NAMES[correction], "significant": int(n_found)}
+            if self.theirs:
+                row |= agreement_on_pairs(self.pairs, self.theirs, correction, self.alpha)
+            rows.append(row)
+        return rows
+
+    def _rows(self) -> list[tuple]:
+        pairs, names = self.pairs, self.pairs.board.systems
+        means = pairs.board.values.mean(axis=0) / UNIT
+        figures = (pairs.difference, *(getattr(pairs, name) for name in CORRECTIONS))
+        return [
+            (names[a], names[b], *(round(float(v), 10) for v in (means[a], means[b], *values)))
+            for a, b, *values in zip(pairs.first, pairs.second, *figures, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha of some label sets."""
+
+    about: dict[str, Any]
+    found: LabelAgreement
+    per_query: bool
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        found = self.found
+        queries = [
+            {"query_id": query, "alpha": value, "n_pairs": n} for query, value, n in found.by_query
+        ]
+        return self.about | {
+            "label_sets": found.label_sets,
+            "metric": found.metric,
+            "alpha": found.value,
+            "undefined_reason": found.undefined_reason,
+            "n_pairs": found.n_pairs,
+            **vars(found.spread),
+            **({"by_query": queries} if self.per_query else {}),
+        }
+
+    def show(self) -> None:
+        """Alpha, its interval, and each query's where asked for."""
+        found = self.found
+        console.say(f"label sets: {', '.join(found.label_sets)}")
+        figures = (_rounded(found.value), _interval(found.spread), found.n_pairs)
+        console.print_table(
+            ["metric", "alpha", "interval", "pairs", "queries"],
+            [[found.metric, *figures, len(found.by_query)]],
+        )
+        if found.undefined_reason:
+            console.warn(f"note: alpha is undefined: {found.undefined_reason}")
+        elif found.spread.undefined:
+            console.warn(f"note: undefined in {found.spread.undefined:,} replicates")
+        if len(set(found.highest.values())) > 1:
+            tops = ", ".join(f"{name} {top}" for name, top in sorted(found.highest.items()))
+            console.warn(
+                f"note: the label sets' highest labels differ ({tops}); equal labels agree"
+            )
+        if self.per_query:
+            console.say()
+            console.print_table(
+                ["query_id", "alpha", "pairs"],
+                [[query, _rounded(value), n] for query, value, n in found.by_query],
+            )
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The leaderboard under human labels, the best system first."""
+
+    about: dict[str, Any]
+    found: HumanBoard
+    confidence: float
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        found = self.found
+        return self.about | {
+            "confidence": self.confidence,
+            "assessor": found.sample.assessor,
+            "sample": found.sample.name,
+            "unit": found.sample.unit,
+            "level": found.level,
+            "assessor_level": found.assessor_level,
+            "n_judged": found.n_judged,
+            "n_population": found.n_population,
+            "notes": found.notes,
+            "systems": self._systems(),
+        }
+
+    def show(self) -> None:
+        """Every system's estimates; what a reader should know is on standard error."""
+        found = self.found
+        units = "queries" if found.sample.unit == "query" else "pairs"
+        console.say(
+            f"sample {found.sample.name}: {found.n_judged:,} of {found.n_population:,} {units} "
+            f"judged by {found.sample.assessor}; {self.confidence:.0%} intervals"
+        )
+        console.print_table(
+            [
+                *("system", "judge alone", "estimate", "interval", "sample alone", "interval"),
+                *("width ratio", "tuning"),
+            ],
+            [
+                [
+                    row["system"],
+                    _rounded(row["judge"]),
+                    _rounded(row["estimate"]),
+                    f"{row['low']:.3f} to {row['high']:.3f}",
+                    _rounded(row["sample_only"]),
+                    f"{row['sample_low']:.3f} to {row['sample_high']:.3f}",
+                    _rounded(row["width_ratio"], 2),
+                    _rounded(row["tuning"], 2),
+                ]
+                for row in self._systems()
+            ],
+        )
+        for note in found.notes:
+            console.warn(f"note: {note}")
+
+    def _systems(self) -> list[dict[str, Any]]:
+        found = self.found
+        low, high = found.powered.interval(self.confidence)
+        sample_low, sample_high = found.sample_only.interval(self.confidence)
+        columns = {
+            "judge": found.judge,
+            "estimate": found.powered.value,
+            "low": low,
+            "high": high,
+            "sample_only": found.sample_only.value,
+            "sample_low": sample_low,
+            "sample_high": sample_high,
+            "width_ratio": found.width_ratio(),
+            "tuning": found.powered.tuning,
+        }
+        return [
+            {"system": found.systems[i]}
+            | {name: _rounded(values[i], 10) for name, values in columns.items()}
+            for i in np.argsort(-found.powered.value, kind="stable")
+        ]

@@ -1,7 +1,0 @@
-select
-    collection,
-    leaderboard,
-    system,
-    rank,
-    score
-from {{ source('raw', 'official_ranks') }}
