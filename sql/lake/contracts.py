@@ -10,7 +10,7 @@ from typing import Any
 import pandera.polars as pa
 import polars as pl
 
-from gradelake.sql.lake.rows import raw_tables
+from gradelake.sql.lake.raw_tables import raw_tables
 
 _TYPES: dict[str, Any] = {
     "varchar": pl.String,

@@ -14,7 +14,7 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import NAME, SCHEMAS
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.hashes import make_table
-from gradelake.sql.lake.rows import raw_tables
+from gradelake.sql.lake.raw_tables import raw_tables
 
 FIRST = (1, "gradelake 0.1.0")  # number and name of the first schema
 

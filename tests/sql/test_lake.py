@@ -20,7 +20,7 @@ from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
-from gradelake.sql.lake.rows import RawTable, raw_tables
+from gradelake.sql.lake.raw_tables import RawTable, raw_tables
 from tests.sql.small_lake import publish, small_lake
 
 
