@@ -57,6 +57,8 @@ def show(project, query, collection, version):
     from gradelake.ingest.rubric import rubric_text
 
     found, _ = _open(project(), collection, (query,))
+    version = found.newest if version is None else version
+    found.check_version(version)
     return rubric_text.query_as_object(found, query, version)
 
 
