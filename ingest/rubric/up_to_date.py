@@ -42,7 +42,7 @@ def open_up_to_date(
 
 
 def open_without_build(project: Project) -> Lake | None:
-    """The same where no build is needed, else None. Nothing is written, so any thread may call."""
+    """Open it where no build is needed, else None. Nothing is written, so any thread may call."""
     lake = Lake.live(project)
     if _holds(lake, project):
         fetch(lake)
