@@ -89,8 +89,8 @@ def compare(
         values = {"collection": collection, "measures": list(chosen), "level": level}
         rows = connection.execute(_BOARDS, values).fetchall()
     boards = [
-        BoardMoves(*key, kendall=_kendall(scores_before, scores_after), systems=systems)
-        for *key, scores_before, scores_after, systems in rows
+        BoardMoves(collection, label_set, level, measure, n, _kendall(ours, theirs), systems)
+        for collection, label_set, level, measure, n, ours, theirs, systems in rows
     ]
     return Difference(
         before,
