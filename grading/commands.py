@@ -52,9 +52,10 @@ def _show_plans(plans):
 
 
 def _show_grading(done):
+    from gradelake.grading.plan.plans import Plans
     from gradelake.grading.run.run_text import print_run
 
-    if hasattr(done, "plans"):  # a dry run
+    if isinstance(done, Plans):  # a dry run
         _show_plans(done)
         return
     for request, run in done.runs:

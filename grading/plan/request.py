@@ -85,17 +85,17 @@ class Totals:
     """A plan in numbers; pairs of (passage, item), or (answer, nugget)."""
 
     graded: int
-    failed: int
-    missing: int
-    under_way: int  # a provider's batch is to answer them
-    reusable: int  # missing, but the very same prompt was answered before
-    without_text: int  # passages of the pool that the lake has no text of
-    asked: int  # pairs that a prompt is to be answered for
-    prompts: int  # to be answered: one for each of them, or for a window of them
-    prompt_tokens: int
-    tokens_measured: bool  # whether the tokens come from earlier grades, or from text lengths
-    pairs_per_second: float | None  # measured in earlier runs of this grader
-    cost: Cost | None  # None: there is no price of the model
+    failed: int = 0
+    missing: int = 0
+    under_way: int = 0  # a provider's batch is to answer them
+    reusable: int = 0  # missing, but the very same prompt was answered before
+    without_text: int = 0  # passages of the pool that the lake has no text of
+    asked: int = 0  # pairs that a prompt is to be answered for
+    prompts: int = 0  # to be answered: one for each of them, or for a window of them
+    prompt_tokens: int = 0
+    tokens_measured: bool = False  # whether they come from earlier grades, or from text lengths
+    pairs_per_second: float | None = None  # measured in earlier runs of this grader
+    cost: Cost | None = None  # None: there is no price of the model
 
     @property
     def wanted(self) -> int:

@@ -19,7 +19,7 @@ from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staging import Committer
-from gradelake.grading.run.submissions import Submission, Submissions
+from gradelake.grading.run.submissions import PAIR, Submission, Submissions
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 
@@ -106,8 +106,8 @@ class BatchRun:
                     waiting.append((batch.n_done, submission.n_prompts))
             except _Trouble as trouble:
                 if trouble.is_stuck and give_up:
-                    self.submissions.end(submission, "failed", trouble.told)
-                    self.tell(f"gave up {_named(submission)}: {trouble.told}")
+                    self.submissions.end(submission, "failed", trouble.reason)
+                    self.tell(f"gave up {_title(submission)}: {trouble.reason}")
                 else:
                     troubles.append(trouble)
         if waiting:
@@ -115,14 +115,14 @@ class BatchRun:
         self._count()
         if troubles:
             more = f" (and {len(troubles) - 1:,} more)" if troubles[1:] else ""
-            raise EngineUnusable(f"{troubles[0].told}{more}", troubles[0].hint)
+            raise EngineUnusable(f"{troubles[0].reason}{more}", troubles[0].hint)
         return self.done.batches_collected > before
 
     def _settled(self, submission: Submission) -> Batch | None:
         """Go on with a submission; the batch while it is not over."""
         if submission.base_url != self.grader.settings["base_url"]:
             raise _Trouble(
-                f"{_named(submission)} is at {submission.base_url}, not at base_url",
+                f"{_title(submission)} is at {submission.base_url}, not at base_url",
                 f"Change base_url back until it is collected. {_AGAIN}",
             )
         try:
@@ -130,7 +130,7 @@ class BatchRun:
                 batch = self.api.settle(submission.submission_id)
                 if batch is None:
                     self.submissions.end(submission, "withdrawn")
-                    self.tell(f"{_named(submission)} was never sent; its pairs are missing")
+                    self.tell(f"{_title(submission)} was never sent; its pairs are missing")
                     return None
                 self.submissions.submitted(submission, batch.id)
             else:
@@ -140,23 +140,23 @@ class BatchRun:
             if batch.status == "failed":
                 self.submissions.end(submission, "failed", batch.reason)
                 raise _Trouble(
-                    f"{_named(submission)} was refused: {batch.reason}",
+                    f"{_title(submission)} was refused: {batch.reason}",
                     "No pair is blamed for it; the same command submits them again.",
                     is_stuck=False,
                 )
             self._collect(submission, batch)
         except Refused as error:
             hint = f"{error.hint} {_AGAIN}" if error.hint else _AGAIN
-            raise _Trouble(f"{_named(submission)}: {error}", hint) from None
+            raise _Trouble(f"{_title(submission)}: {error}", hint) from None
         return None
 
     def _collect(self, submission: Submission, batch: Batch) -> None:
         name, n = submission.submission_id, submission.n_prompts
-        replies, told = self.api.replies(name, batch, n)
+        replies, note = self.api.replies(name, batch, n)
         if batch.status == "completed":
             for number in range(n):
                 replies.setdefault(number, Response(error="the batch came back without a reply"))
-        notes, self.engine.notes = [*self.engine.notes, *([told] if told else [])], []
+        notes, self.engine.notes = [*self.engine.notes, *([note] if note else [])], []
         state = "collected" if batch.status == "completed" else batch.status
         came = self.submissions.collect(submission, replies, state, notes)
         done = self.done
@@ -166,10 +166,10 @@ class BatchRun:
         done.collected += came.counts["pairs"]
         done.again += came.again
         done.batches_collected += 1
-        self.tell(f"collected {counted(came.counts['pairs'], 'pairs')} of {_named(submission)}")
+        self.tell(f"collected {counted(came.counts['pairs'], 'pairs')} of {_title(submission)}")
         if came.unasked:
             missing = counted(came.unasked, "pairs", "were")
-            self.tell(f"{_named(submission)}: {batch.status}, {missing} not asked about")
+            self.tell(f"{_title(submission)}: {batch.status}, {missing} not asked about")
         with suppress(EngineUnusable):  # it costs nothing
             self.api.forget(batch.input_file)
 
@@ -242,15 +242,7 @@ class BatchRun:
 
     def _bodies(self, chunk: Chunk, limits: dict[tuple, int]) -> list[tuple[dict, int, int]]:
         """Of each prompt: what is sent, characters of its passage in that, and those left out."""
-        keys = (
-            "query_id",
-            "passage_id",
-            "item_id",
-            "passage_sha256",
-            "query_sha256",
-            "gold_sha256",
-        )
-        leaders = chunk.pairs.filter("is_leader").sort("prompt_no").select(keys).rows()
+        leaders = chunk.pairs.filter("is_leader").sort("prompt_no").select(PAIR).rows()
         found = []
         for leader, values in zip(leaders, chunk.prompts, strict=True):
             prompt = self.grader.prompt.render(values)
@@ -313,12 +305,12 @@ class BatchRun:
 class _Trouble(Exception):
     """A submission that cannot be gone on with. `is_stuck`: nor later, unless it is given up."""
 
-    def __init__(self, told: str, hint: str, is_stuck: bool = True):
-        super().__init__(told)
-        self.told = told
+    def __init__(self, reason: str, hint: str, is_stuck: bool = True):
+        super().__init__(reason)
+        self.reason = reason
         self.hint = hint
         self.is_stuck = is_stuck
 
 
-def _named(submission: Submission) -> str:
+def _title(submission: Submission) -> str:
     return f"batch {submission.submission_id[:8]}"

@@ -4,8 +4,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
@@ -158,46 +159,40 @@ def work(
     """Have a plan's chunks graded and committed; `run` counts them. What may stop it, and what it
     raises: as `grade`; `deadline` is of `time.monotonic()`."""
 
-    def is_over() -> bool:
-        run.out_of_time = _is_past(deadline)
-        return run.out_of_time
-
     chunks: Iterator[Chunk] = plan.chunks()
     spending = None
     if max_cost is not None and run.price:
         chunks = spending = Spending(run.price, max_cost, committer.grader, chunks)
     committer.begin(run.planned)
-    state = "failed"
+    worker, state = committer.worker(), "failed"
     try:
         committer.reuse(plan.totals.reusable)
-        if plan.totals.prompts:
-            tell(f"starting workers for {committer.grader.name}")
-            started = time.monotonic()
-            # Ray handles signals as well: ours have to come after
-            with (
-                Crew(committer.worker(), project.grading.get("ray_address")) as crew,
-                stop_signals(console.warn) as stop,  # also to who wished for quiet
-            ):
+        with ExitStack() as stack:
+            crew, started = None, time.monotonic()
+            if plan.totals.prompts:  # else answers are known, to be compared with other gold ones
+                tell(f"starting workers for {committer.grader.name}")
+                crew = stack.enter_context(Crew(worker, project.grading.get("ray_address")))
                 run.workers = crew.count
-                for graded in crew.run(chunks, lambda: stop() or is_over()):
-                    if graded:
-                        committer.add(graded)
-                        if spending:
-                            spending.settle(graded)
-                        run.engine_seconds += graded.seconds
-                    else:
-                        committer.commit_if_due()
-                    on_progress(run, committer)
-                run.stopped = stop()
+            # Ray handles signals as well: ours have to come after
+            stop = stack.enter_context(stop_signals(console.warn))  # also to who wished for quiet
+
+            def is_over() -> bool:
+                run.out_of_time = _is_past(deadline)
+                return stop() or run.out_of_time
+
+            known = (worker.compare(chunk) for chunk in takewhile(lambda _: not is_over(), chunks))
+            for graded in crew.run(chunks, is_over) if crew else known:
+                if graded:
+                    committer.add(graded)
+                    if spending:
+                        spending.settle(graded)
+                    run.engine_seconds += graded.seconds
+                else:
+                    committer.commit_if_due()
+                on_progress(run, committer)
+            run.stopped = stop()
+            if crew:
                 run.loading_seconds = (crew.ready_at or time.monotonic()) - started
-        else:  # answers that are known, to be compared with other gold answers
-            with stop_signals(console.warn) as stop:
-                for chunk in plan.chunks():
-                    if stop() or is_over():
-                        break
-                    committer.add(committer.worker().compare(chunk))
-                    on_progress(run, committer)
-                run.stopped = stop()
         run.out_of_money = bool(spending and spending.is_over)
         cut_short = run.stopped or run.out_of_time or run.out_of_money
         state = "stopped" if cut_short and run.left else "done"

@@ -6,14 +6,13 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Request, Totals
 from gradelake.grading.run.progress import rates
+from gradelake.grading.run.staging import STATUSES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount, counted
 
 if TYPE_CHECKING:
     from gradelake.grading.run.batches import Batched
     from gradelake.grading.run.run import Run
-
-STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 
 
 def _time(grader: Grader, seconds: float | None) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.run.staged_files import Graded, shared_mark, write_staged
+from gradelake.grading.run.windows import TOKENS
 from gradelake.grading.run.worker import Worker
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
@@ -19,7 +20,7 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together
-_COUNTS = ("ok", "unanswerable", "defaulted", "failed")
+STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 
 
 class Committer:
@@ -44,18 +45,7 @@ class Committer:
         self.staging = grading_folder(lake.project) / f"{grader.grader_id}{self.waits_in}"
         self.staging.mkdir(parents=True, exist_ok=True)
         self.planned = 0
-        self.counts = dict.fromkeys(
-            (
-                *_COUNTS,
-                "pairs",
-                "reused",
-                "cut",
-                "prompt_tokens",
-                "cached_tokens",
-                "completion_tokens",
-            ),
-            0,
-        )
+        self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", *TOKENS), 0)
         self.notes: dict[str, None] = {}  # of engines, each once
         self._what = f"{collection} {grader.name}"
         self.commit_seconds = 0.0
@@ -238,7 +228,7 @@ class Committer:
             "grader_id": self.grader.grader_id,
             "collection": self.collection,
             "planned": self.planned,
-            **{name: counts[name] for name in (*_COUNTS, "reused", "cached_tokens")},
+            **{name: counts[name] for name in (*STATUSES, "reused", "cached_tokens")},
             "tokens": counts["prompt_tokens"] + counts["completion_tokens"],
             "wall_seconds": self.seconds,
             "started_at": self._started_at,

@@ -19,7 +19,8 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
-_PAIR = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256", "gold_sha256")
+# what a pair is of: texts that change make it another
+PAIR = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256", "gold_sha256")
 # pairs of this grader and collection whose prompts were not answered
 _IN_VAIN = """
     submitted_pairs.error is not null
@@ -116,7 +117,7 @@ class Submissions:
 
     def limits(self) -> dict[tuple, int]:
         """How much of its passage is sent for pairs that were too long."""
-        keys = ", ".join(_PAIR)
+        keys = ", ".join(PAIR)
         rows = self.lake.rows(
             f"select {keys}, min(most_characters) from lake.raw.submitted_pairs "
             f"where most_characters is not null and {_IN_VAIN.format(lake='lake')} group by {keys}",
@@ -151,9 +152,9 @@ class Submissions:
                 most = shorter(leader["passage_characters"])
             n_before, before = tries.get(number, (0, []))
             if reply.error and (most or n_before + 1 < TRIES):
-                told = {name: getattr(reply, name) for name in TOKENS}
+                tokens = {name: getattr(reply, name) for name in TOKENS}
                 again.append(
-                    {"prompt_no": number, "error": reply.error, "most_characters": most, **told}
+                    {"prompt_no": number, "error": reply.error, "most_characters": most, **tokens}
                 )
                 continue
             for name, count in tokens_of(*before, reply).items():
@@ -184,7 +185,7 @@ class Submissions:
     def _tries(self, submission: Submission) -> dict[int, tuple[int, list[Response]]]:
         """Of its prompts: how often they were asked in vain before, and what that took."""
         same = " and ".join(
-            f"mine.{key} is not distinct from submitted_pairs.{key}" for key in _PAIR
+            f"mine.{key} is not distinct from submitted_pairs.{key}" for key in PAIR
         )
         rows = self.lake.rows(
             f"""
@@ -213,7 +214,7 @@ class Submissions:
     def _grades(
         self, committer: Committer, pairs: pl.DataFrame, answered: dict[int, Response]
     ) -> pl.DataFrame:
-        numbered = pairs.select(*_PAIR, pl.col("prompt_no").cast(pl.UInt32), "is_leader")
+        numbered = pairs.select(*PAIR, pl.col("prompt_no").cast(pl.UInt32), "is_leader")
         asks = pairs.filter("is_leader").select("gold_answers")
         chunk = Chunk(committer.batch_id, numbered, asks).part(list(answered), "")
         read_so = [

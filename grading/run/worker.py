@@ -13,6 +13,7 @@ from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.run.attempts import ask, expectation
 from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
+from gradelake.grading.run.windows import TOKENS
 from gradelake.sql.common.clock import utc_now
 
 
@@ -48,7 +49,7 @@ class Worker:
         return graded
 
     def compare(self, chunk: Chunk) -> Graded:
-        """The same, without an engine, for a chunk whose replies are all known."""
+        """Grade a chunk whose replies are all known, without an engine."""
         return self.write(chunk, ask(self.grader, Engine(self.grader).score, chunk))
 
     def write(
@@ -66,25 +67,26 @@ class Worker:
     def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
         """The grades of a chunk, with `prompt_no` and `is_leader`."""
         words = list(self.grader.prompt.grade_scale.words.values())
-        columns: dict[str, list] = {name: [] for name in _OF_A_PROMPT}
+        answers = []
         for reading, response in answered:
             expected, mass = expectation(response.probabilities, words)
-            columns["grade"].append(reading.grade)
-            columns["status"].append(reading.status)
-            columns["answer"].append(reading.answer)
-            columns["response"].append(None if response.error else response.text)
-            columns["error"].append(reading.error)
-            columns["expected_grade"].append(expected if reading.status != "failed" else None)
-            columns["scale_mass"].append(None if response.constrained_probabilities else mass)
-            columns["prompt_tokens"].append(response.prompt_tokens)
-            columns["cached_tokens"].append(response.cached_tokens)
-            columns["completion_tokens"].append(response.completion_tokens)
-            columns["cut_characters"].append(response.cut_characters)
-        prompts = pl.DataFrame(columns, schema=_OF_A_PROMPT).with_row_index("prompt_no")
+            answers.append(
+                {
+                    "grade": reading.grade,
+                    "status": reading.status,
+                    "answer": reading.answer,
+                    "response": None if response.error else response.text,
+                    "error": reading.error,
+                    "expected_grade": expected if reading.status != "failed" else None,
+                    "scale_mass": None if response.constrained_probabilities else mass,
+                    **{name: getattr(response, name) for name in (*TOKENS, "cut_characters")},
+                }
+            )
+        prompts = pl.DataFrame(answers, schema=_OF_A_PROMPT).with_row_index("prompt_no")
         # a pair that shares another's prompt cost nothing
         free = [
             pl.when("is_leader").then(pl.col(name)).otherwise(pl.lit(0)).alias(name)
-            for name in ("prompt_tokens", "cached_tokens", "completion_tokens")
+            for name in TOKENS
         ]
         return chunk.pairs.join(
             prompts, on="prompt_no", how="left", maintain_order="left"
@@ -100,7 +102,7 @@ class Worker:
 def counts_of(rows: pl.DataFrame) -> dict[str, int]:
     """What `Worker.rows` hold, in numbers."""
     counts = dict(rows["status"].value_counts().iter_rows())
-    for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+    for name in TOKENS:
         counts[name] = rows[name].sum() or 0
     counts["pairs"] = rows.height
     counts["reused"] = rows.height - rows["is_leader"].sum()

@@ -101,20 +101,7 @@ class RoundPlan:
         if limit is not None:
             self.rows = self.rows.head(limit)
         asked = self.rows.height
-        self.totals = Totals(
-            graded=this.n_graded,
-            failed=0,
-            missing=missing,
-            under_way=0,
-            reusable=0,
-            without_text=0,
-            asked=asked,
-            prompts=asked,
-            prompt_tokens=0,
-            tokens_measured=False,
-            pairs_per_second=None,
-            cost=None,
-        )
+        self.totals = Totals(this.n_graded, missing=missing, asked=asked, prompts=asked)
 
     def chunks(self) -> Iterator[Chunk]:
         """In order, a whole chunk at a time."""
