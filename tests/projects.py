@@ -13,7 +13,7 @@ import polars as pl
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.contracts import CONTRACTS
+from gradelake.sql.lake.rows import contract as contract_of
 
 Tables = dict[str, dict[str, Any]]
 
@@ -124,7 +124,7 @@ def rows(table: str, **columns: Any) -> pl.DataFrame:
     A column is a list, or one value for all rows. One that is not named is null where it may be;
     else it holds its own name, the first of its values, 1, or the present time.
     """
-    contract = CONTRACTS[table]
+    contract = contract_of(table)
     n = max([len(v) for v in columns.values() if isinstance(v, list)], default=1)
     frame = {}
     for name, column in contract.columns.items():

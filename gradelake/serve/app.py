@@ -57,7 +57,7 @@ def make_app(
             committing.cancel()
             try:
                 if await run_in_threadpool(writer.close):
-                    await run_in_threadpool(journal.commit, project, wait=False)
+                    await run_in_threadpool(journal.commit, wait=False)
             except Exception as error:
                 console.warn(f"reviews wait for the next start in {project.lake_path}: {error}")
             finally:
@@ -102,7 +102,7 @@ async def _commit(journal: Journal, project: Project, writer: Writer) -> None:
     """Bring what people answered into the lake, together, every other second."""
     while True:
         await asyncio.sleep(_SECONDS)
-        job = writer.submit("reviews", lambda _: journal.commit(project), ahead=True)
+        job = writer.submit("reviews", lambda _: journal.commit(), ahead=True)
         while not job.has_ended:
             await asyncio.sleep(_SECONDS / 10)
         try:

@@ -45,18 +45,18 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     name, _, format_ = request.path_params["name"].partition(".")
     if format_ not in ("", *_TYPES):
         raise HTTPException(404, "An answer is a page, or a .csv or .json file.")
-    given = {key: value for key, value in request.query_params.items() if value != ""}
-    release = given.pop("release", None)
-    given["collection"] = request.path_params["collection"]
+    values = {key: value for key, value in request.query_params.items() if value != ""}
+    release = values.pop("release", None)
+    values["collection"] = request.path_params["collection"]
     entry = book.entry(name)
     readers = request.app.state.readers
     live = entry.live and release is None
     with ExitStack() as stack:
         lake = stack.enter_context(readers.live() if live else readers.release(release))
-        lake.require_collection(given["collection"])
+        lake.require_collection(values["collection"])
         lake.connection.execute("use lake.marts")
         lake.allows_files = True  # the book's own statement
-        found = question.rows(lake, *book.asked(lake, name, given))
+        found = question.rows(lake, *book.asked(lake, name, values))
         if format_:
             pieces = _pieces(found, format_)
             first = next(pieces)  # what is wrong shows while it can still be said
@@ -67,7 +67,7 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             "answer",
             title=entry.question,
             entry=entry,
-            given=given,
+            values=values,
             query=request.url.query,
             columns=found.columns,
             rows=rows,
@@ -141,7 +141,7 @@ def _confined(request: Request, release: str | None) -> Iterator[Lake]:
             except (BadInput, duckdb.Error, RuntimeError, KeyboardInterrupt):
                 if not is_late.is_set():
                     raise
-                late = f"this took longer than {_SECONDS:.0f} seconds"
+                late = f"timed out after {_SECONDS:g} s"
                 raise BadInput(late, "Ask for less of it.") from None
             finally:
                 is_done.set()

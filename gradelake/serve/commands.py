@@ -1,12 +1,43 @@
 """`gradelake serve`, and `gradelake assessor`: who may enter."""
 
+from dataclasses import dataclass
+
 import click
 
 from gradelake.serve.people import ROLES, People
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.errors import BadInput, how_to_install
 
 _PORT = 8137
+
+
+@dataclass(frozen=True)
+class Added:
+    """Somebody who may enter, with the link that is shown once."""
+
+    name: str
+    role: str
+    link: str
+    had_another: bool
+
+    def as_object(self) -> dict[str, str]:
+        """What `--json` prints."""
+        return {"name": self.name, "role": self.role, "link": self.link}
+
+
+def _print_added(made: Added) -> None:
+    console.say(f"{made.name} may enter as {made.role} with this link, which is shown only now:")
+    console.say(made.link)
+    if made.had_another:
+        console.say("The link that they had is no longer valid.")
+
+
+def _print_people(found: list[dict[str, str]]) -> None:
+    if found:
+        console.print_table(["name", "role", "added"], [tuple(one.values()) for one in found])
+    else:
+        console.say("nobody yet: gradelake assessor add NAME")
 
 
 @click.command(short_help="Open the lake in the browser: review, rubrics, boards.")
@@ -35,8 +66,8 @@ def serve(project, host, port, hosts, trust_header):
     """Open the lake in the browser, where people review grades, edit rubrics and look at boards.
 
     It prints a link that lets you in, with every right, until it ends (Ctrl-C). Others need a link
-    of their own: see `gradelake assessor add`. It listens on this machine only, unless told
-    otherwise, and speaks no TLS: let a proxy do that for other machines.
+    of their own: see `gradelake assessor add`. It listens on this machine only, unless
+    --host says otherwise, and speaks no TLS: let a proxy do that for other machines.
 
     \b
     Examples:
@@ -79,9 +110,9 @@ def assessor():
     show_default=True,
     help="Where they find the server.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_print_added)
 @click.pass_obj
-def add(project, name, role, url, as_json):
+def add(project, name, role, url):
     """Let NAME in, and print a link for them: once, for only a hash of its secret is kept.
 
     A reader sees boards; an assessor reviews grades, too; an editor also edits rubrics and asks
@@ -93,36 +124,24 @@ def add(project, name, role, url, as_json):
       gradelake assessor add bob --role editor --url https://lake.example.org
     """
     people = People(project())
-    was = people.named(name)
+    had_another = people.named(name) is not None
     link = f"{url.rstrip('/')}/enter#{people.add(name, role)}"
-    if as_json:
-        console.print_json({"name": name, "role": role, "link": link})
-        return
-    console.say(f"{name} may enter as {role} with this link, which is shown only now:")
-    console.say(link)
-    if was:
-        console.say("The link that they had is no longer valid.")
+    return Added(name, role, link, had_another)
 
 
 @assessor.command("list", short_help="Who may enter.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@answering(_print_people, "Print a JSON array.")
 @click.pass_obj
-def list_(project, as_json):
+def list_(project):
     """Who may enter, as what, since when (UTC). No secret is shown: none is kept.
 
     \b
     Examples:
       gradelake assessor list
     """
-    found = People(project()).everybody()
-    if as_json:
-        columns = ("name", "role", "added_at")
-        console.print_json([{key: getattr(one, key) for key in columns} for one in found])
-    elif found:
-        rows = [(one.name, one.role, one.added_at) for one in found]
-        console.print_table(["name", "role", "added"], rows)
-    else:
-        console.say("nobody yet: gradelake assessor add NAME")
+    columns = ("name", "role", "added_at")
+    everybody = People(project()).everybody()
+    return [{key: getattr(one, key) for key in columns} for one in everybody]
 
 
 @assessor.command(short_help="Let somebody in no longer.")

@@ -5,8 +5,9 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import Any
 
-from gradelake.grading.review.cards import Card, Reviewable, Reviewed, passage_texts
-from gradelake.grading.review.queues import deal_conflicts, deal_queue, said_by_others
+from gradelake.grading.review.cards import Card, Reviewable, passage_texts
+from gradelake.grading.review.queues import deal_conflicts, deal_queue, others_opinions
+from gradelake.grading.review.revise import Answer, ReviewKey, Undo, revise
 from gradelake.serve.journal import Entry, Journal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.lake import Lake
@@ -16,7 +17,7 @@ _KEPT = 500  # decks; somebody else's is dealt again when they go on
 
 
 class Deck:
-    """One assessor's cards of a queue, by id, and what they said of each."""
+    """One assessor's cards of a queue, by id, and their review of each."""
 
     def __init__(
         self,
@@ -30,27 +31,27 @@ class Deck:
         others: dict[str, list[dict[str, Any]]],
         waiting: list[Entry],
     ):
-        """`waiting`: what the journal has of the assessor, beside what the cards say."""
+        """`waiting`: the assessor's answers in the journal, which cards do not show yet."""
         self.blind = not settles
         self.scale = grader.scale
         self._journal = journal
         self._collection, self._queue, self._grader = collection, queue, grader
         self._assessor, self._settles, self._others = assessor, settles, others
         self.cards = {card_id(card): card for card in cards}
-        self._said = {id_: card.before for id_, card in self.cards.items()}
+        self._reviews = {id_: card.before for id_, card in self.cards.items()}
         self._lock = threading.Lock()
-        for entry in waiting:
-            if entry["grader_id"] == grader.grader_id:
-                self._said[_entry_id(entry)] = _reviewed(entry)
+        ids = {self._key(card): id_ for id_, card in self.cards.items()}
+        for key, answer in waiting:
+            if id_ := ids.get(key):
+                self._reviews[id_] = revise(self._reviews[id_], answer, utc_now())
 
     def as_object(self, lake: Lake) -> dict[str, Any]:
         """For grading/review/form/card.js; the grader's grade only where it may be seen."""
         shown = []
         texts = passage_texts(lake, self._collection, list(self.cards.values()))
         for id_, card in self.cards.items():
-            passage, sha256 = texts.get(card.passage_id, (None, None))
-            if passage is not None and card.passage_sha256 in (None, sha256):
-                said = self._said.get(id_)
+            passage, hashed = texts.get(card.passage_id, (None, None))
+            if passage is not None and card.passage_sha256 in (None, hashed):
                 about = {
                     "id": id_,
                     "query_id": card.query_id,
@@ -60,9 +61,8 @@ class Deck:
                     "item": card.item,
                     "kind": self._grader.kind,
                     "passage": passage,
-                    "said": said and _as_object(said, card),
                 }
-                shown.append(about | (self._seen(id_) if said or not self.blind else {}))
+                shown.append(about | self._state(id_))
         return {
             "collection": self._collection,
             "grader": self._grader.name,
@@ -74,55 +74,46 @@ class Deck:
         }
 
     def answer(
-        self, id_: str, grade: int | None, verdict: str | None, note: str | None, seconds: Any
-    ) -> dict[str, Any] | None:
-        """Keep an answer; returns what may be seen then, None for a card that is not here."""
-        card = self.cards.get(id_)
-        if card is None:
-            return None
-        if self.blind:
-            verdict = "agree" if grade == card.grade else "disagree"
-        own = grade if verdict == "disagree" and grade != card.grade else None
+        self, id_: str, opinion: int | None, note: str | None, seconds: float | None
+    ) -> dict[str, Any]:
+        """Keep an answer; returns the card's state then, and whether it `stays` to be looked at:
+        the grader's grade is shown for the first time. Raises `KeyError` for an unknown card."""
+        is_blind = self.blind and self._reviews[id_] is None
+        grade = self.cards[id_].grade
+        self._keep(id_, Answer(grade, opinion, note, seconds, is_blind, self._settles))
+        return self._state(id_) | {"stays": is_blind}
+
+    def undo(self, id_: str) -> dict[str, Any]:
+        """Take an answer back where that is possible; returns the card's state then. Raises
+        `KeyError` for an unknown card."""
+        self._keep(id_, Undo(self.cards[id_].grade, self.blind))
+        return self._state(id_)
+
+    def _keep(self, id_: str, answer: Answer | Undo) -> None:
+        """Journal what changes the standing review."""
         with self._lock:
-            before = self._said.get(id_)
-            first = before.blind_grade if before else grade if self.blind else None
-            # what it took to answer, not to look at the grader's grade
-            seconds = before.seconds if before and self.blind else seconds
-            noted = " ".join((note or "").split()) or None
-            said = Reviewed(str(verdict), own, noted, first, seconds, self._settles or None)
-            self._keep(card, vars(said))
-            self._said[id_] = said
-        return self._seen(id_)
+            standing = self._reviews[id_]
+            made = revise(standing, answer, utc_now())
+            if made is not standing:
+                self._journal.add(self._key(self.cards[id_]), answer)
+                self._reviews[id_] = made
 
-    def take_back(self, id_: str) -> bool:
-        """Take an answer back; False where the grader's grade was seen after it."""
-        with self._lock:
-            if self.blind or id_ not in self.cards:
-                return False
-            self._keep(self.cards[id_], {"verdict": None})
-            self._said[id_] = None
-        return True
+    def _key(self, card: Card) -> ReviewKey:
+        return card.key(self._collection, self._grader.grader_id, self._assessor)
 
-    def _keep(self, card: Card, said: dict[str, Any]) -> None:
-        self._journal.add(
-            {
-                "collection": self._collection,
-                "grader_id": self._grader.grader_id,
-                "query_id": card.query_id,
-                "passage_id": card.passage_id,
-                "item_id": card.item_id,
-                "passage_sha256": card.passage_sha256,
-                "query_sha256": card.query_sha256,
-                "assessor": self._assessor,
-                "grade": card.grade,
-                **said,
-                "reviewed_at": utc_now(),
-            }
-        )
-
-    def _seen(self, id_: str) -> dict[str, Any]:
-        card = self.cards[id_]
-        return {"grade": card.grade, "answer": card.answer, "others": self._others.get(id_, [])}
+    def _state(self, id_: str) -> dict[str, Any]:
+        """The assessor's answer to a card, and what they may see of the grader's."""
+        card, review = self.cards[id_], self._reviews[id_]
+        own = review and {
+            "grade": review.opinion,
+            "verdict": review.verdict,
+            "note": review.note,
+            "blind_grade": review.blind_grade,
+        }
+        if self.blind and not review:
+            return {"own": own}
+        seen = {"grade": card.grade, "answer": card.answer, "others": self._others.get(id_, [])}
+        return {"own": own, **seen}
 
 
 class Decks:
@@ -135,7 +126,7 @@ class Decks:
         self._at_once = threading.Semaphore(_AT_ONCE)
 
     def at_hand(self, *key: str | bool) -> Deck | None:
-        """A deck that was dealt, without a look at the lake. `key`: as `deal` is given it."""
+        """A deck that was dealt, without a look at the lake. `key`: the arguments of `deal`."""
         with self._lock:
             if key in self._decks:
                 self._decks.move_to_end(key)
@@ -162,8 +153,8 @@ class Decks:
         waiting = self._journal.waiting(**key)
         if settles:
             grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
-            said = said_by_others(lake, collection, grader, dealt.cards)
-            others = dict(zip(map(card_id, dealt.cards), said, strict=True))
+            opinions = others_opinions(lake, collection, grader, dealt.cards)
+            others = dict(zip(map(card_id, dealt.cards), opinions, strict=True))
         else:
             grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
         waiting += self._journal.waiting(**key)
@@ -173,25 +164,5 @@ class Decks:
 
 def card_id(card: Card) -> str:
     """A card's name in the browser."""
-    return _id(card.query_id, card.passage_id, card.item_id)
-
-
-def _entry_id(entry: Entry) -> str:
-    return _id(entry["query_id"], entry["passage_id"], entry["item_id"])
-
-
-def _id(*parts: str) -> str:
+    parts = (card.query_id, card.passage_id, card.item_id)
     return sha256("\0".join(parts).encode()).hexdigest()[:20]
-
-
-def _reviewed(entry: Entry) -> Reviewed | None:
-    columns = ("verdict", "own_grade", "note", "blind_grade", "seconds", "settles")
-    return Reviewed(*(entry[column] for column in columns)) if entry["verdict"] else None
-
-
-def _as_object(said: Reviewed, card: Card) -> dict[str, Any]:
-    grade = card.grade if said.verdict == "agree" else said.own_grade
-    about = vars(said)
-    return {key: about[key] for key in ("verdict", "note", "seconds", "blind_grade")} | {
-        "grade": grade
-    }

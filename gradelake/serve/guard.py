@@ -71,8 +71,8 @@ class Guard:
         try:
             state["person"], state["token_of"] = self._who(scope, headers)
         except (GradelakeError, OSError) as error:  # nobody is known, and no page can be made
-            console.warn(f"nobody can be let in: {error}")
-            await _plain(503, "Nobody can be let in: the server's terminal says why.", guarded)
+            console.warn(f"nobody can sign in: {error}")
+            await _plain(503, "Nobody can sign in: the server's terminal says why.", guarded)
             return
         size = 0
 
@@ -81,7 +81,7 @@ class Guard:
             message = await receive()
             size += len(message.get("body", b""))
             if size > LARGEST:
-                raise HTTPException(413, f"More than {LARGEST:,} bytes.")
+                raise HTTPException(413, f"The request is larger than {LARGEST:,} bytes.")
             return message
 
         try:
@@ -97,10 +97,13 @@ class Guard:
         host = headers.get("host", "").lower()
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         if name not in self.hosts:  # a name that somebody points at this address
-            return 400, "This server does not go by that name; see gradelake serve --allow-host."
+            return (
+                400,
+                "This server does not answer to that name; see gradelake serve --allow-host.",
+            )
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST:
-            return 413, f"More than {LARGEST:,} bytes."
+            return 413, f"The request is larger than {LARGEST:,} bytes."
         if scope["method"] in ("GET", "HEAD"):
             return None
         origin = headers.get("origin")
@@ -113,9 +116,9 @@ class Guard:
     def _who(self, scope: Scope, headers: Headers) -> tuple[Person | None, str]:
         """Who asks, and what their forms' token is made of."""
         if self.trust_header:
-            given = headers.getlist(self.trust_header)
-            person = self.sessions.people.named(given[0]) if len(given) == 1 else None
-            return person, f"named {given}"
+            names = headers.getlist(self.trust_header)
+            person = self.sessions.people.named(names[0]) if len(names) == 1 else None
+            return person, f"named {names}"
         cookie = Request(scope).cookies.get(self.sessions.cookie, "")
         return self.sessions.person(cookie), cookie
 
@@ -138,7 +141,7 @@ def check_token(request: Request, token: str | None) -> None:
     """Raise 403 unless the token is the session's."""
     sessions: Sessions = request.app.state.sessions
     if not token or not sessions.fits(token, request.state.token_of):
-        raise HTTPException(403, "This form is of another session: load its page again.")
+        raise HTTPException(403, "This form belongs to another session: reload the page.")
 
 
 @dataclass

@@ -30,7 +30,7 @@ async def entered(request: Request) -> Response:
         address = request.client.host if request.client else ""
         state.attempts.check(address)
         state.attempts.fail(address)
-        raise HTTPException(403, "That link is not valid (any more). Ask whoever gave it to you.")
+        raise HTTPException(403, "This link is invalid or has expired: ask for a new one.")
     response = RedirectResponse("/", 303)
     response.set_cookie(
         state.sessions.cookie,

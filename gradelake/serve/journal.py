@@ -1,184 +1,173 @@
-"""What people answered, kept on disk until the lake has it: acknowledged is never lost.
+"""What people answered, kept on disk until the lake has it; JOURNAL.md says why it is safe."""
 
-A review is written here, and forced to the disk, before it is acknowledged; those of everybody go
-into the lake together, within seconds. Each server has a file of its own, locked as long as it
-lives. One that was killed leaves its file, and whichever server sees it first commits what is in
-it; a review that the lake has already takes its own place.
-"""
-
-import fcntl
 import json
-import os
+import sqlite3
 import threading
-import uuid
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
 
+from gradelake.grading.review.revise import Answer, ReviewKey, Undo
+from gradelake.grading.review.verdicts import put_answers
 from gradelake.sql.common import console
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
-_ASIDE = ".unreadable"
-_TEXTS = ("collection", "grader_id", "query_id", "passage_id", "item_id", "assessor")
-Entry = dict[str, Any]  # a row of raw.grade_reviews; `verdict` None takes a review back
+Entry = tuple[ReviewKey, Answer | Undo]
+_PATIENCE = 30.0  # seconds that one server waits for another to write an answer
+_SCHEMA = """
+    create table if not exists answers (
+        id integer primary key autoincrement,
+        collection text not null,
+        assessor text not null,
+        key text not null,
+        answer text not null
+    ) strict;
+    create table if not exists newest (id integer primary key check (id = 1), at text) strict;
+    insert or ignore into newest values (1, '')
+"""
 
 
 class Journal:
-    """The reviews that wait to be committed. Of use to any thread."""
+    """The answers that wait to be committed. Of use to any thread, and to several servers."""
 
     def __init__(self, project: Project):
-        self._folder = project.lake_path / "reviews"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._project = project
+        self._file = project.lake_path / "reviews" / "answers.sqlite"
+        self._file.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        self._waiting: list[Entry] = []
-        self._leaving: list[Entry] = []  # in a commit just now
-        self._left: list[BinaryIO] = []  # files of what is leaving
-        self._adopt()
-        self._file = self._begin()
+        self._connection = self._opened()
 
-    def add(self, entry: Entry) -> None:
-        """Keep a review; when this returns, a kill does not lose it."""
-        line = json.dumps(entry, default=str).encode() + b"\n"
-        with self._lock:
-            _append(self._file, line)
-            self._waiting.append(entry)
+    def add(self, key: ReviewKey, answer: Answer | Undo) -> None:
+        """Keep an answer that arrives now; when this returns, a kill does not lose it."""
+        with self._writing() as connection:
+            ((last,),) = connection.execute("select at from newest")
+            at = utc_now()
+            if last:  # a clock may go back: what arrives later is later
+                at = max(at, datetime.fromisoformat(last) + timedelta(microseconds=1))
+            written = json.dumps(vars(answer) | {"at": at.isoformat()})
+            connection.execute(
+                "insert into answers (collection, assessor, key, answer) values (?, ?, ?, ?)",
+                [key.collection, key.assessor, json.dumps(key), written],
+            )
+            connection.execute("update newest set at = ?", [at.isoformat()])
 
     def waiting(self, **key: str) -> list[Entry]:
-        """What waits or is being committed and has these values, oldest first."""
-        with self._lock:
-            entries = [*self._leaving, *self._waiting]
-        return [each for each in entries if all(each[name] == key[name] for name in key)]
+        """The answers that are not known to be in the lake and have these values in their key, in
+        the order in which they arrived."""
+        return [entry for _, entry in self._read(**key)]
 
-    def commit(self, project: Project, wait: bool = True) -> int:
-        """Bring what waits into the lake, in one commit; returns how many. Only one thread calls
-        it, as `Writer` sees to. What fails stays, and is tried again with the next call.
+    def commit(self, wait: bool = True) -> int:
+        """Bring what waits into the lake, in one commit; returns how many answers. What fails
+        stays, and is tried again with the next call.
 
         With `wait=False`, raises `Busy` at once while another process writes.
         """
-        from gradelake.grading.review.verdicts import put_rows
-
-        with self._lock:
-            if self._waiting:
-                written, self._file = self._file, self._begin()
-                self._left.append(written)
-                self._leaving += self._waiting
-                self._waiting = []
-            self._adopt()
-            entries = list(self._leaving)
-        if entries:
-            with (
-                Lake.writer(project) as lake,
-                lake.transaction("review", _names(entries), wait) as into,
-            ):
-                into.say(reviews=put_rows(into, entries))
-        with self._lock:
-            for file in self._left:
-                Path(file.name).unlink(missing_ok=True)
-                file.close()
-            self._left, self._leaving = [], []
+        if not (found := self._read()):
+            return 0
+        entries = [entry for _, entry in found]
+        with (
+            Lake.writer(self._project) as lake,
+            lake.transaction("review", _names(entries), wait) as into,
+        ):
+            into.say(reviews=sum(change.is_one for change in put_answers(into, entries)))
+        with self._writing() as connection:
+            connection.executemany("delete from answers where id = ?", [(n,) for n, _ in found])
         return len(entries)
 
     def close(self) -> None:
-        """Leave the file, if anything is in it, to the next server."""
+        """Close the file; what waits in it is for the next server."""
         with self._lock:
-            if os.fstat(self._file.fileno()).st_size == 0:
-                os.unlink(self._file.name)
-            for file in (self._file, *self._left):
-                file.close()
+            self._connection.close()
 
-    def _begin(self) -> BinaryIO:
-        """A new file; on the disk its name, too."""
-        file = None
-        while file is None:  # another server may take it for one left behind, until it is locked
-            file = _locked(self._folder / f"{uuid.uuid4().hex}.jsonl", "ab")
-        folder = os.open(self._folder, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
-        return file
+    def _read(self, **key: str) -> list[tuple[int, Entry]]:
+        where = " and ".join(f"{name} = :{name}" for name in key) or "true"
+        with self._lock:
+            rows = self._connection.execute(
+                f"select * from answers where {where} order by id", key
+            ).fetchall()
+        return [(id_, _entry(key, answer)) for id_, _, _, key, answer in rows]
 
-    def _adopt(self) -> None:
-        """Take over the files of servers that are no more; their entries wait again."""
-        for path in self._folder.glob("*.jsonl"):
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, on the disk at its end. Raises `WorkFailed` for what cannot be kept."""
+        with self._lock:
             try:
-                file = _locked(path, "rb+")
-            except OSError as error:  # a folder, somebody else's file
-                _set_aside(path, error.strerror or str(error))
-                continue
-            if file:
-                self._leaving += _entries(path, file)
-                self._left.append(file)
-        self._leaving.sort(key=lambda entry: entry["reviewed_at"])
+                self._connection.execute("begin immediate")
+                yield self._connection
+                self._connection.execute("commit")
+            except BaseException as error:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("rollback")
+                if isinstance(error, sqlite3.OperationalError):
+                    raise WorkFailed(
+                        f"the answer could not be kept: {error}", "Try again in a moment."
+                    ) from error
+                raise
 
-
-def _locked(path: Path, mode: Literal["ab", "rb+"]) -> BinaryIO | None:
-    """The file, ours until it is closed; None where a server has it, or is through with it."""
-    try:
-        file = path.open(mode)
-    except FileNotFoundError:
-        return None
-    with suppress(BlockingIOError, FileNotFoundError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(file.fileno()), path.stat()):  # it may just have gone
-            return file
-    file.close()
-    return None
-
-
-def _append(file: BinaryIO, line: bytes) -> None:
-    """Add a line that is on the disk when this returns; of one that does not fit nothing stays,
-    else the next would begin in its middle."""
-    end = os.fstat(file.fileno()).st_size
-    try:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(file.fileno(), rest) :]
-        os.fsync(file.fileno())
-    except OSError:
-        os.ftruncate(file.fileno(), end)
-        raise
-
-
-def _entries(path: Path, file: BinaryIO) -> list[Entry]:
-    """What a file holds; lines that cannot be read are kept in another beside it, and named. What
-    ends in no line was never acknowledged."""
-    found, damaged = [], []
-    for line in file:
+    def _opened(self) -> sqlite3.Connection:
+        """The file, made where it is missing; a damaged one is set aside, and read as far as it
+        can be."""
         try:
-            found.append(_read(line))
-        except (ValueError, KeyError, TypeError):
-            damaged += [line] if line.endswith(b"\n") else []
-    if damaged:
-        aside = path.with_suffix(_ASIDE)
-        aside.write_bytes(b"".join(damaged))
-        lines = counted(len(damaged), "lines")
-        console.warn(f"{path}: reviews that cannot be read; {aside} has these {lines}")
-    return found
+            return _connect(self._file)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # no right, no space, another's lock
+                raise WorkFailed(f"{self._file}: {error}") from error
+        aside = self._file.with_suffix(f".damaged-{utc_now():%Y%m%d%H%M%S%f}")
+        for ending in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                Path(f"{self._file}{ending}").rename(f"{aside}{ending}")
+        rows = _readable(aside)
+        connection = _connect(self._file)
+        connection.executemany("insert into answers values (?, ?, ?, ?, ?)", rows)
+        console.warn(
+            f"{self._file} was damaged; {counted(len(rows), 'answers', 'were')} read from it, "
+            f"and it is kept as {aside}"
+        )
+        return connection
 
 
-def _read(line: bytes) -> Entry:
-    """A line's entry. Raises `ValueError`, `KeyError` or `TypeError` for what the lake cannot take,
-    which would hold up everybody's reviews."""
-    entry = json.loads(line)
-    if not all(isinstance(entry[key], str) for key in _TEXTS) or type(entry["grade"]) is not int:
-        raise TypeError
-    if entry["verdict"] not in (None, "agree", "disagree"):
-        raise ValueError
-    return entry | {"reviewed_at": datetime.fromisoformat(entry["reviewed_at"])}
+def _connect(file: Path) -> sqlite3.Connection:
+    """Raises `sqlite3.DatabaseError` for a file that is damaged."""
+    connection = sqlite3.connect(
+        file, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        connection.executescript(_SCHEMA)
+        ((state,),) = connection.execute("pragma quick_check(1)").fetchall()
+        if state != "ok":
+            raise sqlite3.DatabaseError(state)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _set_aside(path: Path, why: str) -> None:
-    """A file that cannot be opened, under another name, so that the next start does not meet it."""
-    aside = path.with_suffix(_ASIDE)
-    with suppress(OSError):
-        path = path.rename(aside)
-    console.warn(f"{path}: reviews that cannot be read: {why}")
+def _readable(file: Path) -> list[tuple]:
+    """The answers of a damaged file, as far as they can be read."""
+    rows: list[tuple] = []
+    with suppress(sqlite3.Error, ValueError, TypeError), closing(sqlite3.connect(file)) as damaged:
+        for row in damaged.execute("select * from answers order by id"):
+            _entry(*row[-2:])
+            rows.append(row)
+    return rows
+
+
+def _entry(key: str, answer: str) -> Entry:
+    fields = json.loads(answer)
+    fields["at"] = datetime.fromisoformat(fields["at"])
+    kind = Answer if "opinion" in fields else Undo
+    return ReviewKey(*json.loads(key)), kind(**fields)
 
 
 def _names(entries: list[Entry]) -> str:
     """Whose reviews, for the commit's message."""
-    collections = sorted({entry["collection"] for entry in entries})
-    assessors = sorted({entry["assessor"] for entry in entries})
+    collections = sorted({key.collection for key, _ in entries})
+    assessors = sorted({key.assessor for key, _ in entries})
     return f"{' '.join(collections)} {', '.join(assessors[:5])}{' ...' * (len(assessors) > 5)}"

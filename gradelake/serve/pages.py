@@ -61,7 +61,7 @@ async def _sent(request: Request) -> dict[str, Any]:
         except (ValueError, RecursionError):
             raise HTTPException(400, "That is not JSON.") from None
         if not isinstance(sent, dict):
-            raise HTTPException(400, "A JSON object is wanted.")
+            raise HTTPException(400, "Send a JSON object.")
         return sent
     async with request.form(max_files=0, max_fields=2_000) as form:
         fields = {name: str(value) for name, value in form.items()}
@@ -72,12 +72,12 @@ async def _sent(request: Request) -> dict[str, Any]:
 def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
     """templates/NAME.html.jinja as a page; `title` is among the values."""
     state = request.app.state
-    given = {
+    usual = {
         "person": request.state.person,
         "token": state.sessions.token(request.state.token_of),
         "signs_out": state.trust_header is None,
     }
-    html = templates().get_template(f"{name}.html.jinja").render(given | values)
+    html = templates().get_template(f"{name}.html.jinja").render(usual | values)
     return HTMLResponse(html, status)
 
 
@@ -99,7 +99,9 @@ def _failed(request: Request, status: int, message: str, hint: str | None = None
     """What went wrong, as a page, or as JSON for a script."""
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse({"error": message, "hint": hint}, status)
-    title = {401: "Sign in", 403: "Not for you", 404: "Not here"}.get(status, "That did not work")
+    title = {401: "Sign in", 403: "Access denied", 404: "Not found"}.get(
+        status, "That did not work"
+    )
     try:
         return page(request, "failed", status, title=title, message=message, hint=hint)
     except (GradelakeError, OSError):  # the file of people cannot be used just now

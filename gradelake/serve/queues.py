@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gradelake.grading.review.queue_sources import SOURCES
-from gradelake.grading.review.queue_work import add_queue, drop_queue
-from gradelake.grading.review.queues import deal_conflicts, queues_of
+from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.serve.rubric_work import in_turn
@@ -32,10 +31,10 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Add what a form asks for, as `gradelake queue add` does."""
     collection = request.path_params["collection"]
     try:
-        name, wished = _wished(sent)
+        name, options = _options(sent)
         arguments = ["queue", "add", collection, name]
         work = partial(add_queue, request.app.state.project, console.tell, arguments)
-        in_turn(request.app.state.writer, "queue", lambda: work(collection, name, **wished))
+        in_turn(request.app.state.writer, "queue", lambda: work(collection, name, **options))
     except (BadInput, Busy) as error:
         status = 503 if isinstance(error, Busy) else 400
         return _page(request, person, sent, status, [error.message, error.hint])
@@ -51,7 +50,7 @@ def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     return RedirectResponse(f"/c/{quote(collection, safe='')}/review/", 303)
 
 
-def _wished(sent: dict[str, str]) -> tuple[str, dict[str, Any]]:
+def _options(sent: dict[str, str]) -> tuple[str, dict[str, Any]]:
     """A form's queue, by name. Raises `BadInput` for a number that is none."""
     kind, _, whose = sent.get("of", "").partition("/")
     numbers = {name: _number(name, sent.get(name, "")) for name in _MOST}

@@ -1,5 +1,6 @@
 """Reviewing in the browser: the cards of an assessor's queue."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -36,24 +37,31 @@ def cards(
 def answered(
     request: Request, person: Person, sent: dict[str, Any], settles: bool = False
 ) -> Response:
-    """Keep an answer: it is on the disk when this is answered. Tells what may be seen then."""
+    """Keep an answer: it is on the disk when this returns. Returns the card's state then."""
     deck = _deck(request, person, settles)
-    grade, verdict, seconds = sent.get("grade"), sent.get("verdict"), sent.get("seconds")
-    note = sent.get("note")
-    if not (grade is None or (type(grade) is int and grade in deck.scale)):
+    grade, seconds, note = sent.get("grade"), sent.get("seconds"), sent.get("note")
+    if not ((grade is None and not deck.blind) or (type(grade) is int and grade in deck.scale)):
         raise HTTPException(400, f"A grade is a whole number, {deck.scale[0]} to {deck.scale[-1]}.")
     if not (seconds is None or (type(seconds) in (int, float) and 0 <= seconds <= _LONG_AGO)):
         raise HTTPException(400, "Seconds are a number from 0 on.")
     if not (note is None or (isinstance(note, str) and _can_be_kept(note))):
         raise HTTPException(400, f"A note is a text of at most {_LONGEST:,} characters.")
-    if deck.blind and grade is None:
-        raise HTTPException(400, "A grade is asked for.")
-    if not deck.blind and verdict not in ("agree", "disagree"):
-        raise HTTPException(400, "Agree or disagree.")
-    seen = deck.answer(str(sent.get("id")), grade, verdict, note, seconds)
-    if seen is None:
-        raise HTTPException(404, "That card is not in this queue (any more): load the page again.")
-    return JSONResponse(seen)
+    return _of_card(sent, lambda id_: deck.answer(id_, grade, note, seconds))
+
+
+def undone(
+    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
+) -> Response:
+    """Take an answer back, where that may be; returns the card's state then."""
+    return _of_card(sent, _deck(request, person, settles).undo)
+
+
+def _of_card(sent: dict[str, Any], work: Callable[[str], dict[str, Any]]) -> Response:
+    try:
+        return JSONResponse(work(str(sent.get("id"))))
+    except KeyError:
+        message = "This card is no longer in the queue: reload the page."
+        raise HTTPException(404, message) from None
 
 
 def _can_be_kept(note: str) -> bool:
@@ -63,15 +71,6 @@ def _can_be_kept(note: str) -> bool:
     except UnicodeEncodeError:
         return False
     return len(note) <= _LONGEST and "\0" not in note
-
-
-def taken_back(
-    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
-) -> Response:
-    """Take an answer back, unless the grader's grade was seen after it."""
-    if not _deck(request, person, settles).take_back(str(sent.get("id"))):
-        raise HTTPException(409, "The grader's grade was shown: change your answer instead.")
-    return JSONResponse({})
 
 
 def _deck(request: Request, person: Person, settles: bool, fresh: bool = False) -> Deck:
@@ -94,7 +93,7 @@ routes = [
             ("", cards_page, "GET"),
             ("cards", cards, "GET"),
             ("answers", answered, "POST"),
-            ("taken-back", taken_back, "POST"),
+            ("undo", undone, "POST"),
         )
     ),
 ]

@@ -102,11 +102,11 @@ def _form_page(
     except BadInput:  # there is no release yet, or not of this collection
         pass
     about = query_as_object(rubric, form.query_id, rubric.newest)
-    said = {(one["bank"], one["item_id"]): one["in_this_version"] for one in about["items"]}
-    said |= {(one["bank"], one["item_id"]): one["why"] for one in about["dropped"]}
+    history = {(one["bank"], one["item_id"]): one["in_this_version"] for one in about["items"]}
+    history |= {(one["bank"], one["item_id"]): one["why"] for one in about["dropped"]}
     for part in form.parts:
         part.new.append(Line())  # one more may be written
-    given: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "messages": [],
         "versions": [],
         "others": [],
@@ -123,7 +123,7 @@ def _form_page(
         form=form,
         query_text=about["query_text"],
         facets=rubric.facets.get(form.query_id, {}),
-        said=said,
+        history=history,
         known=known,
         chosen=chosen,
         cover=cover,
@@ -131,7 +131,7 @@ def _form_page(
         grade=path_to("grading", collection, form.query_id),
         word_diff=word_diff,
         duration=duration,
-        **(given | shown),
+        **(usual | shown),
     )
 
 

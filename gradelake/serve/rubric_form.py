@@ -1,12 +1,13 @@
-"""The form of a query's rubric: what a browser shows and sends, as the sheet that the CLI reads."""
+"""The form of a query's rubric: what a browser shows and sends, and the edits that it makes."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gradelake.ingest.banks.bank_items import KINDS
 from gradelake.ingest.csv_tables import join_answers, split_answers
-from gradelake.ingest.rubric.items import RubricItem, cleaned, number
-from gradelake.ingest.rubric.line import FACET, Fields, read_weight, write_fields, write_token
+from gradelake.ingest.rubric.changes import Edit, edit_of
+from gradelake.ingest.rubric.items import RubricItem, Section, cleaned, number
+from gradelake.ingest.rubric.line import Fields, checked_text, read_weight
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, Rejected
@@ -14,6 +15,7 @@ from gradelake.sql.common.table_text import one_line
 
 SHOWN = "this form"  # what messages call it
 _HINT = "Nothing was saved; what you wrote is still in the form."
+_PLACE = re.compile(r"\bline (\d+)(?=\)?$)")  # of another item, at the end of a message
 
 
 @dataclass
@@ -57,6 +59,10 @@ class Form:
     reason: str = ""
     parts: list[Part] = field(default_factory=list)
 
+    def lines(self) -> Sequence[Line]:
+        """Those of all parts."""
+        return [line for part in self.parts for line in part.lines()]
+
 
 def of_rubric(rubric: Rubric, query_id: str, version: int) -> Form:
     """The form of a query as a version has it."""
@@ -79,7 +85,7 @@ def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
     """The form as a browser sent it. Raises `BadInput` for what no form of ours sends."""
     version = sent.get("version", "")
     if not (version.isdecimal() and len(version) < 10):
-        raise BadInput("this form does not say which version it is of", "Load its page again.")
+        raise BadInput("this form does not say which version it was made from", "Reload the page.")
     form = Form(query_id, int(version), " ".join(one_line(sent.get("reason", "")).split()))
     while (bank := sent.get(f"{len(form.parts)}.bank")) is not None:
         at = str(len(form.parts))
@@ -129,69 +135,56 @@ def is_behind(form: Form, rubric: Rubric) -> bool:
     )
 
 
-def sheet_of(form: Form, rubric: Rubric, places: dict[int, Line]) -> str:
-    """The form as a sheet; `places` is told what stands on its lines (from 1).
-
-    Only what is ticked is dropped. Each value is written as one word or text of a line, so that
-    none can be another item. Raises `Rejected` for a weight that is none.
-    """
-    lines = [f"@rubric {write_token(rubric.collection)} @version {form.version}"]
-    problems = Problems(SHOWN, _HINT)
+def edits_of(form: Form, rubric: Rubric) -> list[Edit]:
+    """The edits that a form makes; `line` of each is the place (from 1) of what was changed in
+    `form.lines()`. Raises `Rejected` for what no edit can be made of."""
+    problems, edits, place = Problems(SHOWN, _HINT), [], 0
     for part in form.parts:
-        heading = f"@query {write_token(form.query_id)} @bank {write_token(part.bank)}"
-        lines.append(f"{heading} @base {write_token(part.base)}")
         section = rubric.section(form.version, form.query_id, part.bank)
         items = {item.item_id: item for item in (*section.in_force, *section.dropped)}
-        shown = {line.item_id for line in (*part.items, *part.dropped)}
-        unseen = [_line(item, True) for item in section.in_force if item.item_id not in shown]
-        for line in (*part.lines(), *unseen):
-            if not line.is_in_force:
-                continue
-            places[len(lines) + 1] = line
+        for line in part.lines():
+            place += 1
             try:
-                lines.append(_written(line, items.get(line.item_id)))
+                edits.append(_edit(section, items.get(line.item_id), line, place))
             except ValueError as error:
-                lines.append("")
-                problems.add(len(lines), str(error))
+                problems.add(place, str(error))
     problems.raise_if_any()
-    return "\n".join(lines)
+    return [edit for edit in edits if edit]
 
 
-def _written(line: Line, item: RubricItem | None) -> str:
-    """A line of a sheet. Raises `ValueError` with words for people."""
-    if line.kind not in KINDS:
-        raise ValueError(f"expected question or nugget, not {line.kind!r}")
-    answers = cleaned(split_answers(line.answers))
-    if item is None and not line.item_id:
-        facet = f"{FACET} {write_token(line.facet_id)} " if line.facet_id else ""
-        weight = read_weight(line.weight or "1")
-        return f"+ {facet}{write_fields(Fields(weight, line.kind, line.text, answers))}"
-    text = line.text
+def _edit(section: Section, item: RubricItem | None, line: Line, place: int) -> Edit | None:
+    if line.item_id and item is None:
+        raise ValueError("this item is not one of the query's")
+    if item and not line.is_in_force:
+        drop = Edit("drop", section.query_id, section.bank, item, place)
+        return drop if item.is_in_force else None
+    text, answers = checked_text(line.text), cleaned(split_answers(checked_text(line.answers)))
     if item:  # a browser cannot send every character back as it was
         if _seen(text) == _seen(item.text):
             text = item.text
         if _seen(line.answers) == _seen(join_answers(item.gold_answers)):
             answers = item.gold_answers
+    weight = read_weight(line.weight or ("" if item else "1"))
     kind = item.kind if item else line.kind
-    fields = Fields(read_weight(line.weight), kind, text, answers)
-    return f"{write_token(line.item_id)} {write_fields(fields)}"
+    fields = Fields(weight, kind, text.strip(), answers)
+    return edit_of(section, item, fields, place, "" if item else line.facet_id)
 
 
 def _seen(text: str) -> str:
     return "\n".join(text.replace("\0", "\ufffd").splitlines()).strip()
 
 
-def note_problems(form: Form, error: BadInput, places: Mapping[int, Line]) -> list[str]:
+def note_problems(form: Form, error: BadInput) -> list[str]:
     """Put each message at the item that it is about; returns those that are about none."""
     if not isinstance(error, Rejected):
         return [f"{error.message}. {error.hint}" if error.hint else error.message]
-    general = []
+    general, lines = [], form.lines()
     for problem in error.problems:
-        line = places.get(problem.line or 0)
-        if line is None:
-            general.append(problem.message)
-        elif problem.message not in line.messages:
-            line.messages.append(problem.message)
+        message = _PLACE.sub(lambda found: repr(lines[int(found[1]) - 1].text), problem.message)
+        if not problem.line:
+            general.append(message)
+        elif message not in (messages := lines[problem.line - 1].messages):
+            messages.append(message)
     if error.total > len(error.problems):
         general.append(f"There are {error.total - len(error.problems):,} more like these.")
     return general

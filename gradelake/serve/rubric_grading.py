@@ -32,7 +32,6 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
     from gradelake.grading.graders.configured import configured, judges
     from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
     from gradelake.grading.plan.request import Request
-    from gradelake.grading.run.run_text import plan_as_object
     from gradelake.sql.common import console
     from gradelake.sql.lake.lake import Lake
 
@@ -51,7 +50,7 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
                 continue
             if totals.missing:
                 asks = engine_finder.engine_of(grader).needs_model
-                found.append(plan_as_object(grader, totals) | {"needs_model": asks})
+                found.append(totals.as_object(grader) | {"needs_model": asks})
     return found
 
 
@@ -126,15 +125,15 @@ def main() -> None:
 
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what Ray and engines print is not for the server
-    told = 0.0
+    last = 0.0
 
     def say(**line: Any) -> None:
         print(json.dumps(console.plain(line)), file=out, flush=True)
 
     def on_progress(run: Any, committer: Any) -> None:
-        nonlocal told
-        if time.monotonic() - told > _EVERY:
-            told = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last > _EVERY:
+            last = time.monotonic()
             done = committer.counts["pairs"]
             shown = f"{done:,} of {run.planned:,} pairs, {rates(run, committer.seconds)}"
             say(done=done, total=run.planned, progress=shown)

@@ -131,7 +131,7 @@ def _job(request: Request) -> Job:
     job = request.app.state.writer.job(request.path_params["id"])
     if job is None:
         raise HTTPException(
-            404, "The server knows nothing of this work any more; the board shows what came of it."
+            404, "The server no longer knows this job; the board shows what came of it."
         )
     return job
 

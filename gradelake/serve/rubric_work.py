@@ -8,7 +8,7 @@ from gradelake.ingest.rubric import edits_file, preview
 from gradelake.ingest.rubric.differences import Difference, differences
 from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.rubric import Rubric
-from gradelake.ingest.rubric.save import Saved, Session
+from gradelake.ingest.rubric.save import Proposal, Saved, numbered, save
 from gradelake.ingest.rubric.up_to_date import open_up_to_date, open_without_build
 from gradelake.serve import rubric_form
 from gradelake.serve.rubric_form import Form
@@ -45,7 +45,7 @@ def in_turn(writer: Writer, what: str, work: Callable[[], T]) -> T:
     job = writer.submit(what, lambda _: work(), ahead=True)
     if not job.wait(_PATIENCE) and writer.forgo(job):
         raise Busy(
-            "another build is still at work; nothing was saved", "Try again when it is done."
+            "another build is still running; nothing was saved", "Try again when it is done."
         )
     job.wait()
     return job.outcome()
@@ -79,19 +79,24 @@ def tried(project: Project, collection: str, form: Form, editor: str, saves: boo
         forward = rubric_form.brought_forward(form, rubric)
         return Tried(forward, rubric, is_behind=True, others=others)
     done = Tried(form, rubric)
-    places: dict[int, rubric_form.Line] = {}
+    form.version = rubric.newest  # the query is the same in it
     try:
-        form.version = rubric.newest  # the query is the same in it
-        text = rubric_form.sheet_of(form, rubric, places)
-        session = Session(project, rubric, rows, (form.query_id,), editor=editor)
-        if saves:
-            done.saved = session.save(text, rubric_form.SHOWN, form.reason)
-            return done
-        done.saved = session.propose(text, rubric_form.SHOWN, form.reason)
-        done.versions = preview.of_proposed(project, collection, done.saved)
+        proposal = Proposal(
+            project,
+            rubric,
+            rows,
+            rubric_form.edits_of(form, rubric),
+            form.version,
+            rubric_form.SHOWN,
+            reason=form.reason,
+            editor=editor,
+        )
+        done.saved = save(proposal) if saves else numbered(proposal)
+        if not saves:
+            done.versions = preview.of_proposed(project, collection, done.saved)
     except BadInput as error:
-        done.saved, done.refused = None, True
-        done.messages = rubric_form.note_problems(form, error, places)
+        done.refused = True
+        done.messages = rubric_form.note_problems(form, error)
     return done
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gradelake.grading.plan.planner import check_queries
+from gradelake.grading.review.revise import Review, ReviewKey
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.lake import Lake
@@ -68,11 +70,9 @@ ELIGIBLE = """
     )
 """
 
-# A grade's place: of each grade in turn, the higher the more often. In every 21 cards of a scale
-# of 0 to 5, as long as there are any, 6 have a grade of 5, 5 a 4, and 1 a 0.
-_DECK = f"""
-    with
-
+# the grades of an assignment. Their places: of each grade in turn, the higher the more often. In
+# every 21 cards of a scale of 0 to 5, while there are any, 6 have a grade of 5, 5 a 4, and 1 a 0
+_ASSIGNED = f"""
     {ELIGIBLE},
 
     wanted as (
@@ -102,67 +102,125 @@ _DECK = f"""
         from wanted
     ),
 
-    reviews as (
-        select * from lake.intermediate.int_grade_reviews
-        where assessor = $assessor
-    ),
+    chosen as (
+        select * from ordered
+        where $sample is null or position <= $sample
+    )
+"""
 
-    drawn as (
+# the cards of whatever is `chosen`, with the assessor's review of each: where there is no item, it
+# is their judgment of the passage
+_CARDS = """
+    with
+
+    {chosen},
+
+    reviews as (
         select
-            ordered.*,
-            case reviews.is_agreed when true then 'agree' when false then 'disagree' end as verdict,
-            case when not reviews.is_agreed then reviews.reviewed_grade end as own_grade,
+            collection,
+            grader_id,
+            query_id,
+            passage_id,
+            item_id,
+            grade,
+            is_agreed,
+            reviewed_grade,
+            note,
+            blind_grade,
+            seconds,
+            settles,
+            reviewed_at
+        from lake.intermediate.int_grade_reviews
+        where
+            assessor = $assessor
+            and ($settles is null or settles = $settles)
+        union all
+        select
+            judgments.collection,
+            '' as grader_id,
+            judgments.query_id,
+            judgments.passage_id,
+            '' as item_id,
+            null as grade,
+            null as is_agreed,
+            judgments.relevance as reviewed_grade,
             reviews.note,
             reviews.blind_grade,
-            reviews.seconds
-        from ordered
-        left join reviews using (collection, grader_id, query_id, passage_id, item_id, grade)
-        where $sample is null or ordered.position <= $sample
+            reviews.seconds,
+            false as settles,
+            reviews.reviewed_at
+        from lake.raw.judgments as judgments
+        left join lake.raw.grade_reviews as reviews
+            on
+                judgments.collection = reviews.collection
+                and judgments.query_id = reviews.query_id
+                and judgments.passage_id = reviews.passage_id
+                and judgments.assessor = reviews.assessor
+                and reviews.grader_id = ''
+                and reviews.item_id = ''
+        where judgments.assessor = $assessor
     ),
 
     cards as materialized (
         select
-            query_id,
-            passage_id,
-            item_id,
-            drawn.passage_sha256,
-            drawn.query_sha256,
+            chosen.query_id,
+            chosen.passage_id,
+            chosen.item_id,
+            chosen.passage_sha256,
+            chosen.query_sha256,
             queries.text as query,
-            drawn.item,
-            drawn.grade,
+            chosen.item,
+            chosen.grade,
             coalesce(
-                nullif(drawn.answer, ''),
-                case when drawn.gold_sha256 is null then answers.answer end
+                nullif(chosen.answer, ''),
+                case when chosen.gold_sha256 is null then answers.answer end
             ) as answer,
-            drawn.verdict,
-            drawn.own_grade,
-            drawn.note,
-            drawn.blind_grade,
-            drawn.seconds,
-            drawn.position
-        from drawn
+            case coalesce(reviews.is_agreed, reviews.reviewed_grade = chosen.grade)
+                when true then 'agree' when false then 'disagree'
+            end as verdict,
+            nullif(reviews.reviewed_grade, chosen.grade) as own_grade,
+            reviews.note,
+            reviews.blind_grade,
+            reviews.seconds,
+            nullif(reviews.settles, false) as settles,
+            reviews.reviewed_at,
+            chosen.position
+        from chosen
         inner join lake.raw.queries as queries using (collection, query_id)
         left join lake.intermediate.int_extracted_answers as answers
             using (collection, query_id, passage_id, item_id)
-        where $again or drawn.verdict is null
+        left join reviews
+            on
+                chosen.collection = reviews.collection
+                and chosen.grader_id = reviews.grader_id
+                and chosen.query_id = reviews.query_id
+                and chosen.passage_id = reviews.passage_id
+                and chosen.item_id = reviews.item_id
+                and (reviews.grade is null or chosen.grade = reviews.grade)
+    ),
+
+    shown as (
+        select * from cards
+        where $again or verdict is null
     ),
 
     counts as (  -- DuckDB 1.5.5 breaks off at `count(*) over ()` now and then (duckdb#22846)
         select count(*) as n_cards, count(*) filter (where verdict is null) as n_left
-        from cards
+        from shown
     )
 
-    select cards.* exclude (position), counts.*
-    from cards
+    select shown.* exclude (position), counts.*
+    from shown
     cross join counts
     -- blind, a card's place must not tell its grade: each 21 are shuffled, for everybody alike
     order by
-        case when $blind then (cards.position - 1) // 21 end,
+        case when $shuffle is not null then (shown.position - 1) // 21 end,
         case
-            when $blind
-                then md5(concat_ws('/', $seed, cards.item_id, cards.passage_id, cards.query_id))
+            when $shuffle is not null
+                then md5(concat_ws('/', $shuffle, shown.item_id, shown.passage_id, shown.query_id))
         end,
-        cards.position
+        shown.position
+    limit $at_once
 """
 
 
@@ -191,7 +249,7 @@ class Reviewable:
 
     @property
     def for_cards(self) -> dict[str, object]:
-        """What grading/review/form/card.js is told of it."""
+        """What grading/review/form/card.js shows of it."""
         return {
             "what": self.what,
             "scale": list(self.scale),
@@ -206,20 +264,8 @@ class Reviewable:
 
 
 @dataclass(frozen=True)
-class Reviewed:
-    """What somebody said of a grade. `own_grade`: of who disagrees and says what it should be."""
-
-    verdict: str  # agree, disagree
-    own_grade: int | None = None
-    note: str | None = None
-    blind_grade: int | None = None  # theirs before the grader's was shown
-    seconds: float | None = None  # spent on the card until then
-    settles: bool | None = None  # what others differ on
-
-
-@dataclass(frozen=True)
 class Card:
-    """One grade with what it was given for; `before` is what the assessor said of it already.
+    """One grade with what it was given for, and the assessor's review of it so far.
 
     A card that asks for a judgment has no item (`item_id` ''), and a label as its `grade`.
     """
@@ -233,11 +279,24 @@ class Card:
     item: str | None
     grade: int
     answer: str | None
-    before: Reviewed | None
+    before: Review | None
+
+    def key(self, collection: str, grader_id: str, assessor: str) -> ReviewKey:
+        """What an assessor's review of it is known by."""
+        return ReviewKey(
+            grader_id,
+            collection,
+            self.query_id,
+            self.passage_id,
+            self.item_id,
+            self.passage_sha256,
+            self.query_sha256,
+            assessor,
+        )
 
 
 @dataclass(frozen=True)
-class Wish:
+class Assignment:
     """What is to be reviewed, by whom."""
 
     collection: str
@@ -300,37 +359,60 @@ def choose_tau(lake: Lake, grader: Reviewable, asked: int | None) -> int:
     return tau
 
 
-def deal(lake: Lake, wish: Wish) -> Deck:
+def deal(lake: Lake, assignment: Assignment) -> Deck:
     """The cards in order, the same for the same seed and grades, whoever reviews.
 
     A sample is drawn from all grades, reviewed ones included: called again with the same seed, it
     goes on with the rest of it. Grades whose item or passage has no text in the lake are left out.
     Raises `BadInput` when the lake has nothing of what is asked for.
     """
-    query_ids = (wish.query_id,) if wish.query_id is not None else None
-    check_queries(lake, wish.collection, query_ids)
-    parameters = {
-        "collection": wish.collection,
-        "kind": wish.grader.kind,
-        "needs_gold_answers": wish.grader.needs_gold_answers,
-        "grader_id": wish.grader.grader_id,
-        "scale_min": wish.grader.scale_min,
-        "assessor": wish.assessor,
-        "tau": wish.tau if wish.only_answered else None,
-        "query_id": wish.query_id,
-        "item_id": wish.item_id,
-        "sample": wish.sample,
-        "seed": str(wish.seed),
-        "blind": wish.blind,
+    query_ids = (assignment.query_id,) if assignment.query_id is not None else None
+    check_queries(lake, assignment.collection, query_ids)
+    grader = assignment.grader
+    parameters: dict[str, Any] = {
+        "collection": assignment.collection,
+        "kind": grader.kind,
+        "needs_gold_answers": grader.needs_gold_answers,
+        "grader_id": grader.grader_id,
+        "scale_min": grader.scale_min,
+        "tau": assignment.tau if assignment.only_answered else None,
+        "query_id": assignment.query_id,
+        "item_id": assignment.item_id,
+        "sample": assignment.sample,
+        "seed": str(assignment.seed),
     }
-    rows = lake.rows(f"{_DECK} limit {AT_ONCE}", **parameters, again=wish.again)
-    if not rows and not (wish.again or lake.rows(f"{_DECK} limit 1", **parameters, again=True)):
+    shuffle = str(assignment.seed) if assignment.blind else None
+    who, again = assignment.assessor, assignment.again
+    deck = dealt(lake, _ASSIGNED, who, again, shuffle=shuffle, **parameters)
+    if not (
+        deck.cards or again or dealt(lake, _ASSIGNED, who, True, at_once=1, **parameters).cards
+    ):
         raise BadInput(
-            f"there is nothing to review: {wish.grader.name} has no such grades on the newest "
-            f"rubric of {wish.collection}, with item and passage in the lake",
-            f"`gradelake plan {wish.collection}` says what is graded.",
+            f"there is nothing to review: {grader.name} has no such grades on the newest "
+            f"rubric of {assignment.collection}, with item and passage in the lake",
+            f"`gradelake plan {assignment.collection}` says what is graded.",
         )
-    cards = [Card(*[*row[:9], Reviewed(*row[9:14]) if row[9] else None]) for row in rows]
+    return deck
+
+
+def dealt(
+    lake: Lake,
+    chosen: str,
+    assessor: str,
+    again: bool,
+    *,
+    settles: bool | None = None,
+    shuffle: str | None = None,
+    at_once: int = AT_ONCE,
+    **parameters: Any,
+) -> Deck:
+    """The cards of the common table expression `chosen`: the grades and their `position`. Those
+    that the assessor has reviewed are left out, unless `again`. `settles`: only reviews that do, or
+    do not. `shuffle`: the seed by which cards that are close to each other change places."""
+    parameters |= {"assessor": assessor, "again": again, "settles": settles}
+    parameters |= {"shuffle": shuffle, "at_once": at_once}
+    rows = lake.rows(_CARDS.format(chosen=chosen), **parameters)
+    cards = [Card(*[*row[:9], Review(*[row[7], *row[9:16]]) if row[9] else None]) for row in rows]
     return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))
 
 

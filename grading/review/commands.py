@@ -4,9 +4,16 @@ import sys
 
 import click
 
-from gradelake.grading.review.options import dealt, which_grades
+from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.lake.lake import Lake
+
+
+def _print(made):
+    from gradelake.grading.review.summary import print_summary
+
+    print_summary(made)
 
 
 @click.command(short_help="Look at grades one at a time, and say whether they are right.")
@@ -27,14 +34,9 @@ from gradelake.sql.lake.lake import Lake
     help="Of a queue: say what is right where the others differ.",
 )
 @click.option("--again", is_flag=True, help="Also what the assessor has reviewed, to revise it.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print the summary as one JSON object; cards go to standard error.",
-)
-@click.pass_obj
-def review(project, collection, grader_name, queue, tau, shows_grade, as_json, **wished):
+@answering(_print, "Print the summary as one JSON object; cards go to standard error.")
+@click.pass_context
+def review(context, collection, queue, shows_grade, **choice):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
     Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
@@ -56,31 +58,26 @@ def review(project, collection, grader_name, queue, tau, shows_grade, as_json, *
     from gradelake.grading.review.keys import Lines, Terminal
     from gradelake.grading.review.screen import Screen
     from gradelake.grading.review.session import Session
-    from gradelake.grading.review.summary import print_summary, summary
+    from gradelake.grading.review.summary import summarize
     from gradelake.grading.review.verdicts import Verdicts
 
-    if wished["blind"] and wished["again"]:
+    if choice["blind"] and choice["again"]:
         raise click.UsageError("--again shows grades that you have seen: leave out --blind.")
-    if not queue and (shows_grade or wished["settles"]):
+    if not queue and (shows_grade or choice["settles"]):
         raise click.UsageError("--open and --settle are about a queue: name it with --queue.")
-    seen = shows_grade or wished["settles"] or wished["again"]
-    wished["blind"] = wished["blind"] or bool(queue and not seen)
-    wished["settles"] = wished["settles"] or None
-    project = project()
+    seen = shows_grade or choice["settles"] or choice["again"]
+    choice["blind"] = choice["blind"] or bool(queue and not seen)
+    project = context.obj()
     with Lake.writer(project) as lake:
         with console.working("choosing grades"):
-            wish, deck = dealt(project, lake, collection, grader_name, queue, tau, **wished)
-        screen = Screen(wish.grader, to_stderr=as_json)
+            assignment, deck = deal_for(project, lake, collection, queue=queue, **choice)
+        screen = Screen(assignment.grader, to_stderr=context.params["as_json"])
         at_terminal = sys.stdin.isatty()
         keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)
-        verdicts = Verdicts(lake, wish)
+        verdicts = Verdicts(lake, assignment)
         session = Session(deck, verdicts, keys, screen)
         try:
             session.run()
         finally:
-            verdicts.close(sys.argv[1:], len(session.said) - session.count(None))
-        made = summary(session)
-    if as_json:
-        console.print_json(made)
-    else:
-        print_summary(made)
+            verdicts.close(sys.argv[1:], len(session.reviews) - session.count(None))
+        return summarize(session)

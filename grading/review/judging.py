@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from gradelake.grading.review.cards import Card
-from gradelake.grading.review.queue_wish import QueueWish
+from gradelake.grading.review.queue_request import QueueRequest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate, neyman
@@ -19,7 +19,7 @@ _FRAME = f"""
 
     pairs as ({PAIRS}),
 
-    said as (
+    opinions as (
         select
             query_id,
             passage_id,
@@ -36,42 +36,14 @@ _FRAME = f"""
         pairs.passage_id,
         pairs.label,
         queries.text,
-        said.relevance,
-        coalesce(said.people, []) as people
+        opinions.relevance,
+        coalesce(opinions.people, []) as people
     from pairs
     inner join lake.raw.queries as queries using (collection, query_id)
-    left join said using (query_id, passage_id)
+    left join opinions using (query_id, passage_id)
     left join lake.raw.passages as passages using (collection, passage_id)
-    where passages.passage_id is not null or said.people is not null
+    where passages.passage_id is not null or opinions.people is not null
     order by md5(concat_ws('/', 'draw', $seed, pairs.query_id, pairs.passage_id))
-"""
-_CARDS = """
-    select
-        cards.query_id,
-        cards.passage_id,
-        cards.item_id,
-        cards.passage_sha256,
-        cards.query_sha256,
-        queries.text as query,
-        null as item,
-        cards.grade,
-        null as answer,
-        case judgments.relevance = cards.grade when true then 'agree' when false then 'disagree' end
-            as verdict,
-        case when judgments.relevance != cards.grade then judgments.relevance end as own_grade,
-        reviews.note,
-        reviews.blind_grade,
-        reviews.seconds
-    from lake.intermediate.int_review_cards as cards
-    inner join lake.raw.queries as queries using (collection, query_id)
-    left join lake.raw.judgments as judgments using (collection, query_id, passage_id, assessor)
-    left join lake.raw.grade_reviews as reviews
-        using (collection, grader_id, query_id, passage_id, item_id, assessor)
-    where
-        cards.collection = $collection
-        and cards.queue = $queue
-        and cards.assessor = $assessor
-    order by cards.position
 """
 
 
@@ -85,8 +57,8 @@ class Drawn:
     taken: dict[tuple[str, str], list[str]]
 
 
-def draw(lake: Lake, wish: QueueWish) -> Drawn:
-    """Draw at most `wish.size` pairs of a label set, at random within strata of equal labels.
+def draw(lake: Lake, request: QueueRequest) -> Drawn:
+    """Draw at most `request.size` pairs of a label set, at random within strata of equal labels.
 
     From `estimate` in Neyman's allocation (`sampling.neyman`): n_h in proportion to N_h * S_h,
     with N_h the pairs of a stratum that nobody of the queue's people judged, and S_h from all that
@@ -97,27 +69,28 @@ def draw(lake: Lake, wish: QueueWish) -> Drawn:
     """
     rows = lake.rows(
         _FRAME,
-        collection=wish.collection,
-        label_set=wish.grader.name,
-        depth=wish.depth,
-        people=list(wish.assessors),
-        seed=str(wish.seed),
+        collection=request.collection,
+        label_set=request.grader.name,
+        depth=request.depth,
+        people=list(request.assessors),
+        seed=str(request.seed),
     )
     left = [row for row in rows if not row[5]]
     if not left:
         raise BadInput(
-            f"{', '.join(wish.assessors)} judged all pairs of {wish.grader.name} that have a text",
+            f"{', '.join(request.assessors)} judged all pairs of {request.grader.name} that have a "
+            "text",
             "Name other people, another --label-set, or a greater --depth.",
         )
     codes = {label: f"s{n}" for n, label in enumerate(sorted({row[2] for row in rows}), start=1)}
     sizes = dict(Counter(codes[row[2]] for row in left))
     judged = {
-        code: (len(said), sum(relevance >= wish.tau for relevance in said))
+        code: (len(known), sum(relevance >= request.tau for relevance in known))
         for label, code in codes.items()
-        if (said := [row[4] for row in rows if row[2] == label and row[4] is not None])
+        if (known := [row[4] for row in rows if row[2] == label and row[4] is not None])
     }
-    weights = neyman(sizes, judged) if wish.source == "estimate" else sizes
-    wanted = allocate(sizes, min(wish.size, len(left)), weights)
+    weights = neyman(sizes, judged) if request.source == "estimate" else sizes
+    wanted = allocate(sizes, min(request.size, len(left)), weights)
     cards, strata = [], {}
     for query_id, passage_id, label, query, *_ in left:
         code = codes[label]
@@ -129,17 +102,17 @@ def draw(lake: Lake, wish: QueueWish) -> Drawn:
 
 
 def sample_rows(
-    wish: QueueWish, drawn: Drawn, asked: Sequence[tuple[Card, list[str]]]
+    request: QueueRequest, drawn: Drawn, asked: Sequence[tuple[Card, list[str]]]
 ) -> list[dict]:
     """Rows of raw.review_samples: a sample for each person, of one name; of whom each card asks."""
     n_of = Counter((who, drawn.strata[_pair(card)][0]) for card, people in asked for who in people)
     pairs = sorted(drawn.strata)
     about = {
-        "collection": wish.collection,
-        "sample": f"{wish.queue}-{sha256(repr(pairs).encode()).hexdigest()[:8]}",
-        "label_set": wish.grader.name,
+        "collection": request.collection,
+        "sample": f"{request.queue}-{sha256(repr(pairs).encode()).hexdigest()[:8]}",
+        "label_set": request.grader.name,
         "unit": "pair",
-        "depth": wish.depth,
+        "depth": request.depth,
     }
     rows = [
         (who, _pair(card), code, size, n_of[who, code] / size)
@@ -155,11 +128,6 @@ def sample_rows(
         | {"stratum_size": size, "probability": probability}
         for who, pair, stratum, size, probability in rows
     ]
-
-
-def pair_cards(lake: Lake, collection: str, queue: str, assessor: str) -> list[tuple]:
-    """Rows as a queue's other cards have them: `grade` is the label of the queue's label set."""
-    return lake.rows(_CARDS, collection=collection, queue=queue, assessor=assessor)
 
 
 def _pair(card: Card) -> tuple[str, str]:

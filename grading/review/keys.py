@@ -47,12 +47,12 @@ class Lines:
         self.number = 0
 
     def key(self, prompt: str, keys: str, enter: bool = False) -> str:
-        said = self.line(prompt).strip().lower()
-        if (said == ENTER and enter) or (len(said) == 1 and said in keys):
-            return said
+        typed = self.line(prompt).strip().lower()
+        if (typed == ENTER and enter) or (len(typed) == 1 and typed in keys):
+            return typed
         known = ", ".join(keys) + (", or an empty line" if enter else "")
         raise BadInput(
-            f"standard input, line {self.number}: {said!r} is not one of {known}",
+            f"standard input, line {self.number}: {typed!r} is not one of {known}",
             "What was answered before it is in the lake.",
         )
 

@@ -10,9 +10,9 @@ from gradelake.sql.common.project import Project, check_name
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:
-    from gradelake.grading.review.cards import Deck, Wish
+    from gradelake.grading.review.cards import Assignment, Deck
 
-# what `dealt` takes
+# what `deal_for` takes
 which_grades = with_options(
     click.option("--grader", "grader_name", metavar="NAME", help="Whose grades."),
     click.option("--queue", metavar="NAME", help="The cards of this queue, instead of --grader."),
@@ -45,36 +45,38 @@ which_grades = with_options(
 )
 
 
-def dealt(
+def deal_for(
     project: Project,
     lake: Lake,
     collection: str,
+    *,
     grader_name: str | None,
     queue: str | None,
     tau: int | None,
-    **wished: Any,
-) -> "tuple[Wish, Deck]":
-    """The wish of these options, and its cards; brings dbt's views of reviews up to date.
+    **choice: Any,
+) -> "tuple[Assignment, Deck]":
+    """The assignment that these options describe, and its cards; brings dbt's views of reviews up
+    to date.
 
-    Raises `BadInput` where there is nothing of it, and unless either a grader or a queue is named.
+    Raises `BadInput` where there are no such grades, and unless a grader or a queue is named.
     """
     from gradelake.grading.plan.planner import ensure_views
     from gradelake.grading.review import queues
-    from gradelake.grading.review.cards import VIEWS, Wish, choose_tau, deal, find_grader
+    from gradelake.grading.review.cards import VIEWS, Assignment, choose_tau, deal, find_grader
 
-    check_name(wished["assessor"], "--assessor")
+    check_name(choice["assessor"], "--assessor")
     if (grader_name is None) == (queue is None):
         raise click.UsageError("Name either a grader (--grader) or a queue (--queue).")
     ensure_views(project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
     if queue is None:
         assert grader_name
         grader = find_grader(lake, grader_name)
-        wish = Wish(collection, grader, tau=choose_tau(lake, grader, tau), **wished)
-        return wish, deal(lake, wish)
-    chosen = [name for name in ("query_id", "item_id", "sample", "only_answered") if wished[name]]
-    if chosen:
+        assignment = Assignment(collection, grader, tau=choose_tau(lake, grader, tau), **choice)
+        return assignment, deal(lake, assignment)
+    if any(choice[name] for name in ("query_id", "item_id", "sample", "only_answered")):
         raise click.UsageError("A queue's cards are chosen: leave out what would choose others.")
-    deals = queues.deal_conflicts if wished.get("settles") else queues.deal_queue
-    grader, deck = deals(lake, collection, queue, wished["assessor"], wished.get("again", False))
+    deal_them = queues.deal_conflicts if choice.get("settles") else queues.deal_queue
+    again = choice.get("again", False)
+    grader, deck = deal_them(lake, collection, queue, choice["assessor"], again)
     tau = tau or grader.relevant_from or choose_tau(lake, grader, tau)
-    return Wish(collection, grader, tau=tau, **wished), deck
+    return Assignment(collection, grader, tau=tau, **choice), deck

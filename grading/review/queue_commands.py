@@ -6,8 +6,34 @@ import click
 
 from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.lake import Lake
+
+
+def _print_added(made):
+    name, collection = made["queue"], made["collection"]
+    console.say(
+        f"{name}: {counted(made['n_cards'], 'cards')} of {made['grader']}, "
+        f"{counted(made['overlap'], 'people')} for each"
+    )
+    for one in made["assessors"]:
+        console.say(f"  {one['assessor']}: {counted(one['n_assigned'], 'cards')}")
+    first = click.get_current_context().params["assessors"][0]
+    console.hint(f"next: gradelake review {collection} --queue {name} --assessor {first}")
+
+
+def _print_queues(found):
+    rows = [
+        (
+            *(one[key] for key in ("collection", "queue", "grader", "source")),
+            *(f"{one['n_done']}/{one['n_cards']}", one["n_conflicts"]),
+            *(person["assessor"], f"{person['n_answered']}/{person['n_assigned']}"),
+        )
+        for one in found
+        for person in one["assessors"]
+    ]
+    columns = ("collection", "queue", "grader", "source", "done", "conflicts", "assessor")
+    console.print_table((*columns, "answered"), rows)
 
 
 @click.group(short_help="Share the reviewing of grades.")
@@ -83,9 +109,9 @@ def queue():
     show_default=True,
     help="Another seed, another sample, order and assignment.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_print_added)
 @click.pass_obj
-def add(project, collection, name, label_names, as_json, **wished):
+def add(project, collection, name, label_names, **options):
     """Choose grades of a COLLECTION for several people to review, or pairs to judge, as the queue
     NAME.
 
@@ -104,31 +130,20 @@ def add(project, collection, name, label_names, as_json, **wished):
       gradelake queue add dl19 pairs --label-set judge:Sun --size 100 --depth 10 \\
           --overlap 1 --assessor ann
     """
-    from gradelake.grading.review.queue_work import add_queue
+    from gradelake.grading.review.queues import add_queue
 
     names = [each.strip() for each in label_names.split(",")] if label_names else None
     with console.working("choosing cards"):
-        made = add_queue(
-            project(), console.tell, sys.argv[1:], collection, name, label_names=names, **wished
+        return add_queue(
+            project(), console.tell, sys.argv[1:], collection, name, label_names=names, **options
         )
-    if as_json:
-        console.print_json(made)
-        return
-    console.say(
-        f"{name}: {counted(made['n_cards'], 'cards')} of {made['grader']}, "
-        f"{counted(made['overlap'], 'people')} for each"
-    )
-    for one in made["assessors"]:
-        console.say(f"  {one['assessor']}: {counted(one['n_assigned'], 'cards')}")
-    first = wished["assessors"][0]
-    console.hint(f"next: gradelake review {collection} --queue {name} --assessor {first}")
 
 
 @queue.command("list", short_help="How far people are with their queues.")
 @click.argument("collection", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+@answering(_print_queues, "Print a JSON array.")
 @click.pass_obj
-def list_(project, collection, as_json):
+def list_(project, collection):
     """How far people are with the queues of a COLLECTION, or of all.
 
     \b
@@ -136,29 +151,9 @@ def list_(project, collection, as_json):
       gradelake queue list
       gradelake queue list dl19 --json
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.queues import VIEWS, queues_of
+    from gradelake.grading.review.queues import list_queues
 
-    project = project()
-    with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell, VIEWS)
-        if collection:
-            lake.require_collection(collection)
-        found = queues_of(lake, collection)
-    if as_json:
-        console.print_json(found)
-        return
-    rows = [
-        (
-            *(one[key] for key in ("collection", "queue", "grader", "source")),
-            *(f"{one['n_done']}/{one['n_cards']}", one["n_conflicts"]),
-            *(person["assessor"], f"{person['n_answered']}/{person['n_assigned']}"),
-        )
-        for one in found
-        for person in one["assessors"]
-    ]
-    columns = ("collection", "queue", "grader", "source", "done", "conflicts", "assessor")
-    console.print_table((*columns, "answered"), rows)
+    return list_queues(project(), console.tell, collection)
 
 
 @queue.command(short_help="Remove a queue; reviews stay.")
@@ -172,7 +167,7 @@ def remove(project, collection, name):
     Examples:
       gradelake queue remove dl19 first
     """
-    from gradelake.grading.review.queue_work import drop_queue
+    from gradelake.grading.review.queues import drop_queue
 
     drop_queue(project(), console.tell, sys.argv[1:], collection, name)
     console.say(f"removed {name}; what people answered stays")

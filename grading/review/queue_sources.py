@@ -1,6 +1,6 @@
 """What a queue's cards are chosen from: all grades, or a verification list, most useful first."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradelake.grading.review.cards import Card, Reviewable
@@ -77,8 +77,6 @@ OF_GRADES = ("sample", *_LISTS)
 OF_PAIRS = ("estimate", "sample")  # of a label set, to be judged
 SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
 _CHOSEN = """
-    with
-
     {eligible},
 
     found as ({source}),
@@ -86,32 +84,19 @@ _CHOSEN = """
     -- a grade may be on a list more than once: of several assessors, of several label sets
     useful as (
         select
-            query_id,
-            passage_id,
-            item_id,
-            any_value(passage_sha256) as passage_sha256,
-            any_value(query_sha256) as query_sha256,
-            any_value(item) as item,
-            any_value(grade) as grade,
+            any_value(columns(found.* exclude (first_key, second_key))),
             max((first_key, second_key)) as keys
         from found
-        group by all
-    )
+        group by query_id, passage_id, item_id
+    ),
 
-    select
-        useful.query_id,
-        useful.passage_id,
-        useful.item_id,
-        useful.passage_sha256,
-        useful.query_sha256,
-        queries.text,
-        useful.item,
-        useful.grade
-    from useful
-    inner join lake.raw.queries as queries
-        on queries.collection = $collection and useful.query_id = queries.query_id
-    order by useful.keys desc, useful.query_id, useful.item_id, useful.passage_id
-    limit $size
+    chosen as (
+        select
+            *,
+            row_number() over (order by keys desc, query_id, item_id, passage_id) as position
+        from useful
+        qualify position <= $size
+    )
 """
 
 
@@ -119,19 +104,21 @@ def choose(
     lake: "Lake", collection: str, grader: "Reviewable", source: str, tau: int, size: int, seed: int
 ) -> "list[Card]":
     """At most `size` cards of a source, the most useful first; of a sample as `deal` draws it."""
-    from gradelake.grading.review.cards import ELIGIBLE, Card, Wish, deal
+    from gradelake.grading.review.cards import ELIGIBLE, Assignment, deal, dealt
 
     if source == "sample":
-        wish = Wish(collection, grader, "", tau, sample=size, seed=seed)
-        return deal(lake, wish).cards
-    rows = lake.rows(
+        return deal(lake, Assignment(collection, grader, "", tau, sample=size, seed=seed)).cards
+    parameters: dict[str, Any] = {"tau": tau} if "$tau" in _LISTS[source] else {}
+    return dealt(
+        lake,
         _CHOSEN.format(eligible=ELIGIBLE, source=_LISTS[source]),
+        "",
+        again=True,
         collection=collection,
         grader=grader.name,
         grader_id=grader.grader_id,
         kind=grader.kind,
         needs_gold_answers=grader.needs_gold_answers,
         size=size,
-        **({"tau": tau} if "$tau" in _LISTS[source] else {}),
-    )
-    return [Card(*[*row, None, None]) for row in rows]
+        **parameters,
+    ).cards

@@ -1,17 +1,19 @@
 """Queues: cards that several people share, chosen once; who is asked for which; what they differ
 on, for somebody else to settle."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import md5
 from typing import Any
 
-from gradelake.grading.review.cards import AT_ONCE, Card, Deck, Reviewable, Reviewed, find_grader
-from gradelake.grading.review.judging import draw, pair_cards, sample_rows
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.grading.review.cards import VIEWS as REVIEW_VIEWS
+from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_grader
+from gradelake.grading.review.judging import draw, sample_rows
+from gradelake.grading.review.queue_request import QueueRequest, labels_of, request_for
 from gradelake.grading.review.queue_sources import choose
-from gradelake.grading.review.queue_wish import QueueWish, labels_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.lake import Lake
 
@@ -30,87 +32,102 @@ VIEWS = (
 )
 _BLOCK = 21  # cards that are shuffled among each other: a card's place must not tell its grade
 
-_CARDS = """
-    select
-        cards.query_id,
-        cards.passage_id,
-        cards.item_id,
-        cards.passage_sha256,
-        cards.query_sha256,
-        queries.text as query,
-        cards.item_text as item,
-        cards.grade,
-        coalesce(
-            nullif(cards.answer, ''), case when cards.gold_sha256 is null then answers.answer end
-        ) as answer,
-        case reviews.is_agreed when true then 'agree' when false then 'disagree' end as verdict,
-        case when not reviews.is_agreed then reviews.reviewed_grade end as own_grade,
-        reviews.note,
-        reviews.blind_grade,
-        reviews.seconds
-    from {cards} as cards
-    inner join lake.raw.queries as queries using (collection, query_id)
-    left join lake.intermediate.int_extracted_answers as answers
-        using (collection, query_id, passage_id, item_id)
-    left join lake.intermediate.int_grade_reviews as reviews
-        on
-            cards.collection = reviews.collection
-            and cards.grader_id = reviews.grader_id
-            and cards.query_id = reviews.query_id
-            and cards.passage_id = reviews.passage_id
-            and cards.item_id = reviews.item_id
-            and cards.grade = reviews.grade
-            and reviews.assessor = $assessor
-            and reviews.settles = $settles
-    where
-        cards.collection = $collection
-        and cards.queue = $queue
-        and cards.assessor = {whose}
-    order by cards.position
+# what an assessor is asked for
+_ASKED = """
+    chosen as (
+        select
+            *,
+            item_text as item
+        from lake.intermediate.int_review_cards
+        where
+            collection = $collection
+            and queue = $queue
+            and assessor = $assessor
+    )
 """
 # cards that all have answered who were asked, differently, and nobody has settled
 _CONFLICTS = """
-    (
-        select any_value(columns(* exclude (position))), position
-        from lake.intermediate.int_review_cards as asked
-        inner join lake.marts.review_conflicts as conflicts
-            using (collection, query_id, passage_id, item_id, grade)
+    asked as (
+        select * from lake.intermediate.int_review_cards
+        where collection = $collection and queue = $queue
+    ),
+
+    conflicts as (
+        select * from lake.marts.review_conflicts
         where
-            asked.collection = $collection
-            and asked.queue = $queue
-            and conflicts.grader = $grader
-            and (conflicts.settled_by is null or conflicts.settled_by = $assessor)
-            -- whoever said something of it is one of those who differ
-            and not exists (
-                select 1 from lake.intermediate.int_grade_reviews as said
-                where
-                    said.assessor = $assessor
-                    and not said.settles
-                    and said.collection = asked.collection
-                    and said.grader_id = asked.grader_id
-                    and said.query_id = asked.query_id
-                    and said.passage_id = asked.passage_id
-                    and said.item_id = asked.item_id
-                    and said.grade = asked.grade
-            )
-            -- whoever is asked for the card, in any queue, answers it blind
-            and not exists (
-                select 1 from lake.raw.review_cards as own
-                where
-                    own.assessor = $assessor
-                    and own.collection = asked.collection
-                    and own.grader_id = asked.grader_id
-                    and own.query_id = asked.query_id
-                    and own.passage_id = asked.passage_id
-                    and own.item_id = asked.item_id
-            )
-        group by position
+            collection = $collection
+            and grader = $grader
+            and (settled_by is null or settled_by = $assessor)
+    ),
+
+    -- whoever reviewed it is one of those who differ
+    differing as (
+        select * from lake.intermediate.int_grade_reviews
+        where assessor = $assessor and not settles
+    ),
+
+    -- whoever is asked for the card, in any queue, answers it blind
+    own as (
+        select * from lake.raw.review_cards
+        where assessor = $assessor
+    ),
+
+    chosen as (
+        select
+            any_value(columns(asked.* exclude (position, item_text))),
+            any_value(asked.item_text) as item,
+            asked.position
+        from asked
+        semi join conflicts using (collection, query_id, passage_id, item_id, grade)
+        anti join differing using (collection, grader_id, query_id, passage_id, item_id, grade)
+        anti join own using (collection, grader_id, query_id, passage_id, item_id)
+        group by asked.position
         having bool_and(asked.is_answered)
     )
 """
 
 
-def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[str, Any]:
+def add_queue(
+    project: Project,
+    tell: Callable[[str], None],
+    arguments: Sequence[str],
+    collection: str,
+    name: str,
+    **options: Any,
+) -> dict[str, Any]:
+    """Make a queue of what `request_for` takes, and return its object of `queues_of`. `tell` gets
+    lines on what takes long. Raises `BadInput` as `request_for` and `make_queue` do."""
+    with Lake.writer(project) as lake:
+        lake.require_collection(collection)
+        ensure_views(project, lake, tell, REVIEW_VIEWS + VIEWS)
+        return make_queue(lake, request_for(lake, collection, name, **options), arguments)
+
+
+def drop_queue(
+    project: Project,
+    tell: Callable[[str], None],
+    arguments: Sequence[str],
+    collection: str,
+    name: str,
+) -> None:
+    """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, tell, VIEWS)
+        remove_queue(lake, collection, name, arguments)
+
+
+def list_queues(
+    project: Project, tell: Callable[[str], None], collection: str | None
+) -> list[dict[str, Any]]:
+    """Return what `queues_of` finds now. Raises `BadInput` for an unknown collection."""
+    with Lake.writer(project) as lake:
+        ensure_views(project, lake, tell, VIEWS)
+        if collection:
+            lake.require_collection(collection)
+        return queues_of(lake, collection)
+
+
+def make_queue(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[str, Any]:
     """Choose the cards of a queue, and who is asked; commit both. Returns its object of
     `queues_of`.
 
@@ -119,45 +136,52 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
     """
     import polars as pl
 
-    _require_new(lake, wish)
-    of_pairs = wish.grader.kind == "pair"
+    _require_new(lake, request)
+    of_pairs = request.grader.kind == "pair"
     if of_pairs:
-        drawn = draw(lake, wish)
+        drawn = draw(lake, request)
         chosen = drawn.cards
     else:
-        about = (wish.collection, wish.grader, wish.source, wish.tau, wish.size, wish.seed)
+        about = (
+            request.collection,
+            request.grader,
+            request.source,
+            request.tau,
+            request.size,
+            request.seed,
+        )
         chosen = choose(lake, *about)
     if not chosen:
         raise BadInput(
-            f"there is nothing of {wish.grader.name} to review from {wish.source!r}, with item and "
-            "passage in the lake",
+            f"there is nothing of {request.grader.name} to review from {request.source!r}, with "
+            "item and passage in the lake",
             "Choose another --from, or another --tau.",
         )
-    cards = shuffled(chosen, wish.seed)
-    asked = assign(len(cards), wish.assessors, wish.overlap, wish.seed)
+    cards = shuffled(chosen, request.seed)
+    asked = assign(len(cards), request.assessors, request.overlap, request.seed)
     queue = {
-        "collection": wish.collection,
-        "queue": wish.queue,
-        "grader_id": wish.grader.grader_id,
-        "source": wish.source,
-        "tau": wish.tau,
-        "overlap": wish.overlap,
-        "seed": wish.seed,
+        "collection": request.collection,
+        "queue": request.queue,
+        "grader_id": request.grader.grader_id,
+        "source": request.source,
+        "tau": request.tau,
+        "overlap": request.overlap,
+        "seed": request.seed,
         "made_at": utc_now(),
-        "label_set": wish.grader.name if of_pairs else None,
-        "label_names": list(wish.grader.label_names) or None,
+        "label_set": request.grader.name if of_pairs else None,
+        "label_names": list(request.grader.label_names) or None,
     }
     rows = [
         {
-            "collection": wish.collection,
-            "queue": wish.queue,
+            "collection": request.collection,
+            "queue": request.queue,
             "position": position,
             "query_id": card.query_id,
             "passage_id": card.passage_id,
             "item_id": card.item_id,
             "passage_sha256": card.passage_sha256,
             "query_sha256": card.query_sha256,
-            "grader_id": wish.grader.grader_id,
+            "grader_id": request.grader.grader_id,
             "assessor": assessor,
         }
         for position, (card, people) in enumerate(zip(cards, asked, strict=True), start=1)
@@ -165,29 +189,29 @@ def make_queue(lake: Lake, wish: QueueWish, arguments: Sequence[str]) -> dict[st
     ]
     hashes = {"passage_sha256": pl.String, "query_sha256": pl.String}
     frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=hashes)
-    with lake.transaction("review", f"queue {wish.collection} {wish.queue}") as transaction:
-        _require_new(lake, wish)  # somebody may have made it meanwhile
+    with lake.transaction("review", f"queue {request.collection} {request.queue}") as transaction:
+        _require_new(lake, request)  # somebody may have made it meanwhile
         transaction.insert("review_queues", pl.DataFrame([queue]))
         transaction.insert("review_cards", frame)
         if of_pairs:
-            for assessor in wish.assessors:
-                mark_as_own(transaction, wish.collection, assessor)
-            samples = sample_rows(wish, drawn, list(zip(cards, asked, strict=True)))
+            for assessor in request.assessors:
+                mark_as_own(transaction, request.collection, assessor)
+            samples = sample_rows(request, drawn, list(zip(cards, asked, strict=True)))
             transaction.delete(
                 "review_samples",
-                collection=wish.collection,
-                assessor=list(wish.assessors),
+                collection=request.collection,
+                assessor=list(request.assessors),
                 sample=samples[0]["sample"],
             )
             transaction.insert("review_samples", pl.DataFrame(samples, infer_schema_length=None))
         transaction.say(cards=len(cards))
         transaction.finish_run(list(arguments))
-    return _named(lake, wish.collection, wish.queue)
+    return _queue_of(lake, request.collection, request.queue)
 
 
 def remove_queue(lake: Lake, collection: str, queue: str, arguments: Sequence[str]) -> None:
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
-    _named(lake, collection, queue)
+    _queue_of(lake, collection, queue)
     with lake.transaction("review", f"queue {collection} {queue}") as transaction:
         transaction.delete("review_cards", collection=collection, queue=queue)
         transaction.delete("review_queues", collection=collection, queue=queue)
@@ -258,11 +282,8 @@ def deal_queue(
             f"queue {queue!r} of {collection} asks nothing of {assessor!r}",
             f"It is for {', '.join(asked)}.",
         )
-    if grader.kind == "pair":
-        return grader, _deck(pair_cards(lake, collection, queue, assessor), again)
-    query = _CARDS.format(cards="lake.intermediate.int_review_cards", whose="$assessor")
-    rows = lake.rows(query, collection=collection, queue=queue, assessor=assessor, settles=False)
-    return grader, _deck(rows, again)
+    deck = dealt(lake, _ASKED, assessor, again, settles=False, collection=collection, queue=queue)
+    return grader, deck
 
 
 def deal_conflicts(
@@ -279,13 +300,11 @@ def deal_conflicts(
             f"queue {queue!r} is of judgments, in which people may differ",
             "`gradelake stats alpha` and `gradelake sql @kappa` say how much they do.",
         )
-    query = _CARDS.format(cards=_CONFLICTS, whose="cards.assessor")
-    whose = {"collection": collection, "queue": queue, "assessor": assessor}
-    rows = lake.rows(query, **whose, grader=grader.name, settles=True)
-    return grader, _deck(rows, again)
+    about: dict[str, Any] = {"collection": collection, "queue": queue, "grader": grader.name}
+    return grader, dealt(lake, _CONFLICTS, assessor, again, settles=True, **about)
 
 
-def said_by_others(
+def others_opinions(
     lake: Lake, collection: str, grader: Reviewable, cards: Sequence[Card]
 ) -> list[list[dict[str, Any]]]:
     """What people say that the grade of each card should be: assessor, grade (null: only that it is
@@ -305,18 +324,11 @@ def said_by_others(
         grader.grader_id,
         sorted({card.item_id for card in cards}),
     )
-    said: dict[tuple, list[dict[str, Any]]] = {}
-    for *of, assessor, own in found:
-        said.setdefault(tuple(of), []).append({"assessor": assessor, "grade": own})
+    opinions: dict[tuple, list[dict[str, Any]]] = {}
+    for *card, assessor, opinion in found:
+        opinions.setdefault(tuple(card), []).append({"assessor": assessor, "grade": opinion})
     keys = ((card.query_id, card.passage_id, card.item_id, card.grade) for card in cards)
-    return [said.get(key, []) for key in keys]
-
-
-def _deck(rows: list[tuple], again: bool) -> Deck:
-    cards = [Card(*[*row[:9], Reviewed(*row[9:14]) if row[9] else None]) for row in rows]
-    left = [card for card in cards if not card.before]
-    shown = cards if again else left
-    return Deck(shown[:AT_ONCE], len(shown), len(left))
+    return [opinions.get(key, []) for key in keys]
 
 
 def _graded_by_and_asked(lake: Lake, collection: str, queue: str) -> tuple[Reviewable, list[str]]:
@@ -350,7 +362,7 @@ def _graded_by_and_asked(lake: Lake, collection: str, queue: str) -> tuple[Revie
     return find_grader(lake, grader), asked
 
 
-def _named(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
+def _queue_of(lake: Lake, collection: str, queue: str) -> dict[str, Any]:
     for one in queues_of(lake, collection):
         if one["queue"] == queue:
             return one
@@ -364,9 +376,10 @@ def _not_there(lake: Lake, collection: str, queue: str) -> NotThere:
     return NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
 
 
-def _require_new(lake: Lake, wish: QueueWish) -> None:
+def _require_new(lake: Lake, request: QueueRequest) -> None:
     there = "select 1 from lake.raw.review_queues where collection = ? and queue = ?"
-    if lake.rows(there, wish.collection, wish.queue):
+    if lake.rows(there, request.collection, request.queue):
         raise BadInput(
-            f"{wish.collection} has a queue {wish.queue!r}", "Choose another name, or remove it."
+            f"{request.collection} has a queue {request.queue!r}",
+            "Choose another name, or remove it.",
         )

@@ -6,7 +6,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from gradelake.grading.review.cards import Card, Reviewable, Reviewed
+from gradelake.grading.review.cards import Card, Reviewable
+from gradelake.grading.review.revise import Review
 from gradelake.sql.common.console import printable
 
 WIDTH = 80
@@ -29,7 +30,7 @@ class Screen:
     def show(
         self, card: Card, passage: str, which: str, note: str | None, blind: bool = False
     ) -> None:
-        """One card, with what was noted on it and said of it before; blind, without the grade."""
+        """Write a card, with the assessor's note and review of it; blind, without the grade."""
         lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
         lines += _field("Query", card.query)
         if card.item is not None:
@@ -40,7 +41,7 @@ class Screen:
             lines += _field("Scale", ", ".join([*named, self.grader.hint]))
         lines += [] if blind else self._grade(card)
         if card.before:
-            lines += _field("You said", said(card.before))
+            lines += _field("You said", _in_words(card.before))
         if note:
             lines += _field("Note", note)
         self.write("\n".join([*lines, "", ""]))
@@ -49,11 +50,11 @@ class Screen:
         """What the grader made of a card that was graded blind."""
         self.write("\n".join([*self._grade(card), ""]))
 
-    def others(self, said: list[dict[str, Any]]) -> None:
+    def others(self, opinions: list[dict[str, Any]]) -> None:
         """What other people say of the card."""
         words = [
             f"{one['assessor']}: {'disagrees' if one['grade'] is None else one['grade']}"
-            for one in said
+            for one in opinions
         ]
         self.write("\n".join([*_field("Others", ", ".join(words)), ""]))
 
@@ -67,10 +68,9 @@ class Screen:
         )
 
 
-def said(reviewed: Reviewed) -> str:
-    """A verdict in words."""
-    own = "" if reviewed.own_grade is None else f", it should be {reviewed.own_grade}"
-    return reviewed.verdict + own
+def _in_words(review: Review) -> str:
+    own = "" if review.own_grade is None else f", it should be {review.own_grade}"
+    return review.verdict + own
 
 
 def harmless(text: str) -> str:

@@ -3,9 +3,10 @@
 import time
 from collections import defaultdict
 
-from gradelake.grading.review.cards import Card, Deck, Reviewed, Wish, passage_text
+from gradelake.grading.review.cards import Deck, passage_text
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
-from gradelake.grading.review.queues import said_by_others
+from gradelake.grading.review.queues import others_opinions
+from gradelake.grading.review.revise import Answer, Review, Undo
 from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
@@ -17,9 +18,9 @@ _BACK = "b"
 
 
 class Session:
-    """Shows a deck and commits each verdict at once.
+    """Shows a deck and commits each answer at once.
 
-    `said`: what was said of which card (None: skipped), by its number in the deck.
+    `reviews`: what stands of each card that was answered (None: skipped), by its number.
     """
 
     def __init__(self, deck: Deck, verdicts: Verdicts, keys: Terminal | Lines, screen: Screen):
@@ -27,65 +28,63 @@ class Session:
         self.verdicts = verdicts
         self.keys = keys
         self.screen = screen
-        self.said: dict[int, Reviewed | None] = {}
+        self.reviews: dict[int, Review | None] = {}
+        self._assignment = verdicts.assignment
+        self._grader = verdicts.assignment.grader
         self._path: list[int] = []  # cards that were answered or skipped, the last one last
         self._notes: dict[int, str] = {}
-        self._blind: dict[int, int] = {}  # what was said before the grade was shown
-        self._spent: dict[int, float] = defaultdict(float)  # seconds, before what was answered
+        self._spent: dict[int, float] = defaultdict(float)  # seconds, before the answer
         self._shown = 0.0  # when the card on the screen was
 
     def count(self, verdict: str | None) -> int:
-        """How often this was said; None: skipped."""
-        return sum((each and each.verdict) == verdict for each in self.said.values())
+        """How many reviews have this verdict; None: skipped cards."""
+        return sum((each and each.verdict) == verdict for each in self.reviews.values())
 
     def run(self) -> None:
         """Until the last card, `q`, or the end of the input."""
         at = 0
         try:
-            while at < len(self.deck.cards):
+            while 0 <= at < len(self.deck.cards):
                 at = self._turn(at)
-                if at < 0:
-                    return
         except EOFError:
             self.screen.write("\n")
 
     def _turn(self, at: int) -> int:
         """Show a card until it is done with; returns the next one's number, below 0 to leave."""
         card = self.deck.cards[at]
-        wish = self.verdicts.wish
-        passage = passage_text(self.verdicts.lake, wish.collection, card)
+        lake, collection = self.verdicts.lake, self._assignment.collection
+        passage = passage_text(lake, collection, card)
         if passage is None:
             self.screen.write(f"passage {card.passage_id} has gone or changed: left out\n")
             return at + 1
-        note = self._notes.get(at, card.before.note if card.before else None)
+        note = self._note_of(at)
         which = f"{at + 1:,} of {self.deck.n_cards:,}   {card.query_id}   {card.passage_id}"
-        hidden = wish.blind and at not in self._blind
-        self.screen.show(card, passage, which, note, hidden)
-        if wish.settles:
-            lake = self.verdicts.lake
-            self.screen.others(said_by_others(lake, wish.collection, wish.grader, [card])[0])
+        is_blind = self._assignment.blind and not self.reviews.get(at)
+        self.screen.show(card, passage, which, note, is_blind)
+        if self._assignment.settles:
+            self.screen.others(others_opinions(lake, collection, self._grader, [card])[0])
         self._shown = time.monotonic()
-        if wish.blind and not hidden:
-            return self._revise(at, note)
+        if self._assignment.blind and not is_blind:
+            return self._look_again(at)
         while True:
-            match self._first_word(wish):
+            match self._first_word():
                 case "a":
-                    return self._answer(at, "agree", None, note)
+                    return self._answer(at, card.grade)
                 case "d":
-                    ask = ASK_OWN.format(wish.grader.what, self._scale(), card.grade)
+                    ask = ASK_OWN.format(self._grader.what, self._scale(), card.grade)
                     own = self._grade(ask, _BACK, without=card.grade, enter=True)
                     if own == _BACK:
                         continue
-                    return self._answer(at, "disagree", None if own == ENTER else int(own), note)
+                    return self._answer(at, None if own == ENTER else int(own))
                 case "s":
                     if note and not card.before:
                         self.screen.write("a note is kept with a verdict only: it is gone\n")
                     self._notes.pop(at, None)
-                    self.said[at] = None
+                    self.reviews[at] = None
                     self._path.append(at)
                     return at + 1
                 case "n":
-                    return self._note(at)
+                    return self._ask_note(at)
                 case "u" if self._path:
                     return self._undo()
                 case "u":
@@ -93,82 +92,80 @@ class Session:
                 case "q":
                     return -1
                 case grade:
-                    self._blind[at] = int(grade)
-                    self._keep(at, int(grade), note)  # nobody sees the grade before
+                    self._answer(at, int(grade), is_blind=True)  # nobody sees the grade before
                     self.screen.reveal(card)
-                    return at + 1 if int(grade) == card.grade else self._revise(at, note)
+                    return at + 1 if int(grade) == card.grade else self._look_again(at)
 
-    def _first_word(self, wish: Wish) -> str:
-        """A verdict or a wish; in a blind review a grade in place of a verdict."""
-        if wish.blind:
-            return self._grade(ASK_BLIND.format(wish.grader.what, self._scale()), "snuq")
+    def _first_word(self) -> str:
+        """A verdict or another key; in a blind review a grade in place of a verdict."""
+        if self._assignment.blind:
+            return self._grade(ASK_BLIND.format(self._grader.what, self._scale()), "snuq")
         return self.keys.key(ASK, "adsnuq")
 
-    def _revise(self, at: int, note: str | None) -> int:
+    def _look_again(self, at: int) -> int:
         """The grader's grade is on the screen: who graded blind may give another now."""
-        own = self._blind[at]
-        ask = ASK_AGAIN.format(own, self.verdicts.wish.grader.what, self._scale())
+        review = self.reviews[at]
+        assert review
+        ask = ASK_AGAIN.format(review.opinion, self._grader.what, self._scale())
         match self._grade(ask, "nuq", enter=True):
             case "n":
-                return self._note(at)
+                return self._ask_note(at)
             case "u":
                 if at in self._path:  # it was answered just now, or is back already
                     self._path.remove(at)
                 return self._undo() if self._path else at
             case "q":
                 return -1
-            case said:
-                self._keep(at, own if said == ENTER else int(said), note)
-                return at + 1
+            case grade:
+                return self._answer(at, review.opinion if grade == ENTER else int(grade))
 
-    def _keep(self, at: int, grade: int, note: str | None) -> None:
-        agrees = grade == self.deck.cards[at].grade
-        self._answer(at, "agree" if agrees else "disagree", None if agrees else grade, note)
+    def _note_of(self, at: int) -> str | None:
+        before = self.deck.cards[at].before
+        return self._notes.get(at, before.note if before else None)
 
-    def _note(self, at: int) -> int:
+    def _ask_note(self, at: int) -> int:
         self._notes[at] = self.keys.line("note: ").strip()
         self._spent[at] += time.monotonic() - self._shown
         return at
 
-    def _answer(self, at: int, verdict: str, own_grade: int | None, note: str | None) -> int:
+    def _answer(self, at: int, opinion: int | None, is_blind: bool = False) -> int:
+        """Commit an answer; returns the next card's number."""
         card = self.deck.cards[at]
-        seconds: float | None = round(self._spent[at] + time.monotonic() - self._shown, 1)
-        before = card.before.blind_grade if card.before else None
-        blind_grade = self._blind.get(at, before)
-        if at in self._blind and (said := self.said.get(at)):
-            seconds = said.seconds  # what it took to answer, not to look at the grader's grade
-        settles = self.verdicts.wish.settles
-        reviewed = Reviewed(verdict, own_grade, note or None, blind_grade, seconds, settles)
-        self.verdicts.put(card, reviewed)
-        self.said[at] = reviewed
+        seconds = round(self._spent[at] + time.monotonic() - self._shown, 1)
+        settles = bool(self._assignment.settles)
+        answer = Answer(card.grade, opinion, self._note_of(at), seconds, is_blind, settles)
+        self.reviews[at] = self.verdicts.put(card, answer)
         if self._path[-1:] != [at]:
             self._path.append(at)
         return at + 1
 
     def _scale(self) -> str:
-        grader = self.verdicts.wish.grader
-        return f"{grader.scale_min} to {grader.scale_max}"
+        return f"{self._grader.scale_min} to {self._grader.scale_max}"
 
     def _grade(
         self, ask: str, letters: str, without: int | None = None, enter: bool = False
     ) -> str:
         """A grade of the scale as text, but one; one of the letters; or `ENTER` where it may be."""
-        grader = self.verdicts.wish.grader
+        grader = self._grader
         grades = [str(grade) for grade in grader.scale if grade != without]
         if grader.scale_min >= 0 and grader.scale_max <= 9:
             return self.keys.key(ask, "".join(grades) + letters, enter)
-        while (said := self.keys.line(ask).strip()) not in {*grades, *letters, *([ENTER] * enter)}:
-            self.screen.write(f"{said!r} is none of these\n")
-        return said
+        known = {*grades, *letters, *([ENTER] * enter)}
+        while (typed := self.keys.line(ask).strip()) not in known:
+            self.screen.write(f"{typed!r} is none of these\n")
+        return typed
 
     def _undo(self) -> int:
         """Back to the card before, as it was before it was answered."""
         at = self._path.pop()
-        if self.verdicts.wish.blind and self.said[at]:
-            return at  # the grade has been seen: what was said blind stays, the rest may change
-        if reviewed := self.said.pop(at):
-            card: Card = self.deck.cards[at]
-            self.verdicts.put(card, card.before)
-            if reviewed.note:
-                self._notes[at] = reviewed.note
+        review = self.reviews[at]
+        card = self.deck.cards[at]
+        if review is None:
+            del self.reviews[at]
+        else:
+            undo = Undo(card.grade, self._assignment.blind, card.before)
+            if self.verdicts.put(card, undo) != review:
+                del self.reviews[at]
+                if review.note:
+                    self._notes[at] = review.note
         return at

@@ -1,4 +1,4 @@
-"""How a verdict gets into the lake: each in a commit of its own, as soon as it is given.
+"""How answers get into the lake: from a terminal one by one, from a server or a form together.
 
 A commit of a row takes some 30 ms and makes no file: DuckLake keeps few rows in its catalog, and
 `gradelake lake tidy` writes them out when there are thousands. So nothing has to be gathered
@@ -6,13 +6,13 @@ outside the lake, and a killed session loses the card in work at most.
 """
 
 import uuid
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
-from gradelake.grading.review.cards import Card, Reviewed, Wish
+from gradelake.grading.review.cards import Assignment, Card
+from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo, revise
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.judged import forget_files, put_judgments
-from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
 
 if TYPE_CHECKING:
@@ -24,40 +24,43 @@ if TYPE_CHECKING:
 _IN_CATALOG = 1_000  # rows of a commit that make no file; what a server commits at once is fewer
 
 
-class Verdicts:
-    """An assessor's verdicts on one grader's grades, written to an open `Lake`."""
+class Change(NamedTuple):
+    """The reviews that stood before and after an answer; the same object where nothing changed."""
 
-    def __init__(self, lake: "Lake", wish: Wish):
+    before: Review | None
+    after: Review | None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the answer changed anything."""
+        return self.after is not self.before
+
+
+class Verdicts:
+    """An assessor's answers on one grader's grades, written to an open `Lake`."""
+
+    def __init__(self, lake: "Lake", assignment: Assignment):
         self.lake = lake
-        self.wish = wish
-        self._what = f"{wish.collection} {wish.grader.name} {wish.assessor}"
+        self.assignment = assignment
+        self._what = f"{assignment.collection} {assignment.grader.name} {assignment.assessor}"
         # `gradelake log` shows the last commit of a session
         self.session = uuid.uuid4().hex
         self.n_written = 0
 
-    def put(self, card: Card, reviewed: Reviewed | None) -> None:
-        """Commit what the assessor says of a grade, in place of what they said; None takes it back.
+    def put(self, card: Card, answer: Answer | Undo) -> Review | None:
+        """Commit what an answer changes, and return the review that stands then.
 
         Waits while another process writes, and says for whom.
         """
-        row = {
-            "collection": self.wish.collection,
-            "grader_id": self.wish.grader.grader_id,
-            "query_id": card.query_id,
-            "passage_id": card.passage_id,
-            "item_id": card.item_id,
-            "passage_sha256": card.passage_sha256,
-            "query_sha256": card.query_sha256,
-            "assessor": self.wish.assessor,
-            "grade": card.grade,
-            "reviewed_at": utc_now(),
-        }
-        said = vars(reviewed) if reviewed else {"verdict": None}
+        about = self.assignment
+        key = card.key(about.collection, about.grader.grader_id, about.assessor)
         with self.lake.transaction("review", self._what) as transaction:
             transaction.extra |= {"invocation_id": self.session}
-            put_rows(transaction, [row | said])
-            transaction.say(**{"reviews" if reviewed else "reviews_taken_back": 1})
-        self.n_written += 1
+            (change,) = put_answers(transaction, [(key, answer)])
+            if change.is_one:
+                transaction.say(**{"reviews" if change.after else "reviews_taken_back": 1})
+                self.n_written += 1
+        return change.after
 
     def close(self, arguments: list[str], n_reviewed: int) -> None:
         """Add the session to `raw.pipeline_runs` and to the log; one that wrote nothing is not."""
@@ -68,63 +71,78 @@ class Verdicts:
                 transaction.finish_run(arguments)
 
 
-def put_rows(transaction: "Transaction", rows: Sequence[dict[str, Any]]) -> int:
-    """Write reviews, each in the place of what its assessor said of the grade; one without a
-    verdict takes that back. Of several on a grade the last one counts, and what was said blind
-    first: later the grader's grade had been seen. What the lake has that is newer stays. One
-    without an item is a judgment of the pair, too. Returns how many were written.
+def put_answers(
+    transaction: "Transaction", answers: Iterable[tuple[ReviewKey, Answer | Undo]]
+) -> list[Change]:
+    """Write what answers, in the order in which they arrived, change; returns that of each.
 
-    `rows`: those of raw.grade_reviews, oldest first; columns that may be null may be left out.
+    Those to cards without an item are judgments of the pair, too.
     """
-    import polars as pl
+    answers, now = list(answers), utc_now()
+    if not answers:
+        return []
+    found = _standing(transaction, {key for key, _ in answers})
+    stands, changes = dict(found), []
+    for key, answer in answers:
+        change = Change(stands.get(key), revise(stands.get(key), answer, now))
+        changes.append(change)
+        stands[key] = change.after
+    changed = {key: now for key, now in stands.items() if now is not found.get(key)}
+    if changed:
+        _replace(transaction, changed)
+    return changes
 
-    if not rows:
-        return 0
-    types = types_of("grade_reviews", *contract("grade_reviews").columns)
-    key = KEYS["grade_reviews"]
 
-    def keys(row: dict[str, Any]) -> tuple:
-        return tuple(row[column] for column in key)
-
-    given = pl.DataFrame(list(map(keys, rows)), {each: types[each] for each in key}, orient="row")
-    same = " and ".join(f"reviews.{each} is not distinct from given.{each}" for each in key)
+def _standing(transaction: "Transaction", keys: set[ReviewKey]) -> dict[ReviewKey, Review | None]:
+    """The lake's reviews of these keys."""
+    columns = ReviewKey._fields
+    same = " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
     connection = transaction.lake.connection
     connection.execute(f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}")
-    connection.register("given", given.unique())
+    connection.register("keys", _key_frame(keys))
     try:
-        there = transaction.lake.objects(
-            f"select reviews.* from lake.raw.grade_reviews as reviews inner join given on {same}"
+        rows = transaction.lake.objects(
+            f"select reviews.* from lake.raw.grade_reviews as reviews inner join keys on {same}"
         )
     finally:
-        connection.unregister("given")
-    standing, said = {keys(row): row for row in there}, {}
-    for row in rows:
-        before = standing.get(keys(row))
-        if before and before["reviewed_at"] > row["reviewed_at"]:
-            continue
-        if before and before["verdict"] and before["grade"] == row["grade"]:
-            row = row | {"blind_grade": before.get("blind_grade")}
-        standing[keys(row)] = said[keys(row)] = row
-    frame = pl.DataFrame(
-        [{column: row.get(column) for column in types} for row in said.values()], schema=types
-    )
-    connection.register("given", frame)
-    try:
-        transaction.run(
-            f"delete from {{lake}}.raw.grade_reviews as reviews using given where {same}"
+        connection.unregister("keys")
+    return {
+        ReviewKey(*(row.pop(each) for each in columns)): Review(
+            **{name: row[name] for name in Review.__dataclass_fields__}
         )
-    finally:
-        connection.unregister("given")
-    _put_judgments(transaction, frame.filter(pl.col("item_id") == ""))
-    return transaction.insert("grade_reviews", frame.filter(pl.col("verdict").is_not_null()))
+        for row in rows
+    }
 
 
-def _put_judgments(transaction: "Transaction", reviews: "pl.DataFrame") -> None:
+def _replace(transaction: "Transaction", changed: dict[ReviewKey, Review | None]) -> None:
     import polars as pl
 
-    if reviews.is_empty():
-        return
-    said = pl.when(pl.col("verdict") == "agree").then("grade").otherwise("own_grade")
-    put_judgments(transaction, reviews.with_columns(relevance=said))
-    for of_one in reviews.select("collection", "assessor").unique().iter_rows():
-        forget_files(transaction, *of_one)
+    columns = ReviewKey._fields
+    same = " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
+    connection = transaction.lake.connection
+    connection.register("keys", _key_frame(changed))
+    try:
+        transaction.run(
+            f"delete from {{lake}}.raw.grade_reviews as reviews using keys where {same}"
+        )
+    finally:
+        connection.unregister("keys")
+    types = types_of("grade_reviews", *contract("grade_reviews").columns)
+    rows = [key._asdict() | vars(review) for key, review in changed.items() if review]
+    transaction.insert("grade_reviews", pl.DataFrame(rows, schema=types))
+    judged = [
+        key._asdict() | {"relevance": review and review.opinion}
+        for key, review in changed.items()
+        if not key.item_id
+    ]
+    if judged:
+        put_judgments(transaction, pl.DataFrame(judged, schema_overrides={"relevance": pl.Int64}))
+        for collection, assessor in {(key["collection"], key["assessor"]) for key in judged}:
+            forget_files(transaction, collection, assessor)
+
+
+def _key_frame(keys: Iterable[ReviewKey]) -> "pl.DataFrame":
+    import polars as pl
+
+    types = types_of("grade_reviews", *ReviewKey._fields)
+    return pl.DataFrame(list(keys), types, orient="row")

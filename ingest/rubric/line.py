@@ -113,11 +113,11 @@ def _text_and_answers(rest: str) -> tuple[str, tuple[str, ...]]:
         text, bracket, cell = rest.partition(_ANSWERS)
         rest = bracket + cell
     if not rest:
-        return _checked(text.strip()), ()
+        return checked_text(text.strip()), ()
     if not rest.endswith("]"):
         raise ValueError("the gold answers do not end with a ]")
     cell = read_text(rest[len(_ANSWERS) : -1])
-    return _checked(text.strip()), cleaned(split_answers(_checked(cell)))
+    return checked_text(text.strip()), cleaned(split_answers(checked_text(cell)))
 
 
 def read_weight(token: str) -> float:
@@ -152,7 +152,8 @@ def _take_quoted(line: str) -> tuple[str, str]:
     return text, line[end:].strip()
 
 
-def _checked(text: str) -> str:
+def checked_text(text: str) -> str:
+    """The text. Raises `ValueError` for what no file of text can hold."""
     if "\0" in text:
         raise ValueError("it holds a null character, which no file of text may")
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):

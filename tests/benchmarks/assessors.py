@@ -28,7 +28,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.leaderboards import command, console
-from tests.conftest import make_graded_demo
+from tests.lakes import make_graded_demo
 from tests.serve.server import Server
 
 THINKING = 0.5, 3.0  # seconds
@@ -79,7 +79,7 @@ def review(client: httpx.Client, name: str, coming: float, until: float, found: 
             if n % ANEW == 0:
                 timed("page", "GET", "")
                 cards = timed("cards", "GET", "cards").json()["cards"]
-                cards = [card for card in cards if not card["said"]]
+                cards = [card for card in cards if not card["own"]]
             if not cards:
                 return
             card, grade = cards.pop(0), rng.randrange(6)

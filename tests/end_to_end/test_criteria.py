@@ -12,7 +12,8 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import agreement_oracle, oracle
-from tests.conftest import DL19_JUDGES, gradelake
+from tests.conftest import gradelake
+from tests.lakes import DL19_JUDGES
 from tests.places import DL19, missing_dl19
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
 from tests.conftest import gradelake
+from tests.moved_demo import HOSTILE
 from tests.places import REPOSITORY
-from tests.report_page import HOSTILE
 
 N = 4  # cards
 NASTY = HOSTILE + " \u2028 ]]> <!-- {{ 7 * 7 }} \\u003cb> <b>bold</b>"
@@ -28,19 +28,27 @@ content="default-src 'none'; script-src 'unsafe-inline' file:; style-src file:">
 # a store that shows the grader's grade once there is an answer, as one with a server may
 STORE = """
 window.asked = [];
+window.answered = new Map();
 reviewCards(document.getElementById("review"), {
   async load() {
     return { collection: "c", grader: "judge", assessor: "ann", title: "Any", blind: BLIND,
       scale: SCALE, cards: ["a", "b", "c"].map((id) => ({ id, query_id: id, passage_id: id,
         item_id: id, query: "Query", item: "Item", kind: "nugget", passage: `Passage ${id}`,
-        said: null, ...(BLIND ? {} : { grade: 3, answer: "because" }) })) };
+        own: null, ...(BLIND ? {} : { grade: 3, answer: "because" }) })) };
   },
-  async answer(id, said) {
+  async answer(id, { grade, note }) {
     if (window.fails) throw new Error("no server");
-    window.asked.push([id, said.grade, said.verdict, said.note]);
-    return BLIND ? { grade: 3, answer: "because", others: [{ assessor: "bob", grade: 2 }] } : null;
+    window.asked.push([id, grade, note]);
+    const stays = BLIND && !window.answered.has(id);
+    window.answered.set(id, { grade, note });
+    const others = [{ assessor: "bob", grade: 2 }];
+    const seen = BLIND ? { grade: 3, answer: "because", others } : {};
+    return { own: { grade, note }, stays, ...seen };
   },
-  async takeBack(id) { window.asked.push([id]); },
+  async undo(id) {
+    window.asked.push([id]);
+    return { own: BLIND ? window.answered.get(id) : null };
+  },
 }).then(() => { document.documentElement.dataset.ready = "yes"; });
 """
 
@@ -104,7 +112,7 @@ def test_answers_by_keys_outlive_the_tab_and_come_into_the_lake(browser, folder,
         page.click("#save")
     file = download.value.path()
     assert download.value.suggested_filename.startswith("demo-lexical-")
-    assert f"{N} of {N} answers are in demo-lexical-" in page.inner_text("#told")
+    assert f"{N} of {N} answers are in demo-lexical-" in page.inner_text("#saved")
     done = gradelake(folder, "import", "reviews", "demo", file, "--json")
     assert json.loads(done.stdout)["written"] == N
     with Lake.live(Project.find(folder)) as lake:
@@ -202,7 +210,7 @@ def test_after_a_blind_answer_the_graders_is_shown_and_ones_own_may_change(brows
     page.wait_for_selector("text=Not saved: no server")
     assert page.inner_text("h2") == "Card 3 of 3"
     assert page.inner_text(".count") == "2 of 3 answered"
-    asked = [["a", 5, None, None], ["b", 1, None, None], ["b", 2, None, None]]
+    asked = [["a", 5, None], ["b", 1, None], ["b", 2, None], ["b"]]
     assert page.evaluate("window.asked") == asked
     assert look.said == []
 
@@ -221,10 +229,10 @@ def test_an_open_review_asks_whether_the_grade_is_right(browser, tmp_path):
     press(page, "d Enter")
     page.wait_for_selector("text=Card 3 of 3")
     assert page.evaluate("window.asked") == [
-        ["a", 3, "agree", None],
-        ["b", 2, "disagree", None],
+        ["a", 3, None],
+        ["b", 2, None],
         ["b"],
-        ["b", None, "disagree", None],
+        ["b", None, None],
     ]
 
 
@@ -238,7 +246,7 @@ def test_scales_above_9_have_buttons_and_long_ones_a_field(browser, tmp_path):
     look = card_page(browser, tmp_path, True, [*range(101)])
     look.page.fill("input", "101")
     press(look.page, "Enter")
-    assert "0 to 100, is asked for" in look.page.inner_text(".status")
+    assert "whole number from 0 to 100" in look.page.inner_text(".status")
     look.page.fill("input", "77")
     look.page.focus("input")
     press(look.page, "Enter")

@@ -122,7 +122,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(server, browser, width, 
     look(page)
     page.get_by_label("Text").first.fill("")
     page.click("button:text-is('Preview')")
-    page.wait_for_selector("#said")
+    page.wait_for_selector("#messages")
     look(page)
     page.get_by_label("Text").first.fill("How do wings help at night?")
     page.click("button:text-is('Preview')")

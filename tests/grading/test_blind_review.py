@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.app import app
-from gradelake.grading.review.cards import Wish, deal, find_grader
+from gradelake.grading.review.cards import Assignment, deal, find_grader
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -52,8 +52,8 @@ def ask(folder: Path, query: str, *values) -> list[tuple]:
 def grades_of_deck(folder: Path, n: int) -> list[int]:
     """The grader's grades of the first cards of a blind review, in order."""
     with Lake.live(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "eve", 4, blind=True)
-        return [card.grade for card in deal(lake, wish).cards[:n]]
+        assignment = Assignment("demo", find_grader(lake, "lexical"), "eve", 4, blind=True)
+        return [card.grade for card in deal(lake, assignment).cards[:n]]
 
 
 def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(folder):
@@ -74,18 +74,6 @@ def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(fold
     assert "a grade of both, after the grader's was shown: " in shown
 
 
-def test_what_was_said_blind_stays_when_the_grade_has_been_seen(folder):
-    """Neither undo nor the end of the input gives a second look with fresh eyes."""
-    first, second = grades_of_deck(folder, 2)
-    ours, theirs = (0 if grade else 1 for grade in (first, second))
-    shown = review(folder, "ann", ours, "", "u", first, theirs)
-    assert shown.count("Enter to stay with your") == 3, "the first card's came again"
-    assert ask(folder, SAID, "ann") == [
-        (first, ours, "agree", None),
-        (second, theirs, "disagree", theirs),
-    ]
-
-
 def test_undo_goes_further_back_and_a_note_may_follow_the_reveal(folder):
     first, second = grades_of_deck(folder, 2)
     ours, theirs = (0 if grade else 1 for grade in (first, second))
@@ -97,16 +85,6 @@ def test_undo_goes_further_back_and_a_note_may_follow_the_reveal(folder):
     ]
 
 
-def test_a_later_look_keeps_what_was_said_blind(folder):
-    one = ("--sample", "1")
-    ((first,),) = ask(folder, "select max(grade) from lake.raw.grades")
-    review(folder, "ann", 0, "q", options=("--blind", *one))
-    review(folder, "ann", "a", options=("--again", *one))
-    assert ask(folder, SAID, "ann") == [(first, 0, "agree", None)]
-    review(folder, "ann", "d", 1, options=("--again", *one))
-    assert ask(folder, SAID, "ann") == [(first, 0, "disagree", 1)]
-
-
 def test_a_cards_place_does_not_tell_its_grade(folder):
     """Dealt openly, grades come in a pattern: 5, 4, 3, 2, 5, 1, 4 and so on."""
     with Lake.live(Project.find(folder)) as lake:
@@ -114,7 +92,9 @@ def test_a_cards_place_does_not_tell_its_grade(folder):
         openly, blind = (
             [
                 (card.grade, card.item_id, card.passage_id)
-                for card in deal(lake, Wish("demo", grader, "eve", 4, sample=210, blind=each)).cards
+                for card in deal(
+                    lake, Assignment("demo", grader, "eve", 4, sample=210, blind=each)
+                ).cards
             ]
             for each in (False, True)
         )

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradelake.app import app
-from gradelake.grading.review.cards import Reviewed, Wish
+from gradelake.grading.review.cards import Assignment
 from gradelake.grading.review.queues import assign, deal_conflicts, deal_queue, queues_of
+from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -202,11 +203,11 @@ def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_s
         (card,) = deck.cards
 
         def say(who: str, own: int, **more: object) -> None:
-            said = Reviewed("disagree", own, **more)
-            Verdicts(lake, Wish("demo", reviewable, who, 4)).put(card, said)
+            answer = Answer(card.grade, own, **more)
+            Verdicts(lake, Assignment("demo", reviewable, who, 4)).put(card, answer)
 
-        say("kim", card.grade + 10, blind_grade=card.grade + 10)
-        say("lou", card.grade + 11, blind_grade=card.grade + 11)
+        say("kim", card.grade + 10, is_blind=True)
+        say("lou", card.grade + 11, is_blind=True)
         say("eve", card.grade + 12)  # in a review of her own
         for name, n in (("pia", 1), ("eve", 0), ("kim", 0)):
             assert len(deal_conflicts(lake, "demo", "settled", name)[1].cards) == n, name

@@ -15,7 +15,8 @@ from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from gradelake.app import app
-from gradelake.grading.review.cards import Card, Reviewed, Wish, choose_tau, deal, find_grader
+from gradelake.grading.review.cards import Assignment, Card, choose_tau, deal, find_grader
+from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.screen import _lines
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.clock import utc_now
@@ -94,22 +95,24 @@ def mart(folder: Path, assessor: str = "ann") -> list[dict]:
         ).to_dicts()
 
 
-def deck(lake: Lake, assessor: str = "ann", tau: int = 4, **wishes) -> list[Card]:
+def deck(lake: Lake, assessor: str = "ann", tau: int = 4, **options) -> list[Card]:
     """The cards that the grader `lexical` comes to."""
-    return deal(lake, Wish("demo", find_grader(lake, "lexical"), assessor, tau, **wishes)).cards
+    assignment = Assignment("demo", find_grader(lake, "lexical"), assessor, tau, **options)
+    return deal(lake, assignment).cards
 
 
 def shown(card: Card) -> tuple:
     return card.query_id, card.passage_id, card.item_id, card.grade
 
 
-def said(folder: Path, *verdicts: Reviewed) -> list[Card]:
-    """Let Ann say this of the first cards, without showing them; returns them."""
+def answered(folder: Path, *opinions: int | str | None, note: str | None = None) -> list[Card]:
+    """Ann's answers to the first cards, which nobody shows her; "agree" is the grader's grade."""
     with Lake.writer(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "ann", 4)
-        first = deal(lake, wish).cards[: len(verdicts)]
-        for card, verdict in zip(first, verdicts, strict=True):
-            Verdicts(lake, wish).put(card, verdict)
+        assignment = Assignment("demo", find_grader(lake, "lexical"), "ann", 4)
+        first = deal(lake, assignment).cards[: len(opinions)]
+        for card, opinion in zip(first, opinions, strict=True):
+            own = card.grade if opinion == "agree" else opinion
+            Verdicts(lake, assignment).put(card, Answer(card.grade, own, note))
     return first
 
 
@@ -166,7 +169,7 @@ def test_a_second_verdict_takes_the_place_of_the_first_and_undo_brings_it_back(f
 
 
 def test_one_who_disagrees_cannot_give_the_same_grade_and_can_go_back(folder):
-    (card,) = said(folder, Reviewed("agree"))
+    (card,) = answered(folder, "agree")
     wrong = review(folder, f"d,b,d,{card.grade}", "--again")
     assert isinstance(wrong.exception, BadInput)
     assert f"line 4: '{card.grade}' is not one of" in wrong.exception.message
@@ -280,7 +283,7 @@ def test_shares_and_kappas_are_those_of_scikit_learn(folder):
 
 
 def test_rubric_owners_find_the_verdicts_beside_the_grades(folder):
-    said(folder, Reviewed("disagree", 0, "no word of it"))
+    answered(folder, 0, note="no word of it")
     done(review(folder, "a,q", assessor="bob"))
     (row,) = ask(
         folder,
@@ -301,7 +304,7 @@ def test_rubric_owners_find_the_verdicts_beside_the_grades(folder):
 
 
 def test_a_grade_that_was_replaced_is_shown_again(folder):
-    card = shown(said(folder, Reviewed("agree"), Reviewed("agree"))[0])
+    card = shown(answered(folder, "agree", "agree")[0])
     with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
         transaction.run(
             "update {lake}.raw.grades as grades set grade = 0 from lake.raw.grade_reviews as said "
@@ -316,7 +319,7 @@ def test_a_grade_that_was_replaced_is_shown_again(folder):
 
 
 def test_the_same_question_graded_by_another_model_is_another_row(folder):
-    first = said(folder, Reviewed("agree"))
+    first = answered(folder, "agree")
     with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
         for table, column in (("graders", "created_at"), ("grades", "graded_at")):
             transaction.run(
@@ -326,7 +329,7 @@ def test_the_same_question_graded_by_another_model_is_another_row(folder):
                 "where name = 'lexical' and grader_id != 'newer')",
                 utc_now(),
             )
-    assert said(folder, Reviewed("disagree")) == first
+    assert answered(folder, None) == first
     rows = ask(
         folder,
         "select grader, n_reviewed, n_agreed from lake.marts.review_agreement where tau = 4 "
@@ -338,7 +341,7 @@ def test_the_same_question_graded_by_another_model_is_another_row(folder):
 
 
 def test_a_rubric_edit_loses_no_review(folder):
-    item = said(folder, Reviewed("agree"), Reviewed("agree"))[0].item_id
+    item = answered(folder, "agree", "agree")[0].item_id
     before = mart(folder)
     write_edits(
         folder,

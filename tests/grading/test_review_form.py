@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.grading.review.cards import Card, Reviewed, Wish, deal, find_grader
+from gradelake.grading.review.cards import Assignment, Card, deal, find_grader
 from gradelake.grading.review.form.form_export import FORMAT, form_id
-from gradelake.grading.review.verdicts import Verdicts
-from gradelake.sql.common.clock import utc_now
+from gradelake.grading.review.form.form_import import import_reviews
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
@@ -76,8 +76,10 @@ def ask(folder: Path, query: str, *values) -> list[tuple]:
 
 def dealt(folder: Path, n: int = 5) -> list[Card]:
     with Lake.live(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "eve", 4, sample=n, blind=True)
-        return deal(lake, wish).cards
+        assignment = Assignment(
+            "demo", find_grader(lake, "lexical"), "eve", 4, sample=n, blind=True
+        )
+        return deal(lake, assignment).cards
 
 
 def unlike(grade: int) -> int:
@@ -145,17 +147,6 @@ def test_a_newer_answer_revises_an_older_one_never_and_what_was_said_first_stays
     ]
 
 
-def test_who_settled_a_card_still_does_after_an_answer_on_a_form(folder, form):
-    first, *_ = dealt(folder)
-    with Lake.writer(Project.find(folder)) as lake:
-        wish = Wish("demo", find_grader(lake, "lexical"), "ann", 4)
-        Verdicts(lake, wish).put(first, Reviewed("agree", settles=True))
-    later = saved(form, unlike(first.grade), answered_at=f"{utc_now():%Y-%m-%dT%H:%M:%S.%f}Z")
-    assert bring(folder, later)["revised"] == 1
-    said = "select verdict, settles, blind_grade from lake.raw.grade_reviews where assessor = 'ann'"
-    assert ask(folder, said) == [("disagree", True, None)]
-
-
 def test_a_clock_that_is_ahead_does_not_outlive_later_reviews(folder, form):
     ahead = saved(form, 1, answered_at="2199-01-01T00:00:00.000Z")
     bring(folder, ahead)
@@ -198,9 +189,9 @@ def spoilt(form: dict, **changes: object) -> dict:
     return saved(form, 1, 2, **changes)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
+def test_a_file_that_was_changed_or_damaged_is_refused_whole(graded_demo, form, tmp_path):
+    file = tmp_path / "answers.json"
+    for make, message in (
         (lambda form: "", "the file is empty"),
         (lambda form: "{", "not JSON that can be read"),
         (lambda form: "[]", "holds no answers of a form"),
@@ -224,16 +215,14 @@ def spoilt(form: dict, **changes: object) -> dict:
             "answer 2 is of the same card as answer 1",
         ),
         (lambda form: edited(form, answers=[{}] * 2001), "answers"),
-    ],
-)
-def test_a_file_that_was_changed_or_damaged_is_refused_whole(
-    graded_demo, form, tmp_path, make, said
-):
-    file, content = tmp_path / "answers.json", make(form)
-    file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    refused = gradelake(graded_demo, "import", "reviews", "demo", file, code=2)
-    assert said in refused.stderr
-    assert ask(graded_demo, REVIEWS, "ann") == []
+    ):
+        content = make(form)
+        file.write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+        )
+        with pytest.raises(BadInput) as refused, Lake.live(Project.find(graded_demo)) as lake:
+            import_reviews(lake, "demo", file, [], lambda: None)
+        assert message in str(refused.value), message
 
 
 def test_answers_of_another_collection_or_lake_are_refused(graded_demo, form, tmp_path):

@@ -28,7 +28,7 @@ from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
 from tests.conftest import gradelake, made_once
 from tests.grading.project import Judged
-from tests.ingest.conftest import _toml
+from tests.projects import toml_value
 
 # says what people say, or one less where `mood.txt` beside it has the passage's letter
 MOODY = """
@@ -82,7 +82,9 @@ class Watched(Judged):
         with file.open("a") as settings:
             for name, table in self.sentinels.items():
                 settings.write(f"[sentinels.{name}]\n")
-                settings.writelines(f"{key} = {_toml(value)}\n" for key, value in table.items())
+                settings.writelines(
+                    f"{key} = {toml_value(value)}\n" for key, value in table.items()
+                )
         return Project.read(file)
 
     def round(self, limits: Limits = NO_LIMITS) -> list[dict]:

@@ -5,12 +5,14 @@ import json
 from html.parser import HTMLParser
 from pathlib import Path
 
-from gradelake.grading.review.cards import Reviewed, Wish, deal, find_grader
+from gradelake.grading.review.cards import Assignment, deal, find_grader
+from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, start_lake
+from tests.conftest import gradelake
 from tests.edits import write_edits
+from tests.lakes import start_lake
 
 # what gets out of an attribute, a text area or a script makes an element or attribute `xss`
 XSS = "\"'></textarea></script></title><xss xss=1><img src=x onerror=xss xss='1'>{{ 7 * 7 }}"
@@ -62,17 +64,16 @@ def make(folder: Path) -> None:
     edit = {"rubric_version": 1, "collection": "odd", "bank": "questions", "action": "add"}
     added = {"query_id": QUERIES[0], "kind": "question", "text": f"Who? {XSS}"}
     write_edits(folder, {**edit, **added, "editor": "ann", "reason": f"because {XSS}"})
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "odd", "--grader", "lexical")
     people = ("--assessor", "ann", "--assessor", "bob")
     gradelake(folder, "queue", "add", "odd", "first", "--grader", "lexical", "--tau", "3", *people)
     with Lake.writer(Project.find(folder)) as lake:
-        wish = Wish("odd", find_grader(lake, "lexical"), "ann", 3)
-        for card in deal(lake, wish).cards:
-            note = Reviewed("disagree", None, f"note {XSS}", blind_grade=0)
-            Verdicts(lake, wish).put(card, note)
+        assignment = Assignment("odd", find_grader(lake, "lexical"), "ann", 3)
+        for card in deal(lake, assignment).cards:
+            Verdicts(lake, assignment).put(card, Answer(card.grade, None, f"note {XSS}"))
     gradelake(folder, "build")
 
 

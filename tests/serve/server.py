@@ -4,11 +4,12 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -97,11 +98,11 @@ def own_server(lake: Path, place: Path) -> Iterator[Server]:
 def reviews(folder: Path, assessor: str) -> list[tuple]:
     """What the lake has of somebody, when nothing waits any more: query_id, passage_id, item_id,
     verdict, own_grade, blind_grade, note, settles; oldest first."""
-    waiting = folder / "lake" / "reviews"
-    for _ in range(100):
-        if not any(file.stat().st_size for file in waiting.glob("*.jsonl")):
-            break
-        time.sleep(0.1)
+    with closing(sqlite3.connect(folder / "lake" / "reviews" / "answers.sqlite")) as journal:
+        for _ in range(100):
+            if not journal.execute("select 1 from answers").fetchall():
+                break
+            time.sleep(0.1)
     with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
         return lake.rows(
             "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "

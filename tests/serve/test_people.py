@@ -48,10 +48,10 @@ def test_a_second_link_ends_the_first_and_removing_ends_both(project):
         people.remove("ann")
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "<b>", "'; drop table", "a/b", "ann\n"])
-def test_names_are_what_the_lake_can_have(project, name):
-    with pytest.raises(BadInput):
-        People(project).add(name, "reader")
+def test_names_are_what_the_lake_can_have(project):
+    for name in ("", "a b", "../x", "<b>", "'; drop table", "a/b", "ann\n"):
+        with pytest.raises(BadInput):
+            People(project).add(name, "reader")
     assert not (project.folder / NAME).exists()
 
 

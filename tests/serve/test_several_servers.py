@@ -44,7 +44,7 @@ def test_both_take_answers_and_the_living_brings_in_those_of_the_dead(folder):
         """Deal somebody their cards on a server; returns how many it shows as answered."""
         client = server.browser(name)
         cards = client.get(f"{AT}/cards").json()["cards"]
-        people[name] = client, [card for card in cards if not card["said"]]
+        people[name] = client, [card for card in cards if not card["own"]]
         return len(cards) - len(people[name][1])
 
     def answer(name: str, n: int) -> None:

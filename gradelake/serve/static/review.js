@@ -17,6 +17,6 @@ async function send(what, sent) {
 
 reviewCards(document.getElementById("review"), {
   load: () => send("cards"),
-  answer: (id, said) => send("answers", { id, ...said }),
-  takeBack: (id) => send("taken-back", { id }),
+  answer: (id, answer) => send("answers", { id, ...answer }),
+  undo: (id) => send("undo", { id }),
 }).catch((error) => { document.getElementById("review").textContent = error.message; });

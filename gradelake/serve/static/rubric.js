@@ -1,7 +1,7 @@
 "use strict";
 
 const form = document.getElementById("rubric");
-let changed = document.querySelector("#said, #preview") !== null; // it holds what nobody saved yet
+let changed = document.querySelector("#messages, #preview") !== null; // it holds what nobody saved yet
 form.addEventListener("input", () => { changed = true; });
 form.addEventListener("submit", () => { changed = false; });
 addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
@@ -29,4 +29,4 @@ for (const group of form.querySelectorAll(".new")) {
   group.after(more);
 }
 
-document.querySelector("#said, #preview")?.focus();
+document.querySelector("#messages, #preview")?.focus();

@@ -3,7 +3,7 @@
 // Shows how far the work is, and loads the page again when it has ended.
 const job = document.getElementById("job");
 const bar = job.querySelector("progress");
-const said = document.getElementById("progress");
+const shown = document.getElementById("progress");
 
 async function look() {
   try {
@@ -14,7 +14,7 @@ async function look() {
         location.reload();
         return;
       }
-      if (state.progress) said.textContent = state.progress;
+      if (state.progress) shown.textContent = state.progress;
       if (state.total) {
         bar.max = state.total;
         bar.value = state.done;
@@ -24,7 +24,7 @@ async function look() {
       return;
     }
   } catch {
-    said.textContent = "The server does not answer; trying again.";
+    shown.textContent = "The server does not answer; trying again.";
   }
   setTimeout(look, 700);
 }

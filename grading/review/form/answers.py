@@ -1,6 +1,5 @@
 """The file that a form gives back: read, and refused where it is not as the form wrote it."""
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,6 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, reject
 
 LARGEST = 64 << 20  # bytes; `AT_ONCE` answers with notes are some 10 MB
-_ASIDE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # blanks, and what no terminal should be sent
 _AS_SAVED = "Import the file as the browser saved it: open the form again, and save anew."
 
 
@@ -29,8 +27,8 @@ def _time(value: str) -> str:
     raise ValueError(f"{value!r} is no time such as 2026-01-31T09:30:00.000Z", _AS_SAVED)
 
 
-class Answer(Checked):
-    """What the assessor said of one card, and when. The hashes are of the texts it showed."""
+class FormAnswer(Checked):
+    """An assessor's answer to one card, and when. The hashes are of the texts that it showed."""
 
     query_id: str
     passage_id: str
@@ -46,15 +44,14 @@ class Answer(Checked):
     def card(self) -> tuple[str, str, str]:
         return self.query_id, self.passage_id, self.item_id
 
-    def row(self) -> dict[str, Any]:
-        """Its columns; the note is one line or null, the time UTC without a zone."""
-        note = _ASIDE.sub(" ", self.note or "").strip() or None
-        answered_at = datetime.fromisoformat(self.answered_at).replace(tzinfo=None)
-        return vars(self) | {"note": note, "answered_at": answered_at}
+    @property
+    def time(self) -> datetime:
+        """When it was given: UTC, without a zone."""
+        return datetime.fromisoformat(self.answered_at).replace(tzinfo=None)
 
 
 class Answers(Checked):
-    """The file: which form it is of, and an `Answer` for each answered card."""
+    """The file: which form it is of, and a `FormAnswer` for each answered card."""
 
     format: str
     form: str
@@ -66,7 +63,7 @@ class Answers(Checked):
     answers: Annotated[list[Any], Field(max_length=AT_ONCE)]
 
 
-def read_answers(path: Path, shown: str) -> tuple[Answers, list[Answer]]:
+def read_answers(path: Path, shown: str) -> tuple[Answers, list[FormAnswer]]:
     """The file and its answers. Raises `BadInput` for one that no form saved, and `Rejected` for
     one that was changed, or is damaged, with every answer concerned."""
     if not path.is_file():
@@ -90,30 +87,30 @@ def read_answers(path: Path, shown: str) -> tuple[Answers, list[Answer]]:
         )
     problems = Problems(shown, _AS_SAVED)
     try:
-        whole = Answers.model_validate(content)
+        found = Answers.model_validate(content)
     except ValidationError as error:
         for fault in faults(error, Answers, "key"):
             problems.add(None, str(fault))
         problems.raise_if_any()
         raise
-    if whole.form != form_id(whole.collection, whole.grader_id, whole.assessor, whole.deck):
+    if found.form != form_id(found.collection, found.grader_id, found.assessor, found.deck):
         raise BadInput(
             f"{shown}: its collection, grader_id or assessor is not what the form was made for",
             "It was edited: import it as the browser saved it. Another assessor needs a form, too.",
         )
-    return whole, list(_answers(whole.answers, problems))
+    return found, list(_answers(found.answers, problems))
 
 
-def _answers(found: list[Any], problems: Problems) -> Iterator[Answer]:
+def _answers(found: list[Any], problems: Problems) -> Iterator[FormAnswer]:
     seen: dict[tuple[str, str, str], int] = {}
     for n, each in enumerate(found, start=1):
         if not isinstance(each, dict):
             problems.add(None, f"answer {n} is no JSON object")
             continue
         try:
-            answer = Answer.model_validate(each)
+            answer = FormAnswer.model_validate(each)
         except ValidationError as error:
-            for fault in faults(error, Answer, "key"):
+            for fault in faults(error, FormAnswer, "key"):
                 problems.add(None, f"answer {n}: {fault.message}")
             continue
         first = seen.setdefault(answer.card, n)

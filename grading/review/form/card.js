@@ -5,14 +5,14 @@
 // A store has, all but the texts asynchronous:
 //   load()  -> {collection, grader, assessor, title, scale: [every grade, ascending], blind, cards}
 //              and, if it likes, `what` is given ("grade"), the grades' `names`, a `hint` to them,
-//              `saved` and `after`: what is said of closing the tab, and at the end
-//   answer(id, {grade, verdict, note, seconds})
-//           -> what may be seen then ({grade, answer, others}), or null; throws what it cannot keep
-//   takeBack(id)       the card is as if it had not been answered
+//              `saved` and `after`: the words about closing the tab, and at the end
+//   answer(id, {grade, note, seconds})  -> the card's state: what is new of it, below; `stays`: it
+//              is to be looked at once more. Throws what it cannot keep. grade: null is "wrong".
+//   undo(id)           -> the card's state once its answer is taken back, where that may be
+//   skip(id)           may be left out: the card is as if it had not been answered
 //   draft(id, note)    may be left out: keeps a note before there is an answer
-// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, said, draft?} and, once it
-// may be seen, {grade, answer, others: [{assessor, grade}]}; said: null or {grade, verdict, note,
-// seconds, blind_grade, at?}.
+// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, own, draft?} and, once it
+// may be seen, {grade, answer, others: [{assessor, grade}]}; own: null or {grade, note, at?}.
 async function reviewCards(root, store) {
   const MANY = 21; // grades that have a button each
   const NOTE = 2000; // characters
@@ -22,10 +22,10 @@ async function reviewCards(root, store) {
   const digits = least >= 0 && most <= 9;
   const what = review.what ?? "grade";
   const saved = review.saved ?? "Every answer is saved at once: you may close this tab, and go on later.";
-  const path = cards.filter((each) => each.said).sort((a, b) => (a.said.at ?? 0) - (b.said.at ?? 0));
-  const notes = new Map(cards.map((each) => [each, each.draft ?? each.said?.note ?? ""]));
+  const path = cards.filter((each) => each.own).sort((a, b) => (a.own.at ?? 0) - (b.own.at ?? 0));
+  const notes = new Map(cards.map((each) => [each, each.draft ?? each.own?.note ?? ""]));
   const spent = new Map(); // milliseconds on a card, before now
-  let queue = cards.filter((each) => !each.said); // the first is on the screen
+  let queue = cards.filter((each) => !each.own); // the first is on the screen
   let since = null; // when the card came on the screen; null while nobody can see it
   let disagrees = false; // in an open review: their own grade is asked for
   let busy = false;
@@ -70,30 +70,26 @@ async function reviewCards(root, store) {
     }
   }
 
-  async function answer(grade, verdict = null) {
+  async function answer(grade) {
     const card = queue[0];
-    const revises = blind && isSeen(card) && card.said;
     clock();
     since = performance.now();
-    const seconds = revises ? card.said.seconds // what it took to answer, not to look at the reveal
-      : Math.round((card.said?.seconds ?? 0) * 10 + (spent.get(card) ?? 0) / 100) / 10;
-    const said = { grade, verdict, note: notes.get(card).trim() || null, seconds };
-    let reveal = null;
-    if (!await wait(async () => { reveal = await store.answer(card.id, said); })) return;
+    const note = notes.get(card).trim() || null;
+    const seconds = Math.round((spent.get(card) ?? 0) / 100) / 10;
+    let state;
+    if (!await wait(async () => { state = await store.answer(card.id, { grade, note, seconds }); })) return;
     spent.delete(card);
-    const first = revises ? card.said.blind_grade : blind ? grade : card.said?.blind_grade ?? null;
-    card.said = { ...said, blind_grade: first };
-    if (reveal) Object.assign(card, reveal);
+    Object.assign(card, state);
     tell(grade === null ? "Saved." : `Saved: ${grade}.`);
-    if (blind && reveal && !revises) draw();
+    if (state.stays) draw();
     else leave();
   }
 
   // Stay with what was said; a note that was changed since is kept with it.
   function keep() {
-    const { said } = queue[0];
-    if ((notes.get(queue[0]).trim() || null) === said.note) leave();
-    else answer(said.grade, said.verdict);
+    const { own } = queue[0];
+    if ((notes.get(queue[0]).trim() || null) === own.note) leave();
+    else answer(own.grade);
   }
 
   function leave(last = false) {
@@ -107,21 +103,16 @@ async function reviewCards(root, store) {
 
   async function skip() {
     const card = queue[0];
-    if (card.said) {
-      if (!await wait(() => store.takeBack(card.id))) return;
-      card.said = null;
-    }
-    tell(queue.length === 1 ? "This is the only card left." : "Skipped: it comes again at the end.");
+    if (card.own && !await wait(() => store.skip?.(card.id))) return;
+    card.own = null;
+    tell(queue.length === 1 ? "This is the last card left." : "Skipped: it comes again at the end.");
     leave(true);
   }
 
   async function undo() {
     const card = path.at(-1);
     if (!card) return tell("There is no card before this one.");
-    if (!blind && card.said) {
-      if (!await wait(() => store.takeBack(card.id))) return undefined;
-      card.said = null;
-    }
+    if (card.own && !await wait(async () => Object.assign(card, await store.undo(card.id)))) return undefined;
     clock();
     disagrees = false;
     path.pop();
@@ -141,22 +132,21 @@ async function reviewCards(root, store) {
 
   function grades(card, but) {
     const group = make("div", { role: "group", class: "grades", "aria-label": `Your ${what}` });
-    const give = (grade) => answer(grade, blind ? null : "disagree");
     if (scale.length > MANY) {
       const input = make("input", { type: "number", min: least, max: most, step: 1, "aria-label": `Your ${what}` });
       const read = () => {
         const grade = input.valueAsNumber;
-        if (scale.includes(grade) && grade !== but) give(grade);
-        else tell(`A whole number, ${least} to ${most}, is asked for.`);
+        if (scale.includes(grade) && grade !== but) answer(grade);
+        else tell(`Enter a whole number from ${least} to ${most}.`);
       };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.repeat) read(); });
       group.append(input, button(`Give this ${what}`, null, read));
       return group;
     }
     for (const grade of scale.filter((each) => each !== but)) {
-      const pressed = { "aria-pressed": String(card.said?.grade === grade) };
+      const pressed = { "aria-pressed": String(card.own?.grade === grade) };
       const label = [grade, review.names?.[grade - least]].join(" ").trim();
-      group.append(button(label, digits ? String(grade) : null, () => give(grade), pressed));
+      group.append(button(label, digits ? String(grade) : null, () => answer(grade), pressed));
     }
     return group;
   }
@@ -167,15 +157,15 @@ async function reviewCards(root, store) {
     if (!blind) {
       if (!disagrees) {
         return [`Is this ${card.item ? what : "label"} right?`, make("div", { class: "grades" },
-          button("Agree", "a", () => answer(card.grade, "agree")),
+          button("Agree", "a", () => answer(card.grade)),
           button("Disagree", "d", () => { disagrees = true; draw(); }))];
       }
       return [`Your ${what}, ${range} but not ${card.grade}:`, grades(card, card.grade),
-        button("None of my own", "Enter", () => answer(null, "disagree")),
+        button("None of my own", "Enter", () => answer(null)),
         button("Back", "b", () => { disagrees = false; draw(); })];
     }
-    if (!card.said) return [`Your ${what}, ${range}:`, grades(card)];
-    return [`Your ${what} is ${card.said.grade}. Stay with it, or give another, ${range}:`, grades(card),
+    if (!card.own) return [`Your ${what}, ${range}:`, grades(card)];
+    return [`Your ${what} is ${card.own.grade}. Stay with it, or give another, ${range}:`, grades(card),
       button("Stay with it", "Enter", keep)];
   }
 
@@ -200,7 +190,7 @@ async function reviewCards(root, store) {
   function draw() {
     keys = { q: () => tell(saved) };
     const card = queue[0];
-    const n = cards.filter((each) => each.said).length;
+    const n = cards.filter((each) => each.own).length;
     bar.value = n;
     count.textContent = `${n} of ${cards.length} answered`;
     const head = make("h2", { tabindex: -1 });

@@ -5,10 +5,35 @@ from pathlib import Path
 
 import click
 
-from gradelake.grading.review.options import dealt, which_grades
+from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
+
+
+def _print_exported(made):
+    console.say(
+        f"{made['file']}: {counted(made['cards'], 'cards')} of {made['grader']} for "
+        f"{made['assessor']}, {console.size(made['bytes'])}"
+    )
+    if made["cards"] < made["of"]:
+        console.warn(f"note: the first of {made['of']:,}; once they are in, export the rest")
+    console.hint(f"next: gradelake import reviews {made['collection']} FILE")
+
+
+def _print_imported(done):
+    for note in done.notes():
+        console.warn(f"note: {note}")
+    if done.snapshot is None:
+        console.say(f"{done.file}: nothing new of {counted(done.answers, 'answers')}")
+        return
+    revised = f", {done.revised:,} in place of older ones" if done.revised else ""
+    known = f"; {done.known:,} known already" if done.known else ""
+    console.say(
+        f"{done.assessor} on {done.grader}, {done.collection}: "
+        f"wrote {counted(done.written, 'reviews')}{revised}{known}"
+    )
 
 
 @click.command("review", short_help="Write grades to review, as one HTML file for a browser.")
@@ -21,9 +46,9 @@ from gradelake.sql.lake.lake import Lake
     type=click.Path(dir_okay=False, path_type=Path),
     help="The HTML file to write.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_print_exported)
 @click.pass_obj
-def export_review(project, collection, grader_name, queue, tau, output, as_json, **wished):
+def export_review(project, collection, output, **choice):
     """Write grades of a COLLECTION's rubric items as one HTML file, to be reviewed blind.
 
     The file needs nothing but a browser: no network, nothing to install. It holds no grade. Answers
@@ -41,40 +66,28 @@ def export_review(project, collection, grader_name, queue, tau, output, as_json,
 
     project = project()
     with console.working("choosing grades"), Lake.writer(project) as lake:
-        wished["blind"] = True
-        wish, deck = dealt(project, lake, collection, grader_name, queue, tau, **wished)
-        page, n_cards = make_form(lake, wish, deck)
+        assignment, deck = deal_for(project, lake, collection, blind=True, **choice)
+        page, n_cards = make_form(lake, assignment, deck)
     data = page.encode()
     with whole_file(output) as stream:
         stream.write(data)
-    if as_json:
-        console.print_json(
-            {
-                "collection": wish.collection,
-                "grader": wish.grader.name,
-                "assessor": wish.assessor,
-                "file": str(output),
-                "cards": n_cards,
-                "of": deck.n_cards,
-                "bytes": len(data),
-            }
-        )
-        return
-    console.say(
-        f"{output}: {counted(n_cards, 'cards')} of {wish.grader.name} for {wish.assessor}, "
-        f"{console.size(len(data))}"
-    )
-    if n_cards < deck.n_cards:
-        console.warn(f"note: the first of {deck.n_cards:,}; once they are in, export the rest")
-    console.hint(f"next: gradelake import reviews {wish.collection} FILE")
+    return {
+        "collection": collection,
+        "grader": assignment.grader.name,
+        "assessor": assignment.assessor,
+        "file": str(output),
+        "cards": n_cards,
+        "of": deck.n_cards,
+        "bytes": len(data),
+    }
 
 
 @click.command("reviews", short_help="Store the answers that an assessor saved from a form.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_print_imported)
 @click.pass_obj
-def import_reviews(project, collection, file, as_json):
+def import_reviews(project, collection, file):
     """Store the answers in FILE, which a form of `gradelake export review` saved, as blind reviews.
 
     The file may come again, with more answers: what is known is left as it is, a newer review
@@ -91,25 +104,10 @@ def import_reviews(project, collection, file, as_json):
 
     project = project()
     with console.working(f"reading {file}"), Lake.writer(project) as lake:
-        done = run_import(
+        return run_import(
             lake,
             collection,
             file,
             sys.argv[1:],
             lambda: ensure_views(project, lake, console.tell, VIEWS),
         )
-    if as_json:
-        console.print_json({**vars(done), "warnings": done.notes()})
-        sys.exit(done.exit_code)
-    for note in done.notes():
-        console.warn(f"note: {note}")
-    if done.snapshot is None:
-        console.say(f"{done.file}: nothing new of {counted(done.answers, 'answers')}")
-    else:
-        revised = f", {done.revised:,} in place of older ones" if done.revised else ""
-        known = f"; {done.known:,} known already" if done.known else ""
-        console.say(
-            f"{done.assessor} on {done.grader}, {collection}: "
-            f"wrote {counted(done.written, 'reviews')}{revised}{known}"
-        )
-    sys.exit(done.exit_code)

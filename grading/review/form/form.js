@@ -48,8 +48,8 @@
       localStorage.removeItem(prefix + key);
     } catch { /* nothing is kept there */ }
   };
-  const isAnswer = (said) => Number.isInteger(said?.grade) && Number.isFinite(said.at);
-  const answerTo = (card) => { const said = get(card.id); return isAnswer(said) ? said : null; };
+  const isAnswer = (kept) => Number.isInteger(kept?.grade) && Number.isFinite(kept.at);
+  const answerTo = ({ id }) => { const kept = get(id); return isAnswer(kept) ? kept : null; };
   const answered = () => cards.filter((card) => answerTo(card)).length;
 
   const store = {
@@ -59,7 +59,7 @@
         ...card,
         kind: about.kind,
         passage: texts[card.passage],
-        said: answerTo(card),
+        own: answerTo(card),
         draft: get(`note/${card.id}`),
       }));
       return {
@@ -72,39 +72,41 @@
       };
     },
     async answer(id, { grade, note, seconds }) {
-      put(id, { grade, note, seconds, blind_grade: grade, at: Date.now() });
+      const before = answerTo({ id })?.seconds ?? 0;
+      put(id, { grade, note, seconds: Math.round((before + seconds) * 10) / 10, at: Date.now() });
       drop(`note/${id}`);
-      return null; // the form does not know what the grader gave
+      return { own: answerTo({ id }) }; // the form does not know what the grader gave
     },
-    async takeBack(id) { drop(id); },
+    async undo(id) { return { own: answerTo({ id }) }; }, // it may be changed then
+    async skip(id) { drop(id); },
     draft(id, note) { put(`note/${id}`, note); },
   };
 
   document.getElementById("save").addEventListener("click", () => {
     const answers = cards.flatMap((card) => {
-      const said = answerTo(card);
+      const own = answerTo(card);
       const { query_id, passage_id, item_id, passage_sha256, query_sha256 } = card;
-      return said ? [{
+      return own ? [{
         query_id, passage_id, item_id, passage_sha256, query_sha256,
-        grade: said.grade, note: said.note, seconds: said.seconds,
-        answered_at: new Date(said.at).toISOString(),
+        grade: own.grade, note: own.note, seconds: own.seconds,
+        answered_at: new Date(own.at).toISOString(),
       }] : [];
     });
-    const told = document.getElementById("told");
+    const saved = document.getElementById("saved");
     if (!answers.length) {
-      told.textContent = "There is no answer to save yet.";
+      saved.textContent = "There is no answer to save yet.";
       return;
     }
     const { format, form, deck, collection, grader, grader_id, assessor } = about;
-    const whole = { format, form, deck, collection, grader, grader_id, assessor, answers };
-    const file = new Blob([`${JSON.stringify(whole, null, 1)}\n`], { type: "application/json" });
+    const content = { format, form, deck, collection, grader, grader_id, assessor, answers };
+    const file = new Blob([`${JSON.stringify(content, null, 1)}\n`], { type: "application/json" });
     const link = document.createElement("a");
     link.href = URL.createObjectURL(file);
     link.download = `${collection}-${grader}-${assessor}.json`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     inFile = answers.length;
-    told.textContent = `${answers.length} of ${cards.length} answers are in ${link.download}, in your downloads.`;
+    saved.textContent = `${answers.length} of ${cards.length} answers are in ${link.download}, in your downloads.`;
   });
   addEventListener("beforeunload", (event) => {
     if (!keeps && answered() !== inFile) event.preventDefault();

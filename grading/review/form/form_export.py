@@ -5,7 +5,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from gradelake.grading.review.cards import Card, Deck, Wish, passage_texts
+from gradelake.grading.review.cards import Assignment, Card, Deck, passage_texts
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
@@ -13,32 +13,34 @@ from gradelake.sql.lake.lake import Lake
 FORMAT = "gradelake review answers 1"
 
 
-def make_form(lake: Lake, wish: Wish, deck: Deck) -> tuple[str, int]:
-    """The page of a blind `wish`, and how many cards it has. It holds no grade and no answer of
-    the grader, nor what others said. The same cards give the same page.
+def make_form(lake: Lake, assignment: Assignment, deck: Deck) -> tuple[str, int]:
+    """The page of a blind assignment, and how many cards it has. It holds no grade and no answer of
+    the grader, nor what others think. The same cards give the same page.
 
     Raises `BadInput` when the assessor has reviewed everything.
     """
-    texts = passage_texts(lake, wish.collection, deck.cards)
+    collection, grader = assignment.collection, assignment.grader
+    assessor = assignment.assessor
+    texts = passage_texts(lake, collection, deck.cards)
     cards = [card for card in deck.cards if card.passage_id in texts]
     if not cards:
         raise BadInput(
-            f"{wish.assessor} has reviewed all of these grades",
+            f"{assessor} has reviewed all of these grades",
             "Ask for more of them: another --seed, a greater --sample, another --grader.",
         )
     dealt = [_shown(card, texts) for card in cards]
     deck_id = _hash([[card["id"], card["item"]] for card in dealt])
     about = {
         "format": FORMAT,
-        "form": form_id(wish.collection, wish.grader.grader_id, wish.assessor, deck_id),
+        "form": form_id(collection, grader.grader_id, assessor, deck_id),
         "deck": deck_id,
-        "collection": wish.collection,
-        "grader": wish.grader.name,
-        "grader_id": wish.grader.grader_id,
-        "assessor": wish.assessor,
-        "title": f"Review of {wish.collection}, by {wish.assessor}",
-        "kind": wish.grader.kind,
-        **wish.grader.for_cards,
+        "collection": collection,
+        "grader": grader.name,
+        "grader_id": grader.grader_id,
+        "assessor": assessor,
+        "title": f"Review of {collection}, by {assessor}",
+        "kind": grader.kind,
+        **grader.for_cards,
     }
     passages = {passage_id: text for passage_id, (text, _) in texts.items()}
     return _page(about, dealt, passages), len(dealt)

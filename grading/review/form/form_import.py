@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.grading.review.cards import Reviewable, find_grader
-from gradelake.grading.review.form.answers import Answer, Answers, read_answers
-from gradelake.grading.review.queue_wish import labels_of
-from gradelake.grading.review.verdicts import put_rows
+from gradelake.grading.review.form.answers import Answers, FormAnswer, read_answers
+from gradelake.grading.review.queue_request import labels_of
+from gradelake.grading.review.revise import Answer, ReviewKey
+from gradelake.grading.review.verdicts import put_answers
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -17,9 +18,8 @@ from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import Transaction
 
-# each answer with what it was given for, the grader's grade of today, and what the assessor has
-# said of that already
-_BESIDE_ANSWERS = """
+# each answer with the grader's grade of today
+_GRADES_OF_ANSWERS = """
     with
 
     grades as ({grades})
@@ -36,14 +36,7 @@ _BESIDE_ANSWERS = """
         end as why_not,
         grades.passage_sha256,
         grades.query_sha256,
-        grades.grade,
-        reviews.grade as grade_before,
-        coalesce(reviews.own_grade, case reviews.verdict when 'agree' then reviews.grade end)
-            as said_before,
-        reviews.note as note_before,
-        reviews.blind_grade as blind_before,
-        reviews.settles,
-        reviews.reviewed_at as reviewed_before
+        grades.grade
     from answers
     left join lake.raw.queries as queries
         on queries.collection = $collection and answers.query_id = queries.query_id
@@ -54,19 +47,8 @@ _BESIDE_ANSWERS = """
             answers.query_id = grades.query_id
             and answers.passage_id = grades.passage_id
             and answers.item_id = grades.item_id
-    left join lake.raw.grade_reviews as reviews
-        on
-            reviews.collection = $collection
-            and reviews.grader_id = $grader_id
-            and reviews.assessor = $assessor
-            and grades.query_id = reviews.query_id
-            and grades.passage_id = reviews.passage_id
-            and grades.item_id = reviews.item_id
-            and grades.passage_sha256 is not distinct from reviews.passage_sha256
-            and grades.query_sha256 is not distinct from reviews.query_sha256
     order by answers.place
 """
-_OF_LAKE = ("passage_sha256", "query_sha256", "grade", "settles")
 _GRADES = """
     select *
     from lake.intermediate.int_grades_in_force
@@ -116,13 +98,17 @@ class Imported:
 
     def notes(self) -> list[str]:
         """What a person should know, a sentence each."""
-        said = []
+        notes = []
         if self.older:
-            said.append(f"{counted(self.older, 'answers', 'are')} older than the lake's; left out")
-        said += [f"{each}; left out" for each in self.left_out[:SHOWN]]
+            notes.append(f"{counted(self.older, 'answers', 'are')} older than the lake's; left out")
+        notes += [f"{each}; left out" for each in self.left_out[:SHOWN]]
         if self.left_out[SHOWN:]:
-            said.append(f"and {len(self.left_out) - SHOWN:,} more like these")
-        return said
+            notes.append(f"and {len(self.left_out) - SHOWN:,} more like these")
+        return notes
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {**vars(self), "warnings": self.notes()}
 
 
 def import_reviews(
@@ -136,20 +122,20 @@ def import_reviews(
     """
     shown = str(path)
     lake.require_collection(collection)
-    whole, answers = read_answers(path, shown)
-    if whole.collection != collection:
+    content, answers = read_answers(path, shown)
+    if content.collection != collection:
         raise BadInput(
-            f"{shown}: the answers are of collection {whole.collection!r}, not {collection!r}",
-            f"gradelake import reviews {whole.collection} {shown}",
+            f"{shown}: the answers are of collection {content.collection!r}, not {collection!r}",
+            f"gradelake import reviews {content.collection} {shown}",
         )
     ready()
-    grader = _grader_of(lake, whole, shown)
+    grader = _grader_of(lake, content, shown)
     _check_grades(answers, grader, shown)
-    done = Imported(collection, shown, grader.name, whole.assessor, len(answers))
-    with lake.transaction("import", f"reviews {collection} {whole.assessor}") as transaction:
+    done = Imported(collection, shown, grader.name, content.assessor, len(answers))
+    with lake.transaction("import", f"reviews {collection} {content.assessor}") as transaction:
         if grader.kind == "pair":
-            mark_as_own(transaction, collection, whole.assessor)
-        _write(transaction, whole, grader, answers, done)
+            mark_as_own(transaction, collection, content.assessor)
+        _write(transaction, content, grader, answers, done)
         if not done.written:
             return done
         transaction.say(reviews=done.written)
@@ -158,23 +144,24 @@ def import_reviews(
     return done
 
 
-def _grader_of(lake: Lake, whole: Answers, shown: str) -> Reviewable:
+def _grader_of(lake: Lake, content: Answers, shown: str) -> Reviewable:
     """Whose grades, or labels, a form's answers are about."""
-    if not whole.grader_id:
-        return labels_of(lake, whole.collection, whole.grader)
+    if not content.grader_id:
+        return labels_of(lake, content.collection, content.grader)
     names = lake.column(
-        "select grader from lake.intermediate.int_own_graders where grader_id = ?", whole.grader_id
+        "select grader from lake.intermediate.int_own_graders where grader_id = ?",
+        content.grader_id,
     )
     if not names:
         raise BadInput(
             f"{shown}: the lake has no grades of the grader that the form was made for, "
-            f"{whole.grader!r} with the id {whole.grader_id!r}",
+            f"{content.grader!r} with the id {content.grader_id!r}",
             "Import it into the lake that the form came from.",
         )
     return find_grader(lake, names[0])
 
 
-def _check_grades(answers: list[Answer], grader: Reviewable, shown: str) -> None:
+def _check_grades(answers: list[FormAnswer], grader: Reviewable, shown: str) -> None:
     scale = f"{grader.scale_min} to {grader.scale_max}"
     problems = Problems(shown, "Import the file as the browser saved it.")
     for n, answer in enumerate(answers, start=1):
@@ -185,70 +172,48 @@ def _check_grades(answers: list[Answer], grader: Reviewable, shown: str) -> None
 
 def _write(
     transaction: Transaction,
-    whole: Answers,
+    content: Answers,
     grader: Reviewable,
-    answers: list[Answer],
+    answers: list[FormAnswer],
     done: Imported,
 ) -> None:
+    """Write reviews for those answers whose texts and grade are still in the lake; count all."""
     import polars as pl
 
-    now = utc_now()
-    connection = transaction.lake.connection
-    rows = [{"place": n, **answer.row()} for n, answer in enumerate(answers)]
-    if not rows:
+    if not answers:
         return
-    key = {
-        "collection": whole.collection,
-        "grader_id": grader.grader_id,
-        "assessor": whole.assessor,
-    }
+    rows = [{"place": n, **vars(answer)} for n, answer in enumerate(answers)]
+    grades, about = _GRADES, {"grader_id": grader.grader_id}
+    if grader.kind == "pair":
+        grades, about = _LABELS, {"label_set": grader.name}
+    connection = transaction.lake.connection
     connection.register("answers", pl.DataFrame(rows, infer_schema_length=None))
     try:
-        if grader.kind == "pair":
-            query, more = _BESIDE_ANSWERS.format(grades=_LABELS), {"label_set": grader.name}
-        else:
-            query, more = _BESIDE_ANSWERS.format(grades=_GRADES), {}
-        beside = transaction.lake.objects(query, **key, **more)
+        found = transaction.lake.objects(
+            _GRADES_OF_ANSWERS.format(grades=grades), collection=content.collection, **about
+        )
     finally:
         connection.unregister("answers")
-    fresh = []
-    for row, found in zip(rows, beside, strict=True):
-        if found["why_not"]:
-            card = "query {query_id!r}, passage {passage_id!r}, item {item_id!r}".format_map(row)
-            said = f"answer {row['place'] + 1} ({card}): {found['why_not']}"
-            done.left_out.append(str(Problem(done.file, None, said)))
-        elif review := _review(row, found, done, now):
-            fresh.append(key | review)
-    done.written = put_rows(transaction, fresh)
-
-
-def _review(
-    row: dict[str, Any], found: dict[str, Any], done: Imported, now: Any
-) -> dict[str, Any] | None:
-    """The review that an answer becomes; None where the lake has it, or a newer one."""
-    reviewed_at = min(row["answered_at"], now)  # a clock may be ahead
-    own, grade, before = row["grade"], found["grade"], found["reviewed_before"]
-    is_same = (found["grade_before"], found["said_before"], found["note_before"]) == (
-        grade,
-        own,
-        row["note"],
-    )
-    if before and is_same:
-        done.known += 1
-        return None
-    if before and before > reviewed_at:
-        done.older += 1
-        return None
-    done.revised += before is not None
-    agrees = own == grade
-    return {
-        **{column: row[column] for column in ("query_id", "passage_id", "item_id")},
-        **{column: found[column] for column in _OF_LAKE},
-        "verdict": "agree" if agrees else "disagree",
-        "own_grade": None if agrees else own,
-        "note": row["note"],
-        # what was said first, if anything, stays; after an open review nothing is blind
-        "blind_grade": found["blind_before"] if before else own,
-        "seconds": row["seconds"],
-        "reviewed_at": reviewed_at,
-    }
+    now = utc_now()
+    arrived = []
+    for given, beside in zip(answers, found, strict=True):
+        if beside["why_not"]:
+            card = "query {!r}, passage {!r}, item {!r}".format(*given.card)
+            words = f"answer {beside['place'] + 1} ({card}): {beside['why_not']}"
+            done.left_out.append(str(Problem(done.file, None, words)))
+            continue
+        hashes = beside["passage_sha256"], beside["query_sha256"]
+        key = ReviewKey(
+            grader.grader_id, content.collection, *given.card, *hashes, content.assessor
+        )
+        at = min(given.time, now)  # a clock may be ahead
+        values = (beside["grade"], given.grade, given.note, given.seconds)
+        arrived.append((key, Answer(*values, is_blind=True, at=at)))
+    changes = put_answers(transaction, arrived)
+    for (_, answer), change in zip(arrived, changes, strict=True):
+        done.written += change.is_one
+        done.revised += bool(change.is_one and change.before)
+        if not change.is_one:
+            known = change.after and change.after.answers(answer)
+            done.known += bool(known)
+            done.older += not known

@@ -1,4 +1,4 @@
-"""What a queue is to be made of."""
+"""A queue that somebody asks for: checked, before its cards are chosen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from gradelake.sql.lake.lake import Lake
 
 
 @dataclass(frozen=True)
-class QueueWish:
+class QueueRequest:
     """A queue to be made: at most `size` cards of a `source`, each for `overlap` of the people.
 
     `grader`: whose grades, or the label set whose pairs are judged; of these only those that some
@@ -31,7 +31,7 @@ class QueueWish:
     depth: int | None = None
 
 
-def wish_for(
+def request_for(
     lake: Lake,
     collection: str,
     queue: str,
@@ -46,13 +46,12 @@ def wish_for(
     overlap: int,
     assessors: Sequence[str],
     seed: int,
-) -> QueueWish:
-    """The wish of what somebody asked for; without a `source` a sample of grades, or the pairs that
+) -> QueueRequest:
+    """A checked request. The default source is a sample of grades, or of a label set the pairs that
     narrow the estimate most.
 
-    Raises `BadInput` unless either a grader or a label set is named, both of which there must be,
-    for a source or another wish that the one or the other does not have, and for people of whom
-    there are fewer than are to answer each card.
+    Raises `BadInput` unless either a grader or a label set is named, for one that the lake does not
+    have, for a source or an option of the other kind, and for fewer people than each card wants.
     """
     if bool(grader) == bool(label_set):
         raise BadInput(
@@ -68,8 +67,8 @@ def wish_for(
     other: dict[str, object] = (
         {"tau": tau} if label_set else {"depth": depth, "names of labels": label_names}
     )
-    if given := [name for name, value in other.items() if value]:
-        raise BadInput(f"{given[0]} means nothing for cards of {what}", "Leave it out.")
+    if useless := [name for name, value in other.items() if value]:
+        raise BadInput(f"{useless[0]} means nothing for cards of {what}", "Leave it out.")
     check_name(queue, "the queue's name")
     for name in assessors:
         check_name(name, "--assessor")
@@ -88,7 +87,7 @@ def wish_for(
         assert grader
         reviewable = find_grader(lake, grader)
         tau = choose_tau(lake, reviewable, tau)
-    return QueueWish(
+    return QueueRequest(
         collection, queue, reviewable, source, tau, size, overlap, assessors, seed, depth
     )
 
