@@ -71,19 +71,8 @@ def read_criteria(
         for name, grade in grades:
             grader_id, item_id = graders.place(name, query_id)
             status, error = ("failed", _NULL) if grade is None else ("ok", None)
-            into.put(
-                "grades",
-                grader_id,
-                query_id,
-                passage_id,
-                item_id,
-                grade,
-                status,
-                None,
-                None,
-                error,
-                None,
-            )
+            row = (grader_id, query_id, passage_id, item_id, grade, status, None, None, error)
+            into.put("grades", *row, None)
     problems.raise_if_any()
     if unknown and not counts["pairs"]:
         raise reject_other_collection(shown, [*unknown])

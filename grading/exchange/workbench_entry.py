@@ -77,18 +77,8 @@ class Entries:
         error: str | None = None,
     ) -> None:
         self._graded.setdefault(grader_id, []).append(grade)
-        self.into.put(
-            "grades",
-            grader_id,
-            *self._of,
-            item_id,
-            grade,
-            status,
-            answer,
-            response,
-            error,
-            self._hash,
-        )
+        row = (grader_id, *self._of, item_id, grade, status, answer, response, error)
+        self.into.put("grades", *row, self._hash)
 
     # --- what an entry says of its grader -----------------------------------------------------
 
