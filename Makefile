@@ -63,18 +63,21 @@ old-demo:
 	  mv $(DEMO) $(DEMO).old-$$n; \
 	  echo "== $(DEMO)/seeds has edits of the rubric: the old $(DEMO) is now $(DEMO).old-$$n"
 
-# two files of tests at a time, in the order of pyproject.toml
+# two files of tests at a time, those that take longest first
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
   --durations 20
 
-# what a change needs: the real thing once each, in minutes
+# what a change needs: the real thing once each, in minutes; dbt's own tests where models differ from
+# the last commit but one
+MODELS = $(if $(shell { git status --porcelain dbt_project; git diff --name-only HEAD~1 -- dbt_project; } \
+  2> /dev/null),or models)
 test: $(VENV)/.dev
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) -m "not slow or fast $(MODELS)"
 
 # what `make test-all` has beyond `make test`: kills, faults, made-up input, TREC data, every command
 # of every page, and what takes long and was shown once
 test-rest: $(VENV)/.dev
-	@$(PYTEST) -m slow
+	@$(PYTEST) -m "slow and not fast"
 
 test-all: $(VENV)/.dev
 	@$(PYTEST)
@@ -90,11 +93,11 @@ browser:
 
 # the tests that make their cases at random, with many more of them: hours
 campaigns: $(VENV)/.dev
-	@GRADELAKE_KILLS=20 GRADELAKE_READS=200 GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
+	@GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
 	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 GRADELAKE_VLLM_QUERIES=3 GRADELAKE_VLLM_ACTORS=2 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
 	  $(BIN)/python -m pytest \
-	  tests/ingest/test_malformed*.py tests/end_to_end tests/grading/test_vllm.py \
+	  tests/ingest/test_malformed.py tests/end_to_end tests/grading/test_vllm.py \
 	  tests/grading/test_batches.py \
 	  tests/analyses/test_review_sample.py
 

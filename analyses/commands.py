@@ -1,14 +1,13 @@
 """Commands that bring results out: export qrels, export public."""
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from gradelake.analyses.stats.options import (
     LABEL_SET,
+    Written,
     answers,
     named,
     on_collection,
@@ -19,27 +18,6 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-
-
-@dataclass(frozen=True)
-class WrittenLabels:
-    """label set -> (its file, how many labels)."""
-
-    collection: str
-    files: dict[str, tuple[Path, int]]
-
-    def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
-        written = [
-            {"label_set": name, "file": str(file), "labels": n}
-            for name, (file, n) in self.files.items()
-        ]
-        return {"collection": self.collection, "written": written}
-
-    def show(self) -> None:
-        """A line for each file."""
-        for name, (file, n_labels) in self.files.items():
-            console.say(f"{file}: wrote {counted(n_labels, 'labels')} of {name}")
 
 
 @click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
@@ -96,12 +74,12 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     target = sys.stdout.buffer if to_stdout else output
     with read() as lake:
         if folder is not None:
-            return WrittenLabels(collection, export_all(lake, collection, folder))
+            return Written(collection, "labels", export_all(lake, collection, folder))
         if fill:
             pairs = None if mapping is None else read_mapping(mapping)
             return export_filled(lake, collection, label_set, fill, target, pairs)
         n_labels = export_label_set(lake, collection, label_set, target)
-    return WrittenLabels(collection, {} if to_stdout else {label_set: (output, n_labels)})
+    return Written(collection, "labels", {} if to_stdout else {label_set: (output, n_labels)})
 
 
 @click.command("public", short_help="Write boards, labels and a report without the rubric.")

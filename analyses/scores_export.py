@@ -1,15 +1,15 @@
 """`gradelake export scores`: topic scores and means of a board, as tools of tracks read them."""
 
 import json
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gradelake.analyses.stats.options import (
+    Written,
     answers,
     named,
     of_measures,
@@ -17,8 +17,6 @@ from gradelake.analyses.stats.options import (
     refuse_json_beside,
     to_output,
 )
-from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -51,29 +49,6 @@ ROWS = """
     where $4 is null or list_contains($4, measure)
     order by measure, run, is_mean, topic
 """
-
-
-@dataclass(frozen=True)
-class WrittenScores:
-    """A board's scores, and where they are."""
-
-    collection: str
-    label_set: str
-    layout: str
-    output: Path
-    n_scores: int
-
-    def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
-        about = {"label_set": self.label_set, "layout": self.layout, "file": str(self.output)}
-        return {"collection": self.collection, "written": [about | {"scores": self.n_scores}]}
-
-    def show(self) -> None:
-        """A line, unless the scores are on standard output themselves."""
-        if str(self.output) != "-":
-            console.say(
-                f"{self.output}: wrote {counted(self.n_scores, 'scores')} of {self.label_set}"
-            )
 
 
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
@@ -122,7 +97,8 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
     if measures_yml:
         names = dict.fromkeys(measure for _, _, measure, _ in rows)
         _write(output.with_suffix(".measures.yml"), ["measures:", *map(_as_float, names)])
-    return WrittenScores(collection, label_set, layout, output, len(lines))
+    files = {} if str(output) == "-" else {label_set: (output, len(lines))}
+    return Written(collection, "scores", files, {"layout": layout})
 
 
 def scores_of(

@@ -107,21 +107,15 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Grade what a collection's pool lacks of a grader, and commit it chunk by chunk.
 
-        `wait`: of a grader in batches, until all is collected.
+        `NAME.all`: all its trials. `wait`: of a grader in batches, until all is collected.
         """
-        from gradelake.grading.run import run as runs
-        from gradelake.grading.run.progress import Progress
-        from gradelake.grading.run.run_text import run_as_object
+        from gradelake.grading.run.grading import grade
 
         chosen = None if queries is None else tuple(dict.fromkeys(queries))
-        seconds = max_minutes and 60 * max_minutes
-        with console.quietly(not progress), Progress() as shown:
-            request = runs.requested(
-                self.project, collection, grader, rubric_version, chosen, limit
-            )
-            limits = (retry_failed, seconds, max_cost, wait)
-            run = runs.grade(self.project, request, console.tell, shown, *limits)
-        return console.plain(run_as_object(request, run))
+        limits = (retry_failed, max_minutes, max_cost, wait)
+        with console.quietly(not progress):
+            done = grade(self.project, collection, grader, chosen, rubric_version, limit, *limits)
+        return console.plain(done.as_object())
 
     def build(
         self, *dbt_arguments: str, name: str | None = None, progress: bool = False

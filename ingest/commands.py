@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import named
 from gradelake.sql.common.project import Project
@@ -37,36 +38,6 @@ def init(folder, demo):
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
-@click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
-@click.argument("collection")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def ingest(project, collection, as_json):
-    """Bring what is new or changed in a COLLECTION of gradelake.toml into the lake.
-
-    Unchanged files are skipped. A file with a fault lands nothing, is reported by line, and does
-    not stop the others. Exit code 3 means that some input was rejected, 2 that nothing landed.
-
-    What has arrived in the collection's inbox (inbox = "FOLDER" in gradelake.toml) is read too and
-    moved to FOLDER/accepted, or with a reason to FOLDER/quarantine. A file that changed within the
-    last minute waits, unless FILE.done says that it is whole.
-
-    \b
-    Examples:
-      gradelake ingest dl19
-    """
-    project = project()
-    with console.working(f"ingesting {collection}"):
-        from gradelake.ingest.collections.pipeline import ingest_collection
-
-        outcome = ingest_collection(project, collection, sys.argv[1:], console.progress)
-    if as_json:
-        console.print_json(outcome.as_object())
-    else:
-        _print_outcome(outcome)
-    sys.exit(outcome.exit_code)
-
-
 def _print_outcome(outcome) -> None:
     for rejected in outcome.rejected:
         for line in rejected.lines():
@@ -91,6 +62,31 @@ def _print_outcome(outcome) -> None:
         console.hint("next: `gradelake build` brings it into the marts")
 
 
+@click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
+@click.argument("collection")
+@answering(_print_outcome)
+@click.pass_obj
+def ingest(project, collection):
+    """Bring what is new or changed in a COLLECTION of gradelake.toml into the lake.
+
+    Unchanged files are skipped. A file with a fault lands nothing, is reported by line, and does
+    not stop the others. Exit code 3 means that some input was rejected, 2 that nothing landed.
+
+    What has arrived in the collection's inbox (inbox = "FOLDER" in gradelake.toml) is read too and
+    moved to FOLDER/accepted, or with a reason to FOLDER/quarantine. A file that changed within the
+    last minute waits, unless FILE.done says that it is whole.
+
+    \b
+    Examples:
+      gradelake ingest dl19
+    """
+    project = project()
+    with console.working(f"ingesting {collection}"):
+        from gradelake.ingest.collections.pipeline import ingest_collection
+
+        return ingest_collection(project, collection, sys.argv[1:], console.progress)
+
+
 @click.group("import", short_help="Bring in others' labels, judgments, rubric banks and grades.")
 def import_():
     """Bring in what others made: labels, judgments, rubric banks and grades.
@@ -111,9 +107,9 @@ def import_():
     type=click.IntRange(min=1),
     help="Top of the judge's scale (default: its highest label).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(lambda done: done.print())
 @click.pass_obj
-def import_labels(project, collection, file, judge, max_label, as_json):
+def import_labels(project, collection, file, judge, max_label):
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
 
     \b
@@ -123,24 +119,7 @@ def import_labels(project, collection, file, judge, max_label, as_json):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.labels import import_labels as run_import
 
-        n_rows, snapshot, warnings = run_import(
-            lake, collection, file, judge, sys.argv[1:], max_label
-        )
-    done = {"judge": judge, "written": n_rows, "snapshot": snapshot, "warnings": warnings}
-    what = f"judge {judge}: wrote {counted(n_rows, 'labels')} for {collection}"
-    _tell(done, as_json, file, [what])
-
-
-def _tell(done: dict, as_json: bool, file: Path, written: list[str]) -> None:
-    """What became of a file, as `--json` prints it or in lines."""
-    if as_json:
-        console.print_json(done)
-        return
-    for warning in done["warnings"]:
-        console.warn(f"note: {warning}")
-    unchanged = [f"{file}: unchanged, nothing to do"]
-    for line in unchanged if done["snapshot"] is None else written:
-        console.say(line)
+        return run_import(lake, collection, file, judge, sys.argv[1:], max_label)
 
 
 @import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")
@@ -155,9 +134,9 @@ def _tell(done: dict, as_json: bool, file: Path, written: list[str]) -> None:
     type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa", "genq"]),
     help="Format of the file; auto detects it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(lambda done: done.print())
 @click.pass_obj
-def import_bank(project, collection, file, name, format_, as_json):
+def import_bank(project, collection, file, name, format_):
     """Store FILE's questions or nuggets as a rubric bank: JSON or CSV, plain or .gz. FILE may be a
     folder with a file per topic.
 
@@ -178,21 +157,16 @@ def import_bank(project, collection, file, name, format_, as_json):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.banks.banks import import_bank as run_import
 
-        done = run_import(lake, collection, file, name, format_, sys.argv[1:])
-    if as_json:
-        console.print_json(done.as_object() | {"bank": name})
-    else:
-        done.print(name, collection)
-    sys.exit(done.exit_code)
+        return run_import(lake, collection, file, name, format_, sys.argv[1:])
 
 
 @import_.command("judgments", short_help="Store the judgments that people filled into a CSV.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--assessor", required=True, help="Name of the person or group that judged.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(lambda done: done.print())
 @click.pass_obj
-def import_judgments(project, collection, file, assessor, as_json):
+def import_judgments(project, collection, file, assessor):
     """Store the judgments filled into a CSV: label set `assessor:NAME`, once built.
 
     The CSV is one that `gradelake export sample` wrote, or any with the columns query_id,
@@ -206,31 +180,16 @@ def import_judgments(project, collection, file, assessor, as_json):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.judgments import import_judgments as run_import
 
-        done = run_import(lake, collection, file, assessor, sys.argv[1:])
-    shown = {
-        "assessor": assessor,
-        "sample": done.sample,
-        "written": done.judged,
-        "not_judged_yet": done.empty,
-        "changed": done.changed,
-        "snapshot": done.snapshot,
-        "warnings": done.warnings,
-    }
-    what = [f"assessor {assessor}: wrote {counted(done.judged, 'judgments')} for {collection}"]
-    if done.changed:
-        what.append(f"{done.changed:,} of the pairs had a different judgment before")
-    if done.empty:
-        what.append(f"{counted(done.empty, 'rows', 'have')} no judgment yet")
-    _tell(shown, as_json, file, what)
+        return run_import(lake, collection, file, assessor, sys.argv[1:])
 
 
 @import_.command("support", short_help="Store people's labels of what citations support.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--assessor", required=True, help="Name of the person or group that judged.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(lambda done: done.print())
 @click.pass_obj
-def import_support(project, collection, file, assessor, as_json):
+def import_support(project, collection, file, assessor):
     """Store people's labels of how far cited passages support sentences of answers.
 
     A CSV or JSON lines with system, query_id, sentence (its number in the answer, from 1),
@@ -244,18 +203,4 @@ def import_support(project, collection, file, assessor, as_json):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.support import import_support as run_import
 
-        done = run_import(lake, collection, file, assessor, sys.argv[1:])
-    shown = {
-        "assessor": assessor,
-        "written": done.judged,
-        "not_judged_yet": done.empty,
-        "changed": done.changed,
-        "snapshot": done.snapshot,
-        "warnings": [],
-    }
-    what = [f"assessor {assessor}: wrote {counted(done.judged, 'support labels')} for {collection}"]
-    if done.changed:
-        what.append(f"{done.changed:,} of the pairs had a different label before")
-    if done.empty:
-        what.append(f"{counted(done.empty, 'rows', 'have')} no label yet")
-    _tell(shown, as_json, file, what)
+        return run_import(lake, collection, file, assessor, sys.argv[1:])

@@ -58,6 +58,13 @@ def run(
         return subprocess.CompletedProcess(arguments, code, _text(out), _text(err))
 
 
+def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
+    """Run the command line in this process; fail with what it printed unless it leaves `code`."""
+    done = run(folder, *map(str, arguments))
+    assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
 def run_apart(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
     """The same in a process of its own."""
     return subprocess.run(

@@ -1,10 +1,8 @@
 """Coverage and alpha-nDCG worked out beside the lake: plain Python on raw tables, and ndeval."""
 
-import csv
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyndeval
@@ -28,29 +26,6 @@ class Graded:
         for system, ranked in self.rankings.items():
             for query in self.weights:
                 yield system, query, ranked.get(query, [])
-
-
-def write_edits(folder: Path, edits: list[dict[str, str]]) -> None:
-    """Put edits where a build looks for them."""
-    columns = (
-        "rubric_version",
-        "collection",
-        "bank",
-        "item_id",
-        "action",
-        "query_id",
-        "kind",
-        "text",
-        "gold_answer",
-        "weight",
-        "editor",
-        "reason",
-    )
-    (folder / "seeds").mkdir()
-    with (folder / "seeds" / "rubric_edits.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, columns)
-        writer.writeheader()
-        writer.writerows(edits)
 
 
 def read(lake: Lake, grader: str, edits: list[dict[str, str]]) -> Graded:

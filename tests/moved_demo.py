@@ -8,9 +8,9 @@ from gradelake.sql.operations.nightly import record
 from tests.conftest import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BREAD, KINDS, edit, edits
-from tests.report_page import HOSTILE
 from tests.rubric_oracle import read_bank
 
+HOSTILE = '</script><script>window.broken = "yes"</script><img src=x onerror="window.broken=1">'
 HOSTILE_ITEM = f"Is the crust brown? {HOSTILE}"
 REREAD = "volcano-prediction"  # nobody judges its passages relevant any more
 NIGHT = {"pairs": 1234, "pairs_failed": 7, "pairs_left": 5, "tokens": 81_920}

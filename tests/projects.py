@@ -13,7 +13,7 @@ import polars as pl
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.contracts import contract_of
+from gradelake.sql.lake.rows import contract as contract_of
 
 Tables = dict[str, dict[str, Any]]
 

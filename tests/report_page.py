@@ -1,16 +1,20 @@
-"""Reading a report as its own script does; and a collection whose texts would like to be HTML."""
+"""The reports that tests look at, each made once; and reading one as its own script does."""
 
 import base64
 import csv
 import gzip
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import gradelake, start_lake
+import pytest
 
-HOSTILE = '</script><script>window.broken = "yes"</script><img src=x onerror="window.broken=1">'
+from tests.conftest import gradelake, made_once
+from tests.lakes import start_lake
+from tests.moved_demo import HOSTILE, make_moved
+
 MARKED = "<marquee title='zebras'>Zebras & quaggas</marquee>"
 
 
@@ -73,7 +77,7 @@ def make_hostile(folder: Path) -> None:
         (folder / f"{name}.run").write_text(f"q1 Q0 p1 1 2 {name}\nq2 Q0 p2 1 2 {name}\n")
     quoted = HOSTILE.replace('"', '""')
     (folder / "bank.csv").write_text(f'query_id,kind,text\nq1,question,"Is it blue? {quoted}"\n')
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "tiny", "--grader", "lexical")
@@ -131,9 +135,40 @@ def make_odd(folder: Path) -> None:
                 (UNANSWERED, "question", "Does anybody know?", "", "unanswered item"),
             ]
         )
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "odd", "--grader", "lexical")
     gradelake(folder, "build")
     gradelake(folder, "report")
+
+
+def _reported(folder: Path, collection: str, tmp_path_factory) -> Path:
+    """The report of a collection of a lake that nobody changes."""
+
+    def make(reports: Path) -> None:
+        reports.mkdir()
+        gradelake(folder, "report", collection, "-o", str(reports / f"{collection}.html"))
+
+    return made_once(tmp_path_factory, f"{collection}-page", make) / f"{collection}.html"
+
+
+@pytest.fixture(scope="session")
+def demo_page(graded_demo, tmp_path_factory) -> Path:
+    return _reported(graded_demo, "demo", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def dl19_page(dl19_graded, tmp_path_factory) -> Path:
+    return _reported(dl19_graded, "dl19", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def odd_page(tmp_path_factory) -> Path:
+    return made_once(tmp_path_factory, "odd-report", make_odd) / "reports" / "odd.html"
+
+
+@pytest.fixture(scope="session")
+def moved(graded_demo, tmp_path_factory) -> Path:
+    """The demo of `make_moved`, with its report."""
+    return made_once(tmp_path_factory, "moved", partial(make_moved, graded_demo))

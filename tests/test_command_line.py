@@ -23,9 +23,6 @@ def _walk(command: click.Command, context: click.Context):
 
 _ROOT = click.Context(app, info_name="gradelake", terminal_width=WIDTH, **app.context_settings)
 EVERY = list(_walk(app, _ROOT))
-every_command = pytest.mark.parametrize(
-    ("command", "context"), EVERY, ids=[context.command_path for _, context in EVERY]
-)
 
 
 def _help(command: click.Command, context: click.Context) -> str:
@@ -42,34 +39,15 @@ def _examples(command: click.Command) -> list[list[str]]:
     return [words for line in lines if line.startswith("gradelake ") for words in calls(line)]
 
 
-@every_command
-def test_help_says_what_the_command_does_in_a_sentence(command, context):
-    sentence = command.help.partition("\n\n")[0]
-
-    assert sentence.strip().endswith(".")
-    assert sentence[0].isupper()
-
-
-@every_command
-def test_no_listing_cuts_what_a_command_does(command, context):
-    if not isinstance(command, click.Group):
-        return
-    wide = max(map(len, command.commands))
-
-    for name, each in command.commands.items():
-        said = short_help(each, wide)
-        assert not said.endswith("..."), f"{name}: {said}"
-        assert len(said) <= WIDTH - 8 - wide, f"{name}: {said}"
-
-
-@every_command
-def test_examples_are_commands_that_exist(command, context):
-    examples = _examples(command)
-
-    assert examples, "no Examples: block"
-    assert any(_is_of(words, context) for words in examples)
-    for words in examples:
-        check(words)
+def test_help_says_what_each_command_does_in_a_sentence_and_with_examples_that_exist():
+    for command, context in EVERY:
+        sentence = command.help.partition("\n\n")[0].strip()
+        assert sentence.endswith("."), context.command_path
+        assert sentence[0].isupper(), context.command_path
+        examples = _examples(command)
+        assert any(_is_of(words, context) for words in examples), context.command_path
+        for words in examples:
+            check(words)
 
 
 def _is_of(words: list[str], context: click.Context) -> bool:
@@ -78,24 +56,25 @@ def _is_of(words: list[str], context: click.Context) -> bool:
     return [word for word in words if word in path][: len(path)] == path
 
 
-@every_command
-def test_help_is_no_wider_than_a_terminal(command, context):
-    for line in _help(command, context).splitlines():
-        assert len(line) <= WIDTH, line
+def test_help_is_no_wider_than_a_terminal_and_cuts_nothing():
+    for command, context in EVERY:
+        for line in _help(command, context).splitlines():
+            assert len(line) <= WIDTH, f"{context.command_path}: {line}"
+        if isinstance(command, click.Group):
+            wide = max(map(len, command.commands))
+            for name, each in command.commands.items():
+                listed = short_help(each, wide)
+                assert not listed.endswith("..."), f"{name}: {listed}"
+                assert len(listed) <= WIDTH - 8 - wide, f"{name}: {listed}"
 
 
-@every_command
-def test_every_option_has_help(command, context):
-    for option in command.get_params(context):
-        if isinstance(option, click.Option):
-            assert option.help, option.opts
-
-
-@every_command
-def test_no_option_is_there_twice(command, context):
-    names = [name for each in command.get_params(context) for name in each.opts]
-
-    assert len(names) == len(set(names))
+def test_every_option_has_help_and_is_there_once():
+    for command, context in EVERY:
+        options = command.get_params(context)
+        names = [name for each in options for name in each.opts]
+        assert len(names) == len(set(names)), context.command_path
+        for option in options:
+            assert not isinstance(option, click.Option) or option.help, option.opts
 
 
 def test_help_lists_every_command_once_by_what_it_is_for_and_says_where_to_begin():
@@ -111,7 +90,7 @@ def test_help_lists_every_command_once_by_what_it_is_for_and_says_where_to_begin
 # --- typos --------------------------------------------------------------------------------------
 
 L = ["--label-set", "judge:lexical_direct"]
-TYPOS = [
+TYPOS_OF_COMMANDS = [
     (["biuld"], "build"),
     (["lake", "veryfi"], "verify"),
     (["export", "latex", "leaderbord"], "leaderboard"),
@@ -121,6 +100,8 @@ TYPOS = [
     (["plan", "demo", "--gradr", "lexical"], "--grader"),
     (["sql", "select 1", "--fromat", "csv"], "--format"),
     (["sql", "@leaderboard", "--fromat", "csv"], "format"),
+]
+TYPOS_OF_NAMES = [
     (["ingest", "demmo"], "demo"),
     (["plan", "demmo"], "demo"),
     (["report", "demmo"], "demo"),
@@ -173,14 +154,22 @@ TYPOS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "meant"), TYPOS, ids=[" ".join(words) for words, _ in TYPOS])
-def test_a_typo_gets_the_name_that_was_meant(graded_demo, words, meant, monkeypatch):
-    monkeypatch.chdir(graded_demo)
-    done = CliRunner().invoke(app, words, standalone_mode=False)
-    error = done.exception
+def assert_meant(typos: list[tuple[list[str], str]]) -> None:
+    for words, meant in typos:
+        done = CliRunner().invoke(app, words, standalone_mode=False)
+        error = done.exception
+        assert isinstance(error, click.ClickException | GradelakeError), f"{words}: {done.output}"
+        shown = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        assert meant in shown.partition("Did you mean")[2], f"{words}: {shown}"
+        assert error.exit_code == 2, words
 
-    assert isinstance(error, click.ClickException | GradelakeError), done.output
-    shown = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    assert "Did you mean" in shown
-    assert meant in shown.partition("Did you mean")[2]
-    assert error.exit_code == 2
+
+def test_a_mistyped_command_or_option_gets_the_one_that_was_meant(monkeypatch, demo):
+    monkeypatch.chdir(demo)
+    assert_meant(TYPOS_OF_COMMANDS)
+
+
+@pytest.mark.slow
+def test_a_mistyped_name_gets_the_one_that_was_meant(monkeypatch, graded_demo):
+    monkeypatch.chdir(graded_demo)
+    assert_meant(TYPOS_OF_NAMES)

@@ -116,32 +116,20 @@ def lake(graded_demo, tmp_path_factory) -> Path:
 # --- a narrow terminal --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "sql @leaderboard",
-        "plan demo --grader lexical",
-        "release list",
-        "lake verify",
-        "log",
-        "--help",
-        "lake verify --help",
-    ],
-)
-def test_a_terminal_of_80_columns_has_no_longer_line(lake, words):
-    shown = _ESCAPE.sub("", terminal(lake, *words.split(), PAGER=""))
-
-    assert shown.strip()
-    for line in re.split(r"[\r\n]+", shown):
-        assert cell_len(line) <= 80, line
+def test_a_terminal_of_80_columns_has_no_longer_line(lake):
+    for words in (
+        *("sql @leaderboard", "plan demo --grader lexical", "release list", "lake verify"),
+        *("log", "--help", "lake verify --help"),
+    ):
+        shown = _ESCAPE.sub("", terminal(lake, *words.split(), PAGER=""))
+        assert shown.strip(), words
+        for line in re.split(r"[\r\n]+", shown):
+            assert cell_len(line) <= 80, line
 
 
-@pytest.mark.parametrize("words", ["sql @leaderboard", "lake verify", "--help"])
-def test_a_terminal_that_understands_nothing_gets_text_alone(lake, words):
-    assert "\x1b" not in terminal(lake, *words.split(), TERM="dumb")
-
-
-def test_no_color_leaves_results_without_any_escape(lake):
+def test_a_terminal_that_understands_nothing_or_wants_no_color_gets_text_alone(lake):
+    for words in ("sql @leaderboard", "lake verify", "--help"):
+        assert "\x1b" not in terminal(lake, *words.split(), TERM="dumb"), words
     assert "\x1b" not in terminal(
         lake, "sql", "@leaderboard", stderr=subprocess.DEVNULL, NO_COLOR="1", PAGER=""
     )
@@ -158,47 +146,38 @@ WORK = [
 ]
 
 
-@pytest.mark.parametrize("words", WORK)
-def test_what_takes_its_time_says_so_on_a_terminal_and_takes_it_back(lake, words):
-    raw = terminal(lake, *words.split())
-
-    assert "\x1b[?25l" in raw  # a spinner hides the cursor
-    assert raw.rindex("\x1b[?25h") > raw.rindex("\x1b[?25l")  # and shows it again
-    assert "\x1b[2K" in raw  # its line is erased
-
-
-def test_with_quiet_a_terminal_sees_no_spinner(lake):
+def test_what_takes_its_time_says_so_on_a_terminal_and_takes_it_back_unless_it_is_quiet(lake):
+    for words in WORK:
+        raw = terminal(lake, *words.split())
+        assert "\x1b[?25l" in raw, words  # a spinner hides the cursor
+        assert raw.rindex("\x1b[?25h") > raw.rindex("\x1b[?25l")  # and shows it again
+        assert "\x1b[2K" in raw  # its line is erased
     assert "\x1b[?25l" not in terminal(lake, "lake", "verify", "--quiet")
 
 
 # --- pipes --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [*WORK, "sql @leaderboard", "log"])
-def test_a_pipe_gets_no_escapes_and_no_progress(lake, words):
-    done = gradelake(lake, *words.split())
+def test_a_pipe_gets_no_escapes_and_no_progress(lake):
+    for words in (*WORK, "sql @leaderboard", "log"):
+        done = gradelake(lake, *words.split())
+        assert "\x1b" not in done.stdout + done.stderr, words
+        assert " ...\n" not in done.stderr, words
 
-    assert "\x1b" not in done.stdout + done.stderr
-    assert " ...\n" not in done.stderr
 
-
-@pytest.mark.parametrize(
-    "words",
-    ["--help", "sql --format csv 'select * from topic_scores'", "sql @", "sql @leaderboard"],
-)
-def test_a_reader_that_leaves_early_is_nothing_to_talk_about(lake, words):
-    done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -P -m gradelake {words} | head -1"],
-        cwd=lake,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        env=_environment(),
-    )
-
-    assert done.stdout.count("\n") == 1
-    assert done.stderr == ""
+def test_a_reader_that_leaves_early_is_nothing_to_talk_about(lake):
+    all_rows = "sql --format csv 'select * from topic_scores'"
+    for words in ("--help", all_rows, "sql @", "sql @leaderboard"):
+        done = subprocess.run(
+            ["bash", "-c", f"{sys.executable} -P -m gradelake {words} | head -1"],
+            cwd=lake,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+            env=_environment(),
+        )
+        assert (done.stdout.count("\n"), done.stderr) == (1, ""), words
 
 
 # --- locales ------------------------------------------------------------------------------------
@@ -216,24 +195,19 @@ READING = [
 ]
 
 
-@pytest.mark.parametrize("words", READING)
-def test_commands_work_in_the_c_locale(lake, words):
-    assert run(lake, *words.split(), **ASCII).stdout
+def test_commands_work_in_the_c_locale_and_in_latin_1(lake):
+    for locale, commands in ((ASCII, READING), (LATIN_1, ("log", "doctor", SHEET))):
+        for words in commands:
+            assert run(lake, *words.split(), **locale).stdout, words
 
 
-@pytest.mark.parametrize("words", ["log", "doctor", SHEET])
-def test_commands_work_in_latin_1(lake, words):
-    assert run(lake, *words.split(), **LATIN_1).stdout
-
-
-@pytest.mark.parametrize("locale", [ASCII, LATIN_1, PLAIN], ids=["C", "latin-1", "UTF-8"])
-def test_what_a_locale_cannot_show_is_replaced_on_a_terminal(lake, locale):
-    shown = terminal(lake, "sql", "select 'Größe 検索' as word", **locale)
-
-    expected = {"C": "Gr??e ??", "C.UTF-8": "Größe 検索"}[locale["LC_ALL"]]
-    if "PYTHONIOENCODING" in locale:
-        expected = "Gr\ufffd\ufffde ??"  # latin-1's letters, read as UTF-8 by the test
-    assert expected in shown
+def test_what_a_locale_cannot_show_is_replaced_on_a_terminal(lake):
+    for locale, expected in (
+        (ASCII, "Gr??e ??"),
+        (LATIN_1, "Gr\ufffd\ufffde ??"),  # latin-1's letters, read as UTF-8 by the test
+        (PLAIN, "Größe 検索"),
+    ):
+        assert expected in terminal(lake, "sql", "select 'Größe 検索' as word", **locale)
 
 
 def test_json_loses_nothing_in_any_locale(lake):
@@ -266,15 +240,15 @@ def test_the_shell_reads_a_pipe_in_any_locale(lake):
 # --- no home ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("home", ["/dev/null/home", "/proc", "{folder}/nowhere"])
-@pytest.mark.parametrize(
-    "words", ["sql @leaderboard", "plot confusion demo --label-set lexical/v0/best -o c.pdf"]
-)
-def test_nothing_needs_a_home(lake, home, words):
-    done = run(lake, *words.split(), HOME=home.format(folder=lake))
-
-    assert done.stdout
-    assert not done.stderr
+def test_nothing_needs_a_home(lake):
+    for home in ("/dev/null/home", "/proc", f"{lake}/nowhere"):
+        for words in (
+            "sql @leaderboard",
+            "plot confusion demo --label-set lexical/v0/best -o c.pdf",
+        ):
+            done = run(lake, *words.split(), HOME=home)
+            assert done.stdout
+            assert not done.stderr
 
 
 def test_the_shell_on_a_terminal_needs_no_home(lake):

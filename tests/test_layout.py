@@ -1,10 +1,12 @@
-"""The layout of the house: which room may import which, and that nothing imports in a circle."""
+"""The layout of the house: which room may import which, and that every test is run."""
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from tests.conftest import COLLECTED
 from tests.places import REPOSITORY
 
 ROOMS = ("gradelake", "ingest", "grading", "analyses", "sql")
@@ -71,3 +73,34 @@ def test_every_room_says_what_belongs_there():
         if file.name == "__init__.py":
             text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
             assert text, f"{module} does not say what belongs there"
+
+
+TESTS = REPOSITORY / "tests"
+
+
+def defines_tests(file: Path) -> bool:
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return any(isinstance(n, ast.FunctionDef) and n.name.startswith("test_") for n in nodes)
+
+
+def test_every_file_of_tests_is_collected(pytestconfig):
+    """Of those that this run was asked for; a plain run is asked for all."""
+    assert pytestconfig.getini("testpaths") == ["tests"]
+    runs = re.findall(r"\$\(PYTEST\)(.*)", (REPOSITORY / "Makefile").read_text())
+    assert runs == [' -m "not slow or fast $(MODELS)"', ' -m "slow and not fast"', ""]
+    asked_for = [(REPOSITORY / argument.split("::")[0]).resolve() for argument in pytestconfig.args]
+    ours = {file for file in TESTS.rglob("*.py") if defines_tests(file)}
+    assert [file for file in ours if not file.name.startswith("test_")] == []
+    ours = {file for file in ours if any(file.is_relative_to(path) for path in asked_for)}
+    assert ours - pytestconfig.stash[COLLECTED] == set()
+
+
+def test_what_shows_a_promise_is_there():
+    """Each file or folder that the table of tests/README.md names."""
+    rows = re.findall(r"^\| .*\|$", (TESTS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    for row in rows[1:]:
+        shown = re.findall(r"\]\((\w[\w/]*(?:\.py|/))\)", row.split("|")[-2])
+        assert shown, f"nothing shows this: {row}"
+        for name in shown:
+            files = [TESTS / name] if name.endswith(".py") else (TESTS / name).rglob("test_*.py")
+            assert any(file.is_file() and defines_tests(file) for file in files), name

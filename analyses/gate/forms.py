@@ -90,7 +90,7 @@ def print_text(found: Gate, n_queries: int) -> None:
     console.say(f"{found.verdict.verdict}: {_of(found)}")
     console.print_table(_titles(found), [_row(one) for one in found.verdict.measures])
     for line in _sentences(found):
-        console.paragraph(line)
+        console.say(line, wrap=True)
     if deciders := found.verdict.deciders(n_queries):
         console.say("\nqueries that differ most, and the verdict without each")
         console.print_table(

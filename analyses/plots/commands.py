@@ -150,15 +150,15 @@ def boards(lake, collection, **asked):
 @of_label_set
 @measured
 @at_level
-@at_alpha("Systems of a group are not shown to differ at it.")
+@at_alpha("Significance level of the groups.")
 @replicated("Random permutations of the test.")
 @seeded
 @with_confidence
 def leaderboard(lake, collection, replicates, **asked):
     """Draw each system's score with its interval, and which systems cannot be told apart.
 
-    Systems within a grey bar are not shown to differ (randomised Tukey HSD). The figures are
-    those of `gradelake stats ranks`.
+    Systems within a grey bar do not differ significantly (randomised Tukey HSD). The figures
+    are those of `gradelake stats ranks`.
 
     \b
     Examples:

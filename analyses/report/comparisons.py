@@ -10,6 +10,7 @@ import numpy as np
 from gradelake.analyses.report.correlations import MEASURES, OF_ANSWERS, REPLICATES, SEED
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.rank_correlation import correlations, signs
+from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import or_none, student_reach
 from gradelake.analyses.stats.significance import compare_pairs, randomisation_test
 from gradelake.sql.common.errors import BadInput
@@ -20,15 +21,17 @@ ALPHA = 0.05
 def compare_systems(
     boards: dict[str, dict[str, Any]],
     read: Callable[[str, str], Board],
+    has_levels: list[str],
     progress: Callable[[list], Iterable],
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """label set -> measure of `MEASURES` and `OF_ANSWERS` -> what `compare_pairs` finds at its
-    usual level.
+    usual level; and into `boards`, as `read_boards` read them, how sure the ranks there are.
 
-    `boards` are what `read_boards` read. `read` gives the board of a label set and measure, or
-    raises `BadInput` where there is none. The p of each pair stand in the order of the pairs:
-    (0, 1), (0, 2), ..., (1, 2), ...; `holm` is None where no p could be small enough for Holm's
-    correction to find anything.
+    `read` gives the board of a label set and measure, or raises `BadInput` where there is none.
+    The p of each pair stand in the order of the pairs: (0, 1), (0, 2), ..., (1, 2), ...; `holm` is
+    None where no p could be small enough for Holm's correction to find anything. In a board,
+    `best` and `worst` bound each system's rank, `groups` are letters (see `rank_uncertainty`); a
+    measure that knows no level has the same at every one.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in boards}
     wanted = (*MEASURES, *OF_ANSWERS)
@@ -36,19 +39,29 @@ def compare_systems(
     for name, measure in progress(known):
         try:
             board = read(name, measure)
-            pairs = compare_pairs(board, REPLICATES, SEED)
-        except BadInput:  # one system, or not at its usual level
+        except BadInput:  # not at its usual level
             continue
-        found[name][measure] = {
-            "level": board.level,
-            "systems": board.systems,
-            "is_exact": pairs.is_exact,
-            "p": pairs.p.round(4).tolist(),
-            "tukey": pairs.p_tukey.round(4).tolist(),
-            "holm": pairs.p_holm.round(4).tolist()
-            if pairs.least_p * len(pairs.p) < ALPHA
-            else None,
-        }
+        ranked = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED)
+        of = {one.system: one for one in ranked.systems}
+        systems = [of.get(system) for system in boards[name]["systems"]]
+        for level, by_measure in boards[name]["boards"].items():
+            if measure in by_measure and (level == board.level or measure not in has_levels):
+                by_measure[measure] |= {
+                    "best": [one and one.best_rank for one in systems],
+                    "worst": [one and one.worst_rank for one in systems],
+                    "groups": [one and one.groups for one in systems],
+                }
+        if len(board.systems) > 1:
+            pairs = compare_pairs(board, REPLICATES, SEED)
+            has_holm = pairs.least_p * len(pairs.p) < ALPHA
+            found[name][measure] = {
+                "level": board.level,
+                "systems": board.systems,
+                "is_exact": pairs.is_exact,
+                "p": pairs.p.round(4).tolist(),
+                "tukey": pairs.p_tukey.round(4).tolist(),
+                "holm": pairs.p_holm.round(4).tolist() if has_holm else None,
+            }
     return found
 
 

@@ -26,7 +26,6 @@ from gradelake.analyses.report.html import render, vega
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
-from gradelake.analyses.report.ranks import add_ranks
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.request import Progress, Request, shown_progress
 from gradelake.analyses.report.topics import at_level, read_queries, read_topic_scores
@@ -81,7 +80,7 @@ def make_report(
         found = boards_of(label_set) if label_set in levels else {}
         return found.get(measure) or read_board(lake, collection, label_set, measure)
 
-    add_ranks(boards, read, levelled, partial(progress, "resampling ranks"))
+    pairs = compare_systems(boards, read, levelled, partial(progress, "comparing systems"))
     correlated, left_out = correlate(
         lake,
         collection,
@@ -91,7 +90,6 @@ def make_report(
         read,
         partial(progress, "correlating"),
     )
-    pairs = compare_systems(boards, read, partial(progress, "comparing systems"))
     grids = Grids({}, {}, {})
     if not without_rubric:
         grids = read_grids(

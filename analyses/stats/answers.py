@@ -99,8 +99,8 @@ class Ranks:
             ],
         )
         console.say(
-            "Systems that share a letter are not shown to differ by the randomised Tukey HSD "
-            f"(alpha {self.found.alpha:g})."
+            "Systems that share a letter do not differ significantly (randomised Tukey HSD, "
+            f"alpha {self.found.alpha:g})."
         )
 
 

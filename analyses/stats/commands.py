@@ -37,7 +37,7 @@ def stats():
 @measured
 @named("--label-set", "Whose leaderboard.", required=True)
 @at_level
-@at_alpha("Systems of a group are not shown to differ at it.")
+@at_alpha("Significance level of the groups.")
 @replicated("Bootstrap samples, and random permutations of the test.")
 @seeded
 @with_confidence
@@ -45,8 +45,8 @@ def ranks(read, collection, measure, label_set, level, replicates, **settings):
     """Say how surely systems have their scores and ranks, and which cannot be told apart.
 
     Student's t interval of each mean over queries; the ranks that a system has when queries are
-    resampled; and groups: systems that share a letter are not shown to differ by the randomised
-    Tukey HSD, which looks at all pairs at once.
+    resampled; and groups: systems that share a letter do not differ significantly by the
+    randomised Tukey HSD, which looks at all pairs at once.
 
     \b
     Examples:

@@ -1,11 +1,14 @@
 """Options that the commands of analyses share."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
+from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, reading
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
 LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY."
@@ -19,6 +22,29 @@ def answers(command):
 def on_collection(command):
     """Add COLLECTION, and what `reading` adds; the command opens the lake with `read`."""
     return reading(click.argument("collection")(command))
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an export wrote: label set -> (its file, how many `what` are in it)."""
+
+    collection: str
+    what: str
+    files: dict[str, tuple[Path, int]]
+    about: dict[str, str] = field(default_factory=dict)
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        written = [
+            {"label_set": name, **self.about, "file": str(file), self.what: n}
+            for name, (file, n) in self.files.items()
+        ]
+        return {"collection": self.collection, "written": written}
+
+    def show(self) -> None:
+        """A line for each file."""
+        for name, (file, n) in self.files.items():
+            console.say(f"{file}: wrote {counted(n, self.what)} of {name}")
 
 
 def refuse_json_beside(output: Any, what: str) -> None:

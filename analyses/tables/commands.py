@@ -112,7 +112,7 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 @click.option(
     "--groups",
     is_flag=True,
-    help="Letters beside scores: those that share one are not shown to differ (see stats ranks).",
+    help="Letters beside scores: a shared one means no significant difference (see stats ranks).",
 )
 def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors, intervals, groups):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.

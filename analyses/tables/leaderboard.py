@@ -22,7 +22,7 @@ BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
     "half_interval": " Beside a score: half of its 95 % interval over queries (Student's t).",
     "rank": "",
-    "groups": " Scores that share a letter are not shown to differ"
+    "groups": " Scores that share a letter do not differ significantly"
     " (randomised Tukey HSD, alpha 0.05).",
 }
 

@@ -32,7 +32,6 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
     from gradelake.grading.graders.configured import configured, judges
     from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
     from gradelake.grading.plan.request import Request
-    from gradelake.grading.run.run_text import plan_as_object
     from gradelake.sql.common import console
     from gradelake.sql.lake.lake import Lake
 
@@ -51,7 +50,7 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
                 continue
             if totals.missing:
                 asks = engine_finder.engine_of(grader).needs_model
-                found.append(plan_as_object(grader, totals) | {"needs_model": asks})
+                found.append(totals.as_object(grader) | {"needs_model": asks})
     return found
 
 

@@ -12,6 +12,7 @@ by the rubric, is `gradelake grade` with a prompt that has the slot {label_rubri
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from gradelake.grading.distil.distil_store import (
     Distilled,
@@ -22,7 +23,7 @@ from gradelake.grading.distil.distil_store import (
 )
 from gradelake.grading.distil.rubric_file import check_rubric_name
 from gradelake.grading.generate.generation_worker import QueryBatch
-from gradelake.grading.generate.writers import Told, Writers, writers
+from gradelake.grading.generate.writers import Writers, WritingRun, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
@@ -36,10 +37,33 @@ BATCH = 16  # pairs that are explained, and kept, together
 
 
 @dataclass
-class Outcome(Told):
-    """What a run drew, was told and stored."""
+class Plan:
+    """The pairs that are drawn for a request."""
 
+    request: DistilRequest
     sample: Sample
+
+    def as_object(self) -> dict[str, Any]:
+        """The plan for programs."""
+        request, sample = self.request, self.sample
+        return {
+            "collection": request.collection,
+            "assessor": request.assessor,
+            "grader": request.grader.name,
+            "grader_id": request.grader.grader_id,
+            "name": request.name,
+            "seed": request.seed,
+            "pairs": len(sample.pairs),
+            "per_label": sample.per_label,
+            "drawn": {label: len(sample.of(label)) for label in sample.available},
+            "available": sample.available,
+        }
+
+
+@dataclass
+class Outcome(WritingRun, Plan):
+    """What came of a plan, and was stored."""
+
     rubric_id: str | None = None
     is_new: bool = True
     rubrics: dict[int, str] = field(default_factory=dict)  # label -> its text
@@ -55,6 +79,22 @@ class Outcome(Told):
         if self.rubric_id is None:
             return 130
         return 3 if self.failed else 0
+
+    def as_object(self) -> dict[str, Any]:
+        """The run for programs."""
+        return super().as_object() | {
+            "rubric_id": self.rubric_id,
+            "is_new": self.is_new,
+            "rubrics": self.rubrics,
+            "explained": self.explained,
+            "kept": self.kept,
+            "failed": [
+                {"query_id": query_id, "passage_id": passage_id, "reason": why}
+                for (query_id, passage_id), why in self.failed.items()
+            ],
+            "cut_characters": self.cut_characters,
+            **self.run_facts(),
+        }
 
 
 def draw(lake: Lake, request: DistilRequest) -> Sample:
@@ -90,7 +130,7 @@ def distil(
     purpose = f"gradelake distil {request.collection} --grader {grader.name}"
     started = time.monotonic()
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
-        outcome = Outcome(draw(lake, request))
+        outcome = Outcome(request, draw(lake, request))
         cache = ExplanationCache(project, grader)
         with writers(project, request, outcome, tell, on_progress) as crew:
             made = Distilled(outcome.sample.pairs, _explain(request, crew, cache))
@@ -130,13 +170,13 @@ def _explain(
         for start in range(0, len(asked), BATCH)
     ]
     for generated in crew.ask(batches):
-        told = {int(one.query_id): one for one in generated}
-        for n, one in told.items():
+        by_number = {int(one.query_id): one for one in generated}
+        for n, one in by_number.items():
             found[n] = one.items
             if one.items is None:
                 pair = outcome.sample.pairs[n]
                 outcome.failed[pair.query_id, pair.passage_id] = one.error or "no reason was given"
-        read = [(texts[n], one.items) for n, one in told.items() if one.items]
+        read = [(texts[n], one.items) for n, one in by_number.items() if one.items]
         cache.keep(read)
         outcome.explained += len(read)
     return found

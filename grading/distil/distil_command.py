@@ -1,7 +1,7 @@
 """`gradelake distil`: rubrics of labels from judged pairs, and what they say."""
 
 import sys
-from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,147 @@ import click
 from gradelake.grading.command_text import warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:
-    from gradelake.grading.distil.distil import Outcome
+    from gradelake.grading.distil.distil import Outcome, Plan
     from gradelake.grading.distil.distil_store import DistilRequest
-    from gradelake.grading.prompts.judged_pairs import Sample
+
+
+@dataclass
+class Answer:
+    """What is said of a rubric: for programs, for people, and what may be done next."""
+
+    content: dict[str, Any]
+    text: str
+    hint: str = ""
+
+    def as_object(self) -> dict[str, Any]:
+        return self.content
+
+
+def _shown(project: Project, stated: str) -> Answer:
+    from gradelake.grading.distil.rubric_file import PERSON
+    from gradelake.grading.graders.label_rubrics import find_label_rubric, pairs_of
+
+    with Lake.writer(project) as lake:
+        rubric = find_label_rubric(lake, stated, "--show")
+        pairs = pairs_of(lake, rubric.rubric_id)
+    facts = rubric.facts
+    maker = "a person" if facts["engine"] == PERSON else facts["model"] or facts["engine"]
+    content = {
+        "rubric_id": rubric.rubric_id,
+        "name": rubric.name,
+        **facts,
+        "rubrics": rubric.texts,
+        "pairs": pairs,
+    }
+    head = (
+        f"{rubric.name}@{rubric.rubric_id}: from {counted(len(pairs), 'judgments')} of "
+        f"{facts['assessor']} in {facts['collection']}, by {maker}, "
+        f"{counted(facts['iterations'], 'iterations')}, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
+    )
+    texts = (f"\n\nLabel {label}\n{text}" for label, text in rubric.texts.items())
+    return Answer(content, "".join([head, *texts]))
+
+
+def _exported(project: Project, stated: str, file: str) -> Answer:
+    from gradelake.grading.distil.rubric_file import write_rubric
+    from gradelake.grading.graders.label_rubrics import find_label_rubric
+
+    with Lake.writer(project) as lake:
+        rubric = find_label_rubric(lake, stated, "--export")
+    write_rubric(rubric, Path(file))
+    return Answer(
+        {"file": file, "name": rubric.name, "rubric_id": rubric.rubric_id},
+        f"{file}: {rubric.name}@{rubric.rubric_id}, {counted(len(rubric.texts), 'labels')}",
+        f"edit its texts, then: gradelake distil --import {rubric.name} {file}",
+    )
+
+
+def _imported(project: Project, name: str, file: str) -> Answer:
+    from gradelake.grading.distil import rubric_file
+
+    rubric_file.check_rubric_name(name, "--import")
+    with Lake.writer(project) as lake:
+        base, texts = rubric_file.read_rubric_file(lake, Path(file))
+        rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, sys.argv[1:])
+    content = {"name": name, "rubric_id": rubric_id, "is_new": is_new}
+    if not is_new:
+        return Answer(content, _known(name, rubric_id))
+    labels = counted(len(texts), "labels")
+    return Answer(
+        content,
+        f"{name}@{rubric_id}: {labels}, edited from {base.name}@{base.rubric_id}",
+        f'graders with label_rubrics = "{name}" judge by it from now on',
+    )
+
+
+def _show(result: "Plan | Outcome | Answer") -> None:
+    from gradelake.grading.distil.distil import Outcome
+
+    if isinstance(result, Answer):
+        console.say(result.text)
+        if result.hint:
+            console.hint(result.hint)
+    elif isinstance(result, Outcome):
+        _show_outcome(result)
+    else:
+        request, sample = result.request, result.sample
+        console.say(
+            f"{request.collection}: {len(sample.pairs):,} of {sum(sample.available.values()):,} "
+            f"pairs that {request.assessor} judged, {sample.per_label:,} of each label; "
+            f"then {request.iterations} x {counted(len(sample.available), 'rubrics')}"
+        )
+        _warn_short(result)
+
+
+def _warn_short(plan: "Plan") -> None:
+    for label, n in plan.sample.short.items():
+        console.warn(
+            f"the label {label} has only {counted(n, 'pairs')}, not {plan.sample.per_label:,}: "
+            "all are drawn"
+        )
+
+
+def _show_outcome(outcome: "Outcome") -> None:
+    """What a run did, and what comes next; the oddities on standard error."""
+    name = outcome.request.name
+    _warn_short(outcome)
+    if outcome.rubric_id is None:
+        console.warn(
+            f"stopped; nothing was stored. {outcome.explained + outcome.kept:,} explanations are "
+            "kept: the same command continues with them"
+        )
+        return
+    lines = [
+        f"query {query_id}, passage {passage_id}: not explained: {why}"
+        for (query_id, passage_id), why in outcome.failed.items()
+    ]
+    warn_first(lines)
+    if outcome.cut_characters:
+        console.warn(
+            f"{outcome.cut_characters:,} characters of explanations did not fit the model and were "
+            "not read; more --iterations read less at a time"
+        )
+    if not outcome.is_new:
+        console.say(_known(name, outcome.rubric_id))
+        return
+    console.say(
+        f"{name}@{outcome.rubric_id}: rubrics of {counted(len(outcome.rubrics), 'labels')} "
+        f"from {counted(len(outcome.sample.pairs), 'pairs')} in {console.duration(outcome.seconds)}"
+    )
+    console.hint(
+        f'next: gradelake distil --show {name}; then judge by it: label_rubrics = "{name}"'
+    )
+
+
+def _known(name: str, rubric_id: str | None) -> str:
+    return f"{name}@{rubric_id} is in the lake already, word for word"
 
 
 @click.command(short_help="Let a model explain judgments, and make a rubric of each label.")
@@ -71,7 +204,7 @@ if TYPE_CHECKING:
     metavar="NAME FILE",
     help="Store an edited file as a new version.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_show)
 @click.pass_obj
 def distil(
     project,
@@ -85,7 +218,6 @@ def distil(
     show,
     export,
     edited,
-    as_json,
     **options,
 ):
     """Let a model explain judgments of a COLLECTION, and distil a rubric for each label.
@@ -104,16 +236,14 @@ def distil(
       gradelake distil --import trec trec.yaml
     """
     project = project()
-    if show or export or edited:
-        if show:
-            _show(project, show, as_json)
-        if export:
-            stated, file = export
-            _export(project, stated, file, as_json)
-        if edited:
-            stated, file = edited
-            _import(project, stated, file, as_json)
-        return
+    if sum(map(bool, (show, export, edited))) > 1:
+        raise click.UsageError("--show, --export and --import cannot be used together.")
+    if show:
+        return _shown(project, show)
+    if export:
+        return _exported(project, *export)
+    if edited:
+        return _imported(project, *edited)
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
     from gradelake.grading.graders.configured import explaining
@@ -147,20 +277,14 @@ def distil(
     )
     if dry_run:
         with Lake.writer(project) as lake:
-            _print_plan(request, distilling.draw(lake, request), as_json)
-        return
-    outcome = distilling.distil(
+            return distilling.Plan(request, distilling.draw(lake, request))
+    return distilling.distil(
         project,
         request,
         sys.argv[1:],
         console.warn,
         console.now_and_then(partial(_progress, request)),
     )
-    if as_json:
-        console.print_json(as_object(request, outcome))
-    else:
-        print_outcome(request, outcome)
-    sys.exit(outcome.exit_code)
 
 
 def _progress(request: "DistilRequest", outcome: "Outcome") -> str:
@@ -170,160 +294,3 @@ def _progress(request: "DistilRequest", outcome: "Outcome") -> str:
         f"{n:,} of {len(outcome.sample.pairs):,} pairs explained{failed}; "
         f"{outcome.iterations} of {request.iterations} iterations"
     )
-
-
-def _print_plan(request: "DistilRequest", sample: "Sample", as_json: bool) -> None:
-    if as_json:
-        console.print_json(_sample_as_object(request, sample))
-        return
-    console.say(
-        f"{request.collection}: {len(sample.pairs):,} of {sum(sample.available.values()):,} pairs "
-        f"that {request.assessor} judged, {sample.per_label:,} of each label; "
-        f"then {request.iterations} x {counted(len(sample.available), 'rubrics')}"
-    )
-    _warn_short(sample)
-
-
-def _warn_short(sample: "Sample") -> None:
-    for label, n in sample.short.items():
-        console.warn(
-            f"the label {label} has only {counted(n, 'pairs')}, not {sample.per_label:,}: "
-            "all are drawn"
-        )
-
-
-def _sample_as_object(request: "DistilRequest", sample: "Sample") -> dict[str, Any]:
-    return {
-        "collection": request.collection,
-        "assessor": request.assessor,
-        "grader": request.grader.name,
-        "grader_id": request.grader.grader_id,
-        "name": request.name,
-        "seed": request.seed,
-        "pairs": len(sample.pairs),
-        "per_label": sample.per_label,
-        "drawn": {label: len(sample.of(label)) for label in sample.available},
-        "available": sample.available,
-    }
-
-
-def as_object(request: "DistilRequest", outcome: "Outcome") -> dict[str, Any]:
-    """A run for programs."""
-    return _sample_as_object(request, outcome.sample) | {
-        "rubric_id": outcome.rubric_id,
-        "is_new": outcome.is_new,
-        "rubrics": outcome.rubrics,
-        "explained": outcome.explained,
-        "kept": outcome.kept,
-        "failed": [
-            {"query_id": query_id, "passage_id": passage_id, "reason": why}
-            for (query_id, passage_id), why in outcome.failed.items()
-        ],
-        "cut_characters": outcome.cut_characters,
-        "notes": outcome.notes,
-        "stopped": outcome.stopped,
-        "tokens": outcome.tokens,
-        "seconds": round(outcome.seconds, 3),
-    }
-
-
-def print_outcome(request: "DistilRequest", outcome: "Outcome") -> None:
-    """What a run did, and what comes next; the oddities on standard error."""
-    _warn_short(outcome.sample)
-    if outcome.rubric_id is None:
-        console.warn(
-            f"stopped; nothing was stored. {outcome.explained + outcome.kept:,} explanations are "
-            "kept: the same command continues with them"
-        )
-        return
-    lines = [
-        f"query {query_id}, passage {passage_id}: not explained: {why}"
-        for (query_id, passage_id), why in outcome.failed.items()
-    ]
-    warn_first(lines)
-    if outcome.cut_characters:
-        console.warn(
-            f"{outcome.cut_characters:,} characters of explanations did not fit the model and were "
-            "not read; more --iterations read less at a time"
-        )
-    if not outcome.is_new:
-        _say_known(request.name, outcome.rubric_id)
-        return
-    console.say(
-        f"{request.name}@{outcome.rubric_id}: rubrics of {counted(len(outcome.rubrics), 'labels')} "
-        f"from {counted(len(outcome.sample.pairs), 'pairs')} in {console.duration(outcome.seconds)}"
-    )
-    console.hint(
-        f"next: gradelake distil --show {request.name}; then judge by it: "
-        f'label_rubrics = "{request.name}"'
-    )
-
-
-def _show(project, stated: str, as_json: bool) -> None:
-    from gradelake.grading.graders.label_rubrics import find_label_rubric, pairs_of
-
-    with Lake.writer(project) as lake:
-        rubric = find_label_rubric(lake, stated, "--show")
-        pairs = pairs_of(lake, rubric.rubric_id)
-    if as_json:
-        console.print_json(
-            {
-                "rubric_id": rubric.rubric_id,
-                "name": rubric.name,
-                **rubric.facts,
-                "rubrics": rubric.texts,
-                "pairs": pairs,
-            }
-        )
-        return
-    facts = rubric.facts
-    console.say(
-        f"{rubric.name}@{rubric.rubric_id}: from {counted(len(pairs), 'judgments')} of "
-        f"{facts['assessor']} in {facts['collection']}, by {_maker(facts)}, "
-        f"{counted(facts['iterations'], 'iterations')}, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
-    )
-    for label, text in rubric.texts.items():
-        console.say(f"\nLabel {label}\n{text}")
-
-
-def _maker(facts: Mapping[str, Any]) -> str:
-    from gradelake.grading.distil.rubric_file import PERSON
-
-    return "a person" if facts["engine"] == PERSON else facts["model"] or facts["engine"]
-
-
-def _export(project, stated: str, file: str, as_json: bool) -> None:
-    from gradelake.grading.distil.rubric_file import write_rubric
-    from gradelake.grading.graders.label_rubrics import find_label_rubric
-
-    with Lake.writer(project) as lake:
-        rubric = find_label_rubric(lake, stated, "--export")
-    write_rubric(rubric, Path(file))
-    if as_json:
-        console.print_json({"file": file, "name": rubric.name, "rubric_id": rubric.rubric_id})
-        return
-    console.say(f"{file}: {rubric.name}@{rubric.rubric_id}, {counted(len(rubric.texts), 'labels')}")
-    console.hint(f"edit its texts, then: gradelake distil --import {rubric.name} {file}")
-
-
-def _import(project, name: str, file: str, as_json: bool) -> None:
-    from gradelake.grading.distil import rubric_file
-
-    rubric_file.check_rubric_name(name, "--import")
-    with Lake.writer(project) as lake:
-        base, texts = rubric_file.read_rubric_file(lake, Path(file))
-        rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, sys.argv[1:])
-    if as_json:
-        console.print_json({"name": name, "rubric_id": rubric_id, "is_new": is_new})
-    elif not is_new:
-        _say_known(name, rubric_id)
-    else:
-        console.say(
-            f"{name}@{rubric_id}: {counted(len(texts), 'labels')}, edited from "
-            f"{base.name}@{base.rubric_id}"
-        )
-        console.hint(f'graders with label_rubrics = "{name}" judge by it from now on')
-
-
-def _say_known(name: str, rubric_id: str | None) -> None:
-    console.say(f"{name}@{rubric_id} is in the lake already, word for word")

@@ -68,27 +68,34 @@ class ExplanationCache:
                     continue
 
     def get(self, prompt_text: str) -> Explanation | None:
-        """What an earlier run was told."""
+        """The explanation of an earlier run."""
         self.used.add(_sha256(prompt_text))
         return self.known.get(_sha256(prompt_text))
 
-    def keep(self, told: list[tuple[str, Explanation]]) -> None:
+    def keep(self, explained: list[tuple[str, Explanation]]) -> None:
         """Keep explanations with the prompts they answer."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         lines = [
             json.dumps({"prompt": _sha256(text), "explanation": explanation})
-            for text, explanation in told
+            for text, explanation in explained
         ]
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write("".join(f"\n{line}\n" for line in lines))
 
     def clear(self) -> None:
         """The rubric is in the lake, and its explanations with it; those of other runs stay."""
-        left = {prompt: told for prompt, told in self.known.items() if prompt not in self.used}
+        left = {
+            prompt: explanation
+            for prompt, explanation in self.known.items()
+            if prompt not in self.used
+        }
         if not left:
             self.file.unlink(missing_ok=True)
             return
-        lines = [json.dumps({"prompt": key, "explanation": told}) for key, told in left.items()]
+        lines = [
+            json.dumps({"prompt": key, "explanation": explanation})
+            for key, explanation in left.items()
+        ]
         with whole_file(self.file) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
 
@@ -161,9 +168,9 @@ def store(
                 "query_id": pair.query_id,
                 "passage_id": pair.passage_id,
                 "label": pair.label,
-                "explanation": json.dumps(told, ensure_ascii=False) if told else None,
+                "explanation": json.dumps(explanation, ensure_ascii=False) if explanation else None,
             }
-            for pair, told in zip(made.pairs, made.explanations, strict=True)
+            for pair, explanation in zip(made.pairs, made.explanations, strict=True)
         ]
         commit.insert("label_rubric_pairs", pl.DataFrame(pairs, infer_schema_length=None))
         commit.record(

@@ -6,7 +6,6 @@ is sent, so that after a crash it can be found out whether a batch was made.
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,8 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Response
-from gradelake.grading.engines._chat import retry_after, short, told, whole_text
+from gradelake.grading.engines._chat import reason_of, short
 from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client
+from gradelake.grading.engines._connection import Connection
+from gradelake.grading.engines._patience import Busy, patiently
 
 MOST_BYTES = 200_000_000  # of a file that goes up
 OVER = ("completed", "expired", "cancelled", "failed")
@@ -33,8 +34,8 @@ _NOT_THE_PROMPT = (401, 404, 429)  # a wrong key or model, too many at once
 class Refused(Exception):
     """The provider does not do it; nothing was made. Says why, and perhaps what to do."""
 
-    def __init__(self, said: str, hint: str | None = None):
-        super().__init__(said)
+    def __init__(self, reason: str, hint: str | None = None):
+        super().__init__(reason)
         self.hint = hint
 
 
@@ -60,8 +61,9 @@ class Batches:
     def __init__(self, engine: Any):
         """`engine`: one of `openai`, which reads the replies."""
         self.engine = engine
+        self.connection: Connection = engine.connection
         self.settings = engine.grader.settings
-        self.client = open_client(self.settings["base_url"], engine.key, _LONGEST_FILE)
+        self.client = open_client(self.connection.where, self.connection.key, _LONGEST_FILE)
 
     def make(self, name: str, lines: list[bytes]) -> Batch:
         """Send prompts (`line`) as a batch of this name.
@@ -125,7 +127,7 @@ class Batches:
             if not (entries and getattr(page, "has_more", False)):
                 return
             after = {"after": self._text(entries[-1], "id")}
-        raise self._unusable("the list of batches does not end")
+        raise self.connection.unusable("the list of batches does not end")
 
     def look(self, batch_id: str) -> Batch:
         """A batch as it is now. Raises `Refused` where there is none."""
@@ -157,8 +159,8 @@ class Batches:
                     n_others += bool(line.strip())
                 else:
                     found[number] = reply
-        told = f"{n_others:,} lines of the batch's files answer none of its prompts"
-        return found, told if n_others else ""
+        note = f"{n_others:,} lines of the batch's files answer none of its prompts"
+        return found, note if n_others else ""
 
     def _reply(self, line: bytes, name: str) -> tuple[int | None, Response | None]:
         """(number of the prompt, reply) of a line; no number: it is of no prompt of this batch."""
@@ -182,13 +184,13 @@ class Batches:
             try:
                 return self.engine.read(body)
             except Misshapen as misshapen:
-                return Response(error=told(misshapen, self.engine.key))
+                return Response(error=reason_of(misshapen, self.connection.key))
             except EngineUnusable as other:  # another model answered; so it will the next time
                 raise Refused(other.message, other.hint) from None
         problem = error or getattr(body, "error", None)
-        said = [getattr(problem, part, None) for part in ("code", "message")]
-        text = ": ".join(str(part) for part in (status, *said) if part) or "no reply"
-        return Response(error=short(text, self.engine.key))
+        words = [getattr(problem, part, None) for part in ("code", "message")]
+        text = ": ".join(str(part) for part in (status, *words) if part) or "no reply"
+        return Response(error=short(text, self.connection.key))
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -200,70 +202,63 @@ class Batches:
         `once`: it is not sent again unless it was refused for now (429). Raises `Refused`,
         `Unsure`, and `EngineUnusable` when patience is at its end.
         """
-        return self.engine.loop.run_until_complete(
-            self._patiently(call, seconds or self.settings["timeout"], once)
-        )
+        again = patiently(self.settings["patience"], self.settings["pause"])
+        try:
+            return self.engine.loop.run_until_complete(
+                again(self._sent, call, seconds or self.settings["timeout"], once)
+            )
+        except Busy as error:
+            raise self.connection.unusable(
+                str(error), "Is it running? The same command continues."
+            ) from None
 
-    async def _patiently(self, call, seconds: float, once: bool) -> Any:
-        openai, key = self.engine.openai, self.engine.key
-        until = time.monotonic() + self.settings["patience"]
-        wait = self.settings["pause"] or 1.0
-        while True:
-            pause = wait = min(2 * wait, 60.0)
-            try:
-                async with asyncio.timeout(seconds):
-                    return await call()
-            except openai.RateLimitError as error:
-                said = told(error, key)
-                if "insufficient_quota" in whole_text(error):
-                    raise self._unusable(said, "The account's quota is used up.") from None
-                pause = retry_after(error.response.headers) or wait
-            except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-                raise self._unusable(told(error, key), self.engine.key_hint) from None
-            except openai.APIStatusError as error:
-                self.engine.refuse_redirect(error)
-                said = told(error, key)
+    async def _sent(self, call: Callable[[], Awaitable[Any]], seconds: float, once: bool) -> Any:
+        openai, connection = self.connection.openai, self.connection
+        try:
+            async with asyncio.timeout(seconds):
+                return await call()
+        except openai.RateLimitError as error:
+            raise connection.busy(error) from None
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            raise connection.unusable(error, connection.key_hint) from None
+        except (TimeoutError, openai.OpenAIError, ValueError) as error:
+            reason = f"no reply within {seconds:g} seconds"
+            if str(error):
+                reason = connection.reason(error)
+            if isinstance(error, openai.APIStatusError):
+                connection.refuse_redirect(error)
                 if error.status_code < 500:
                     hint = _NOT_THERE if error.status_code == 404 else None
-                    raise Refused(said, hint) from None
-                if once:
-                    raise Unsure(said) from None
-            except (TimeoutError, openai.OpenAIError, ValueError) as error:
-                said = told(error, key) if str(error) else f"no reply within {seconds:g} seconds"
-                if once:
-                    raise Unsure(said) from None
-                if isinstance(error, Misshapen) or isinstance(error.__cause__, Misshapen):
-                    raise Refused(said) from None
-            if time.monotonic() + pause > until:
-                raise self._unusable(said, "Is it running? The same command continues.")
-            await asyncio.sleep(pause)
+                    raise Refused(reason, hint) from None
+            if once:
+                raise Unsure(reason) from None
+            if isinstance(error, Misshapen) or isinstance(error.__cause__, Misshapen):
+                raise Refused(reason) from None
+            raise Busy(reason) from None
 
-    def _batch(self, told_of: Any) -> Batch:
+    def _batch(self, described: Any) -> Batch:
         """Raises `EngineUnusable` for what is no batch."""
-        files = [getattr(told_of, f"{kind}_file_id", None) for kind in ("output", "error")]
-        errors = getattr(getattr(told_of, "errors", None), "data", None)
+        files = [getattr(described, f"{kind}_file_id", None) for kind in ("output", "error")]
+        errors = getattr(getattr(described, "errors", None), "data", None)
         first = errors[0] if isinstance(errors, list) and errors else None
-        said = [getattr(first, part, None) for part in ("code", "message")]
-        done = getattr(getattr(told_of, "request_counts", None), "completed", None)
-        reason = ": ".join(str(part) for part in said if part) or "it does not say why"
+        words = [getattr(first, part, None) for part in ("code", "message")]
+        done = getattr(getattr(described, "request_counts", None), "completed", None)
+        reason = ": ".join(str(part) for part in words if part) or "it does not say why"
         return Batch(
-            id=self._text(told_of, "id"),
-            status=self._text(told_of, "status"),
-            input_file=str(getattr(told_of, "input_file_id", "")),
+            id=self._text(described, "id"),
+            status=self._text(described, "status"),
+            input_file=str(getattr(described, "input_file_id", "")),
             files=tuple(file for file in files if isinstance(file, str) and file),
             n_done=done if isinstance(done, int) else 0,
-            reason=short(reason, self.engine.key),
+            reason=short(reason, self.connection.key),
         )
 
     def _text(self, thing: Any, name: str) -> str:
         """A text that a reply must have, without the key in it. Raises `EngineUnusable`."""
-        value, key = getattr(thing, name, None), self.engine.key
+        value, key = getattr(thing, name, None), self.connection.key
         if not isinstance(value, str) or not value or (key and key in value):
-            raise self._unusable(f"the reply has no {name}: is this a batch API?")
+            raise self.connection.unusable(f"the reply has no {name}: is this a batch API?")
         return value
-
-    def _unusable(self, said: str, hint: str | None = None) -> EngineUnusable:
-        return EngineUnusable(f"{self.settings['base_url']}: {said}", hint)
 
 
 def line(name: str, number: int, body: dict[str, Any]) -> bytes:

@@ -174,7 +174,7 @@ def retry_after(headers) -> float | None:
     return seconds if seconds > 0 else None
 
 
-def whole_text(error: Exception) -> str:
+def full_text(error: Exception) -> str:
     """All that a server said of an error: its message, its code, whatever else it sent."""
     return f"{error} {getattr(error, 'body', None) or ''}"
 
@@ -189,7 +189,7 @@ def shorter(characters: int) -> int | None:
     return max(_SHORTEST, characters // 2) if characters > _SHORTEST else None
 
 
-def told(error: Exception, key: str) -> str:
+def reason_of(error: Exception, key: str) -> str:
     """What went wrong, on one line, without the key should the server have repeated it."""
     if isinstance(error.__cause__, Misshapen):  # as older clients wrap it
         error = error.__cause__
@@ -200,7 +200,7 @@ def told(error: Exception, key: str) -> str:
     elif type(error).__name__ == "APIConnectionError":  # says no more than its name
         text = f"no connection: {error.__cause__ or error}"
     else:  # without a message in the usual place, what else the server sent
-        text = str(error) if " - " in str(error) else whole_text(error)
+        text = str(error) if " - " in str(error) else full_text(error)
         text = f"{type(error).__name__}: {text}"
     return short(text, key)
 

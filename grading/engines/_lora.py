@@ -79,7 +79,7 @@ def require_fits(adapter: Adapter, grader: "Grader", config: Any) -> None:
     from safetensors import safe_open
 
     hint = "Name the model that it was made for" + (f": {adapter.base}" if adapter.base else ".")
-    with safe_open(adapter.weights, "pt") as tensors:
+    with safe_open(adapter.weights, "np") as tensors:
         for name in tensors.keys():  # noqa: SIM118
             layer = _LAYER.search(name)
             if layer and int(layer[1]) >= config.num_hidden_layers:
@@ -89,7 +89,7 @@ def require_fits(adapter: Adapter, grader: "Grader", config: Any) -> None:
                 raise refuse(f"its hidden size is {size}, not {config.hidden_size}", hint)
 
 
-def room_for(adapter: Adapter) -> int:
+def rank_for(adapter: Adapter) -> int:
     """The rank that vLLM makes room for: it knows but some."""
     from vllm.config.lora import MaxLoRARanks
 

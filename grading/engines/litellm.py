@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from gradelake.grading.engines import EngineUnusable, Setting
 from gradelake.grading.engines._chat import chat_options, retry_after
+from gradelake.grading.engines._chat_engine import ChatEngine
 from gradelake.grading.engines._client import Misshapen, careful
-from gradelake.grading.engines.openai import Engine as Base
+from gradelake.grading.engines._connection import Connection
+from gradelake.grading.engines.openai import check_address
 from gradelake.sql.common.checked import one_of
 from gradelake.sql.common.errors import how_to_install
 
@@ -40,29 +42,15 @@ _TOOL_TOKENS = 100  # some are held to a schema as a tool's arguments: a call ha
 _BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
 
 
-class Engine(Base):
-    """As the engine `openai`, but for how a request is sent.
+class LiteLLMConnection(Connection):
+    """By LiteLLM, in the provider's own API.
 
-    `model` begins with the provider: `anthropic/claude-sonnet-4-5`. The key is in the variable that
-    LiteLLM names for it; Bedrock and Vertex find theirs as their own tools do.
+    The key is in the variable that LiteLLM names for it; Bedrock and Vertex find theirs as their
+    own tools do.
     """
 
-    needs = ("litellm", "openai")
-    install = how_to_install("providers")
-    takes_batches = False  # each has an API of its own for them
-    settings: ClassVar[Mapping[str, Setting]] = {
-        **{key: one for key, one in Base.settings.items() if not key.startswith("batch")},
-        "base_url": Setting(str, "", "where the provider is; by default where it always is", False),
-        "api_key_env": Setting(str, "", "the variable with the key; by default its own", False),
-        "constrain": Setting(
-            Annotated[str, one_of(("json_schema", "none"))],
-            "json_schema",
-            "how replies are held to the scale",
-        ),
-    }
-
     def __init__(self, grader: "Grader"):
-        self.provider = grader.model.partition("/")[0]
+        self.provider, _, name = grader.model.partition("/")
         if self.provider not in _PROVIDERS:
             raise EngineUnusable(
                 f"{grader.model} does not begin with a provider: {', '.join(_PROVIDERS)}",
@@ -77,24 +65,14 @@ class Engine(Base):
         litellm.suppress_debug_info = True  # it prints an invitation to its issues
         logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the error says it all
         super().__init__(grader)
+        self.names.add(name)
+        self.client = self._open()
         if self.provider in _BY_KEY and not self.key:
-            raise self._unusable("needs a key", self.key_hint)
-        self.answering.add(grader.model.partition("/")[2])
+            raise self.unusable("needs a key", self.key_hint)
 
-    @classmethod
-    def check(cls, settings: Mapping[str, Any], where: str) -> None:
-        if settings["base_url"]:
-            super().check(settings, where)
-
-    @classmethod
-    def longest_reply(cls, grader: "Grader") -> int:
-        options, _ = chat_options(grader)
-        return super().longest_reply(grader) + _TOOL_TOKENS * ("response_format" in options)
-
-    def _key_name(self) -> str:
-        stated = self.grader.settings["api_key_env"]
+    def name_of_key(self) -> str:
         own, _ = _BY_OWN_TOOLS.get(self.provider, (f"{self.provider.upper()}_API_KEY", ""))
-        return stated or own
+        return self.settings["api_key_env"] or own
 
     @property
     def key_hint(self) -> str:
@@ -113,6 +91,62 @@ class Engine(Base):
         handler.client = careful(httpx.AsyncClient, event_hooks=hooks)
         return handler
 
+    async def chat(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:
+        client = {} if self.provider == _BY_OPENAI else {"client": self.client}
+        return await self.litellm.acompletion(
+            messages=messages,
+            api_base=self.settings["base_url"] or None,
+            api_key=self.key or None,
+            max_retries=0,
+            num_retries=0,
+            timeout=self.settings["timeout"],
+            **client,
+            **options,
+        )
+
+    async def reach(self) -> str:
+        """Asks nobody: most providers answer nothing that is free."""
+        return "its provider was not asked"
+
+    def stated_wait(self, error: Any) -> float | None:
+        return retry_after(getattr(error, "litellm_response_headers", None) or {})
+
+    def lacks_credentials(self, error: Exception) -> bool:
+        is_local = isinstance(error, self.openai.APIConnectionError)  # not a server's words
+        return is_local and "google.auth.exceptions" in str(error)
+
+    def reason(self, error: Exception) -> str:
+        return super().reason(error).partition(" Traceback (most recent")[0]
+
+
+class Engine(ChatEngine):
+    """`model` begins with the provider: `anthropic/claude-sonnet-4-5`."""
+
+    connection: LiteLLMConnection
+    connection_kind = LiteLLMConnection
+    needs = ("litellm", "openai")
+    install = how_to_install("providers")
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "base_url": Setting(str, "", "where the provider is; by default where it always is", False),
+        "api_key_env": Setting(str, "", "the variable with the key; by default its own", False),
+        **ChatEngine.settings,
+        "constrain": Setting(
+            Annotated[str, one_of(("json_schema", "none"))],
+            "json_schema",
+            "how replies are held to the scale",
+        ),
+    }
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], where: str) -> None:
+        if settings["base_url"]:
+            check_address(settings["base_url"], where)
+
+    @classmethod
+    def longest_reply(cls, grader: "Grader") -> int:
+        options, _ = chat_options(grader)
+        return super().longest_reply(grader) + _TOOL_TOKENS * ("response_format" in options)
+
     def _set_options(self) -> None:
         super()._set_options()
         for name in {"max_tokens", "max_completion_tokens"}.intersection(self.options):
@@ -121,40 +155,12 @@ class Engine(Base):
         for name, nothing in (("frequency_penalty", 0), ("presence_penalty", 0), ("top_p", 1)):
             if self.options.get(name) == nothing:
                 del self.options[name]
-        known = self.litellm.get_supported_openai_params(self.grader.model) or ["seed"]
+        litellm, provider = self.connection.litellm, self.connection.provider
+        known = litellm.get_supported_openai_params(self.grader.model) or ["seed"]
         if "seed" in self.options and "seed" not in known:
             del self.options["seed"]
-            note = f"{self.provider} takes no seed: what is drawn is drawn but once"
+            note = f"{provider} takes no seed: what is drawn is drawn but once"
             self.notes += [note] if note not in self.notes else []
-
-    async def _reach(self) -> str:
-        """Asks nobody: most providers answer nothing that is free."""
-        return "its provider was not asked"
-
-    async def _create(self, messages: list[Any], options: dict[str, Any]) -> Any:
-        client = {} if self.provider == _BY_OPENAI else {"client": self.client}
-        return await self.litellm.acompletion(
-            messages=messages,
-            api_base=self.grader.settings["base_url"] or None,
-            api_key=self.key or None,
-            max_retries=0,
-            num_retries=0,
-            timeout=self.grader.settings["timeout"],
-            **client,
-            **options,
-        )
-
-    def _unanswered(self, error: Exception) -> Exception:
-        is_local = isinstance(error, self.openai.APIConnectionError)  # not a server's words
-        if is_local and "google.auth.exceptions" in str(error):
-            return self._unusable(self._told(error), self.key_hint)
-        return super()._unanswered(error)
-
-    def _told(self, error: Exception) -> str:
-        return super()._told(error).partition(" Traceback (most recent")[0]
-
-    def _stated_wait(self, error: Any) -> float | None:
-        return retry_after(getattr(error, "litellm_response_headers", None) or {})
 
 
 async def _refuse_redirect(response: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
-from gradelake.grading.engines._lora import load_adapter, read_adapter, require_fits, room_for
+from gradelake.grading.engines._lora import load_adapter, rank_for, read_adapter, require_fits
 from gradelake.grading.engines._tokens import Fitted, Fitter
 from gradelake.grading.prompts.written_reply import schema_of
 from gradelake.sql.common.errors import BadInput, how_to_install
@@ -172,7 +172,7 @@ def _load(grader):
         adapter = read_adapter(settings["lora"], grader.name) if "lora" in settings else None
         if adapter:
             require_fits(adapter, grader, config)
-            options |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": room_for(adapter)}
+            options |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": rank_for(adapter)}
         compiled = settings["compiled"]
         llm = LLM(
             model=grader.model_path,

@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.workbench import (
     Found,
     Rows,
-    as_grades,
     imported_grader,
     reject_other_collection,
 )
 from gradelake.grading.exchange.workbench_format import TEXT, Fault, Object, Text, checked
 from gradelake.sql.common import files
-from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.lake import Lake
 
@@ -29,7 +29,6 @@ HINT = (
     "file was taken."
 )
 _FAILED = "failed in the file"
-_ROWS = 50_000  # read between two frames
 _ANSWERS = """
     select system, query_id, passage_id, text, text_sha256
     from lake.raw.answers
@@ -92,13 +91,13 @@ class Held:
 
 @dataclass
 class _Reader:
-    """Turns lines into grades; `rows` are those of the columns `COMMON`."""
+    """Turns lines into grades."""
 
     held: Held
     grader_id: str
+    into: Rows
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[tuple[str, str], int] = field(default_factory=dict)  # the line of an answer
-    rows: list[tuple] = field(default_factory=list)
 
     def line(self, number: int, row: dict[str, Any], query_id: str) -> None:
         """Raises `Fault` for a line that cannot be used; then nothing of it is kept."""
@@ -122,10 +121,11 @@ class _Reader:
                 self.counts["other_importance"] += found[0].is_vital != says_vital
         self.counts["answers"] += 1
         self.counts["assignments_not_in_file"] += max(0, self.held.n_newest[query_id] - n_newest)
-        for item_id, label in labels.items():
-            status, error = ("failed", _FAILED) if LABELS[label] is None else ("ok", None)
+        for item_id, assigned in labels.items():
+            grade = LABELS[assigned]
+            status, error = ("failed", _FAILED) if grade is None else ("ok", None)
             pair = self.grader_id, query_id, passage_id, item_id
-            self.rows.append((*pair, LABELS[label], status, None, None, error, text_sha256))
+            self.into.put("grades", *pair, grade, status, None, None, error, text_sha256)
 
     def _answer(self, number: int, answer: _Answer, query_id: str) -> tuple[str, str]:
         """Passage id and hash of the text of the answer that a line is about."""
@@ -148,47 +148,49 @@ def read_assignments(
     path: Path,
     shown: str,
     queries: Collection[str],
-    grader: str,
-    model: str | None,
+    choices: Choices,
     into: Rows,
     progress: Callable[..., Any],
 ) -> Found:
     """Every assignment to the answers of `queries` as a grade of 0 to 2, into `into`.
 
-    What failed in the file is a failed grade. Raises `Rejected` naming every line that is about an
+    What failed in the file is a failed grade. Raises `BadInput` where nobody says who assigned, and
+    `Rejected` naming every line that is about an
     answer or a nugget that the lake does not have, and when none of its queries is known.
     """
-    row = imported_grader(
-        model=model or grader,
+    if not (grader := choices.grader):
+        raise BadInput(
+            f"{shown} does not say who assigned", "Name the grader: --grader NAME, perhaps --model."
+        )
+    imported = imported_grader(
+        model=choices.model or grader,
         prompt="assignments",
         target="assign",
         parser="published",
         settings={"assignments": grader, "items": "nugget"},
         prefix=None,
     ) | {"name": grader, "scale_min": 0, "scale_max": 2}
-    reader = _Reader(Held(into.lake, into.collection), row["grader_id"])
+    reader = _Reader(Held(into.lake, into.collection), imported["grader_id"], into)
     problems = Problems(shown, HINT)
     known, unknown = set(queries), dict[str, None]()
-    now = utc_now()
-    for number, given in files.json_objects(files.lines_of(path, shown, progress), problems):
+    for number, row in files.json_objects(files.lines_of(path, shown, progress), problems):
         try:
-            query_id = given.get("qid")
+            query_id = row.get("qid")
             query_id = checked(
                 TEXT, str(query_id) if isinstance(query_id, int) else query_id, "qid"
             )
             if query_id not in known:
                 unknown[query_id] = None
                 continue
-            reader.line(number, given, query_id)
+            reader.line(number, row, query_id)
         except Fault as fault:
             problems.add(number, str(fault))
-        if len(reader.rows) >= _ROWS:
-            into.add("grades", as_grades(reader.rows, now))
-            reader.rows = []
     problems.raise_if_any()
     if unknown and not reader.counts["answers"]:
         raise reject_other_collection(shown, [*unknown])
-    into.add("grades", as_grades(reader.rows, now))
     return Found(
-        {row["grader_id"]: row}, {}, counts=dict(reader.counts), unknown_queries=[*unknown]
+        {imported["grader_id"]: imported},
+        {},
+        counts=dict(reader.counts),
+        unknown_queries=[*unknown],
     )

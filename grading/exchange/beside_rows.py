@@ -9,14 +9,24 @@ its `data`, `entries` by the grader's id (unknown keys, errors with the prompts 
 from collections.abc import Iterable
 from typing import Any
 
+from gradelake.grading.exchange.workbench_format import (
+    DirectEntry,
+    ExamEntry,
+    Object,
+    Paragraph,
+    ParagraphData,
+)
+
 Row = dict[str, Any]
 
-_PARAGRAPH = {"paragraph_id", "text", "paragraph_data", "exam_grades", "grades"}
-_DATA = {"judgments", "rankings"}
-_ENTRY = {
-    *("correctAnswered", "wrongAnswered", "answer", "answers", "self_ratings", "relevance_label"),
-    *("llm", "llm_options", "prompt_info", "prompt_type", "exam_ratio", "gradelake"),
-}
+
+def _keys(*models: type[Object]) -> set[str]:
+    return {field.alias or name for model in models for name, field in model.model_fields.items()}
+
+
+_PARAGRAPH, _DATA = _keys(Paragraph), _keys(ParagraphData)
+# not the errors, which hold more than is read in them: the prompts that failed
+_ENTRY = _keys(ExamEntry, DirectEntry) - {"llm_response_errors", "llm_response_error"}
 _JUDGMENT = {"paragraphId", "query", "relevance", "titleQuery"}
 _RANKING = {"method", "paragraphId", "queryId", "rank", "score"}
 
@@ -35,11 +45,11 @@ def of_entry(entry: Row, grades: list[int | None], is_direct: bool, is_read_anew
 
 
 def of_paragraph(
-    paragraph: Row, entries: dict[str, Row], told: Row, assessor: str | None, systems: bool
+    paragraph: Row, entries: dict[str, Row], plain: Row, assessor: str | None, systems: bool
 ) -> Row:
     """What a paragraph holds beside its rows; empty when that is nothing.
 
-    `told` are the values that every plain judgment and ranking of it has; the judgments are taken
+    `plain` are the values that every plain judgment and ranking of it has; the judgments are taken
     in as `assessor`'s, the rankings as `systems`.
     """
     data = paragraph.get("paragraph_data") or {}
@@ -50,9 +60,9 @@ def of_paragraph(
         "entries": {grader_id: beside for grader_id, beside in entries.items() if beside},
     }
     theirs = [one for one in judgments if one.get("assessor") in (None, assessor)]
-    if assessor and not all(_is_plain(one, _JUDGMENT | {"assessor"}, told) for one in theirs):
+    if assessor and not all(_is_plain(one, _JUDGMENT | {"assessor"}, plain) for one in theirs):
         found["judgments"] = {assessor: theirs}
-    if systems and not all(_is_plain(one, _RANKING, told) for one in rankings):
+    if systems and not all(_is_plain(one, _RANKING, plain) for one in rankings):
         found["rankings"] = rankings
     return {what: beside for what, beside in found.items() if beside}
 
@@ -78,37 +88,35 @@ def judgments_of(rows: list[Row], beside: Row) -> list[Row]:
     judged: list[Row] = []
     for row in rows:
         assessor = row["assessor"]
-        given = beside.get("judgments", {}).get(assessor, [])
-        is_row = max((one["relevance"] for one in given), default=None) == row["relevance"]
-        judged += [one | {"assessor": assessor} for one in given] if is_row else [row]
+        of_file = beside.get("judgments", {}).get(assessor, [])
+        is_row = max((one["relevance"] for one in of_file), default=None) == row["relevance"]
+        judged += [one | {"assessor": assessor} for one in of_file] if is_row else [row]
     return judged
 
 
 def rankings_of(rows: list[Row], beside: Row, depth: int | None) -> list[Row]:
     """A passage's places in rankings, those of a graded file as it had them where it says more."""
-    given = beside.get("rankings", [])
-    of_file = {row["method"] for row in rows if row.pop("is_of_file")} if given else set()
+    rankings = beside.get("rankings", [])
+    methods = {row["method"] for row in rows if row.pop("is_of_file")} if rankings else set()
     for row in rows:
         row.pop("is_of_file", None)
-    return [row for row in rows if row["method"] not in of_file] + [
+    return [row for row in rows if row["method"] not in methods] + [
         ranking
-        for ranking in given
-        if ranking["method"] in of_file and (depth is None or ranking["rank"] <= depth)
+        for ranking in rankings
+        if ranking["method"] in methods and (depth is None or ranking["rank"] <= depth)
     ]
 
 
-def given_back(written: Row, beside: Row) -> Row:
+def with_beside(written: Row, beside: Row) -> Row:
     """An object with what was beside it; null is absent, as the workbench has it."""
     if not beside:
         return written
     return {key: value for key, value in (written | beside).items() if value is not None}
 
 
-def _others(given: Row, told: set[str]) -> Row:
-    return {key: value for key, value in given.items() if key not in told and value is not None}
+def _others(value: Row, known: set[str]) -> Row:
+    return {key: item for key, item in value.items() if key not in known and item is not None}
 
 
-def _is_plain(given: Row, keys: set[str], told: Row) -> bool:
-    return given.keys() <= keys and all(
-        given.get(key, value) == value for key, value in told.items()
-    )
+def _is_plain(row: Row, keys: set[str], plain: Row) -> bool:
+    return row.keys() <= keys and all(row.get(key, value) == value for key, value in plain.items())

@@ -2,12 +2,45 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering, reading
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
+
+
+def _show_import(done) -> None:
+    if done.snapshot is None:
+        console.say(f"{done.file}: unchanged, nothing to do")
+        return
+    for note in done.notes():
+        console.warn(f"note: {note}")
+    columns = ("target", "grades", "ok", "unanswerable", "defaulted", "failed")
+    rows = [
+        (grader["name"], *(grader.get(column, 0) for column in columns)) for grader in done.graders
+    ]
+    console.print_table(("grader", *columns), rows)
+    what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in done.counts.items())
+    console.say(f"{done.collection}: wrote {what or 'nothing that was not there'}")
+
+
+def _show_export(result: dict[str, Any]) -> None:
+    counts = dict(result["written"])
+    n_cut = counts.pop("rankings_left_out", 0)
+    what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in counts.items() if n)
+    console.say(f"wrote {result['file']}: {what}")
+    if n_cut:
+        depth = click.get_current_context().params["depth"]
+        console.warn(f"left out: {counted(n_cut, 'places')} in rankings below depth {depth}")
+
+
+def _show_assignments(result: dict[str, Any]) -> None:
+    (written,) = result["written"]
+    n_answers = counted(written["answers"], "answers")
+    console.say(f"{written['file']}: wrote {n_answers} of {written['grader']}")
 
 
 @click.command("grades", short_help="Store a FILE of grades that others made.")
@@ -51,9 +84,9 @@ from gradelake.sql.lake.lake import Lake
     type=click.Choice(["workbench", "criteria", "assignments"]),
     help="The file's format (default: seen from the file).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@answering(_show_import)
 @click.pass_obj
-def import_grades(project, collection, file, as_json, **stated):
+def import_grades(project, collection, file, **stated):
     """Store the grades of FILE: the RUBRIC workbench's graded JSONL, grades per criterion, or what
     `nuggetizer assign` writes.
 
@@ -76,38 +109,7 @@ def import_grades(project, collection, file, as_json, **stated):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.grading.exchange.grades_import import import_grades as run_import
 
-        done = run_import(lake, collection, file, choices, sys.argv[1:], console.progress)
-    if as_json:
-        console.print_json(
-            {
-                "collection": collection,
-                "file": done.file,
-                "snapshot": done.snapshot,
-                "written": done.counts,
-                "graders": done.graders,
-                "seen": done.seen,
-                "unknown_queries": done.unknown_queries,
-                "warnings": done.notes(),
-            }
-        )
-    else:
-        _print(done)
-    sys.exit(done.exit_code)
-
-
-def _print(done) -> None:
-    if done.snapshot is None:
-        console.say(f"{done.file}: unchanged, nothing to do")
-        return
-    for note in done.notes():
-        console.warn(f"note: {note}")
-    columns = ("target", "grades", "ok", "unanswerable", "defaulted", "failed")
-    rows = [
-        (grader["name"], *(grader.get(column, 0) for column in columns)) for grader in done.graders
-    ]
-    console.print_table(("grader", *columns), rows)
-    what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in done.counts.items())
-    console.say(f"{done.collection}: wrote {what or 'nothing that was not there'}")
+        return run_import(lake, collection, file, choices, sys.argv[1:], console.progress)
 
 
 @click.group(short_help="Write what others read: qrels, grades, banks, tables, samples.")
@@ -142,11 +144,9 @@ def export():
     metavar="K",
     help="Cut each ranking below its first K passages, and say how much that leaves out.",
 )
-@click.option("--release", help="Read a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def export_grades(project, collection, output, graders, depth, release, live, as_json):
+@reading
+@answering(_show_export)
+def export_grades(read, collection, output, graders, depth):
     """Write a COLLECTION's grades, judgments and whole rankings as the RUBRIC workbench's graded
     JSONL.
 
@@ -158,17 +158,9 @@ def export_grades(project, collection, output, graders, depth, release, live, as
     """
     from gradelake.grading.exchange.grades_export import export_grades as run_export
 
-    project = project()
-    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
+    with console.working("reading the lake"), read() as lake:
         counts = run_export(lake, collection, output, graders, console.progress, depth)
-    if as_json:
-        console.print_json({"collection": collection, "file": str(output), "written": counts})
-        return
-    n_cut = counts.pop("rankings_left_out", 0)
-    what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in counts.items() if n)
-    console.say(f"wrote {output}: {what}")
-    if n_cut:
-        console.warn(f"left out: {counted(n_cut, 'places')} in rankings below depth {depth}")
+    return {"collection": collection, "file": str(output), "written": counts}
 
 
 @export.command("assignments", short_help="Write which nuggets each answer holds, as nuggetizer.")
@@ -181,11 +173,9 @@ def export_grades(project, collection, output, graders, depth, release, live, as
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file; zipped when its name ends in .gz.",
 )
-@click.option("--release", help="Read a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Read the working catalog: the newest commit.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def export_assignments(project, collection, grader, output, release, live, as_json):
+@reading
+@answering(_show_assignments)
+def export_assignments(read, collection, grader, output):
     """Write which nuggets each answer of COLLECTION holds, as `nuggetizer assign` does: JSON lines,
     one for each answer, on the newest version of the rubric.
 
@@ -195,11 +185,7 @@ def export_assignments(project, collection, grader, output, release, live, as_js
     """
     from gradelake.grading.exchange.assignments import export_assignments as run_export
 
-    project = project()
-    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
+    with console.working("reading the lake"), read() as lake:
         n_answers = run_export(lake, collection, grader, output)
-    if as_json:
-        written = {"grader": grader, "file": str(output), "answers": n_answers}
-        console.print_json({"collection": collection, "written": [written]})
-    else:
-        console.say(f"{output}: wrote {counted(n_answers, 'answers')} of {grader}")
+    written = {"grader": grader, "file": str(output), "answers": n_answers}
+    return {"collection": collection, "written": [written]}

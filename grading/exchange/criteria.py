@@ -6,16 +6,15 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from gradelake.grading.exchange.criteria_graders import JudgePerCriterion, OneGrader
+from gradelake.grading.exchange.choices import Choices
+from gradelake.grading.exchange.criteria_graders import graders_of
 from gradelake.grading.exchange.json_pieces import Pieces
-from gradelake.grading.exchange.workbench import Found, Rows, as_grades, reject_other_collection
+from gradelake.grading.exchange.workbench import Found, Rows, reject_other_collection
 from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
 from gradelake.sql.common import files
-from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems
 
 _NULL = "the file has no grade (null)"
-_ROWS = 50_000  # read between two frames
 JUDGED_TO = 3  # top of the scale where nobody says which it is
 HINT = (
     'Such a file is one JSON object, {"(QUERY, PASSAGE)": {"CRITERION": GRADE, ...}, ...}; the '
@@ -31,30 +30,29 @@ def read_criteria(
     path: Path,
     shown: str,
     queries: Collection[str],
-    graders: JudgePerCriterion | OneGrader,
+    choices: Choices,
     into: Rows,
     progress: Callable[..., Any],
 ) -> Found:
-    """Every grade of the pairs whose query is in `queries`, as the grades of `graders`, into
-    `into`, what is there twice, too.
+    """Every grade of the pairs whose query is in `queries`, into `into`, what is there twice, too.
 
-    A null grade is a failed one. Raises `Rejected` naming what is no pair or no grade, or off the
-    grader's scale, and when none of its queries is known.
+    A null grade is a failed one. Raises `BadInput` where nobody says who graded, and `Rejected`
+    naming what is no pair or no grade, or off the grader's scale, and when none of its queries is
+    known.
     """
+    graders = graders_of(choices, shown)
     problems = Problems(shown, HINT)
     counts: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     known = set(queries)
     query_ids: dict[str, None] = {}
-    rows: list[tuple] = []
-    now = utc_now()
     content = Pieces(files.pieces(path, shown, progress), _Pairs)
     for line, key, criteria in _content(content, problems):
         try:
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
                 raise Fault(f"what {key} has is {short(criteria)}, not an object")
-            given = [
+            grades = [
                 (
                     checked(TEXT, name, f"a criterion of {key}"),
                     _grade(value, name, key, graders.scale),
@@ -69,20 +67,26 @@ def read_criteria(
             continue
         query_ids[query_id] = None
         counts["pairs"] += 1
-        counts["pairs_without_criterion"] += not given
-        for name, grade in given:
+        counts["pairs_without_criterion"] += not grades
+        for name, grade in grades:
             grader_id, item_id = graders.place(name, query_id)
             status, error = ("failed", _NULL) if grade is None else ("ok", None)
-            rows.append(
-                (grader_id, query_id, passage_id, item_id, grade, status, None, None, error, None)
+            into.put(
+                "grades",
+                grader_id,
+                query_id,
+                passage_id,
+                item_id,
+                grade,
+                status,
+                None,
+                None,
+                error,
+                None,
             )
-        if len(rows) >= _ROWS:
-            into.add("grades", as_grades(rows, now))
-            rows = []
     problems.raise_if_any()
     if unknown and not counts["pairs"]:
         raise reject_other_collection(shown, [*unknown])
-    into.add("grades", as_grades(rows, now))
     return Found(
         graders.rows,
         {} if graders.scale else dict.fromkeys(graders.rows, JUDGED_TO),

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.workbench import ITEMS, imported_grader
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rubric_items import item_id_of
@@ -91,3 +92,25 @@ def read_scale(text: str) -> tuple[int, int]:
     if not found or int(found[1]) >= int(found[2]) or int(found[2]) >= 1 << 31:
         raise BadInput(f"--scale {text}: not a scale", "Write LEAST-GREATEST, for example 0-3.")
     return int(found[1]), int(found[2])
+
+
+def graders_of(choices: Choices, shown: str) -> JudgePerCriterion | OneGrader:
+    """Who graded a file. Raises `BadInput` where the choices do not say it."""
+    if bool(choices.name) == bool(choices.grader):
+        raise BadInput(
+            f"{shown} does not say which model graded"
+            if not choices.name
+            else "--grader and --name cannot be used together",
+            "Either --grader NAME: one grader, whose rubric are the criteria. Or --name NAME: a "
+            "judge per criterion, called NAME.CRITERION.",
+        )
+    if choices.grader:
+        scale = read_scale(choices.scale or "0-3")
+        return OneGrader(choices.grader, choices.model, choices.kind or "question", scale)
+    if choices.kind or choices.scale:
+        raise BadInput(
+            "--kind and --scale are of a grader with a rubric",
+            "Say --grader NAME instead of --name.",
+        )
+    assert choices.name  # then the judges have one: it was checked above
+    return JudgePerCriterion(choices.name, choices.model)

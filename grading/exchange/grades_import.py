@@ -7,14 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.grading.exchange.assignments_import import NUGGETS
+from gradelake.grading.exchange.assignments_import import NUGGETS, read_assignments
 from gradelake.grading.exchange.beside_rows import together
-from gradelake.grading.exchange.choices import Choices, read_grades
+from gradelake.grading.exchange.choices import Choices
+from gradelake.grading.exchange.criteria import read_criteria
 from gradelake.grading.exchange.criteria_bank import write_bank
 from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.imported import Imported
 from gradelake.grading.exchange.judgments_and_rankings import write_judgments, write_rankings
 from gradelake.grading.exchange.workbench import Found
+from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common import console, files
 from gradelake.sql.common.console import unseen
@@ -27,6 +29,9 @@ from gradelake.sql.lake.lake import Lake
 # stands for a grade of any
 _HASHES = ("passage_sha256", "query_sha256", "gold_sha256")
 _KEY = [column for column in KEYS["grades"] if column != "collection"]
+
+
+_READERS = {"workbench": read_graded, "criteria": read_criteria, "assignments": read_assignments}
 
 
 def import_grades(
@@ -47,7 +52,8 @@ def import_grades(
     files.check_file_name(shown)
     if not path.is_file():
         raise BadInput(f"{shown}: no such file", "Name a file of grades.")
-    if choices.format_of(path, shown) == "assignments":
+    of_format = choices.format_of(path, shown)
+    if of_format == "assignments":
         ensure_views(lake.project, lake, console.tell, (NUGGETS,))
     done = Imported(collection, shown)
     with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
@@ -55,7 +61,9 @@ def import_grades(
         writer = Import(transaction, collection, path, choices, done)
         if transaction.recorded(writer.target) == writer.sha256:
             return done
-        found = read_grades(path, shown, writer.queries, choices, writer.rows, progress)
+        choices.require_of(of_format, shown)
+        found = _READERS[of_format](path, shown, writer.queries, choices, writer.rows, progress)
+        writer.rows.flush()
         files.require_same(path, shown, writer.file_sha256)
         writer.write(found)
         transaction.say(**done.counts)

@@ -62,9 +62,22 @@ class Imported:
         """0 done; 3 some queries of the file are not in the lake and were left out."""
         return 3 if self.unknown_queries else 0
 
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {
+            "collection": self.collection,
+            "file": self.file,
+            "snapshot": self.snapshot,
+            "written": self.counts,
+            "graders": self.graders,
+            "seen": self.seen,
+            "unknown_queries": self.unknown_queries,
+            "warnings": self.notes(),
+        }
+
     def notes(self) -> list[str]:
         """What a person should know of the file, a sentence each."""
-        said = [
+        notes = [
             f"{counted(n, what, verb)} {rest}"
             for key, (what, verb, rest) in NOTES.items()
             if (n := self.seen.get(key))
@@ -72,8 +85,8 @@ class Imported:
         if self.unknown_queries:
             shown = ", ".join(self.unknown_queries[:5])
             more = " ..." if len(self.unknown_queries) > 5 else ""
-            said.append(
+            notes.append(
                 f"{self.file}: {counted(len(self.unknown_queries), 'queries', 'are')} not in the "
                 f"collection; left out: {shown}{more}"
             )
-        return said
+        return notes

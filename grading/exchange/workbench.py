@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -47,7 +46,7 @@ GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "gold_sha256": pl.String,
     "graded_at": pl.Datetime("us"),
 }
-# those that every grade of a file has; the others come from an entry's `gradelake` object
+# those that every grade of a file has, but for the time; others are in a `gradelake` object
 COMMON = dict(list(GRADES.items())[:10])
 OF_ITEM = tuple(GRADES)[3:]  # what a `gradelake` object holds of a grade
 _PAIR = {"query_id": pl.String, "passage_id": pl.String}
@@ -58,30 +57,61 @@ BROUGHT_ALONG = {"query_id": pl.String, "part": pl.String, "content": pl.String}
 ITEMS = {"query_id": pl.String, "item_id": pl.String, "kind": pl.String, "text": pl.String}
 
 
+# kind of rows -> their columns; of `grades` those of every file, of `restored` what a lake exported
+_KINDS: dict[str, dict[str, Any]] = {
+    "grades": COMMON,
+    "restored": GRADES,
+    "passages": PASSAGES,
+    "judgments": JUDGMENTS,
+    "rankings": RANKINGS,
+    "brought_along": BROUGHT_ALONG,
+}
+_ROWS = 10_000  # put into one frame
+
+
 class Rows:
-    """A file's rows, on their way into the lake: `add` frames by kind."""
+    """A file's rows on their way into the lake, some thousands at a time."""
 
     def __init__(self, transaction: Transaction, collection: str, target: str):
         self.lake, self.collection = transaction.lake, collection
-        self.grades = transaction.staged("grades")
+        self.now = utc_now()
+        self.grades = self.restored = transaction.staged("grades")
         self.passages = transaction.staged("passages")
         self.judgments = transaction.staged("judgments", JUDGMENTS)
         self.rankings = transaction.staged("run_entries")
         self.brought_along = transaction.staged("brought_along")
-        self._constants = {
-            "grades": {"collection": collection, "batch_id": transaction.run_id},
+        of_lake = {"collection": collection, "batch_id": transaction.run_id}
+        self._constants: dict[str, dict[str, Any]] = {
+            "grades": of_lake | {"graded_at": pl.lit(self.now, GRADES["graded_at"])},
+            "restored": of_lake,
             "passages": {"collection": collection, "origin": "corpus"},
             "judgments": {},
             "rankings": {"collection": collection},
             "brought_along": {"collection": collection, "target": target},
         }
+        self._kept: dict[str, list[tuple]] = {kind: [] for kind in _KINDS}
+        self._n_kept = 0
 
-    def add(self, kind: str, rows: pl.DataFrame) -> None:
-        """Rows of `grades` (columns of `GRADES`, those of `COMMON` at least), `passages`,
-        `judgments`, `rankings` or `brought_along` (columns of `PASSAGES`, `JUDGMENTS`, `RANKINGS`,
-        `BROUGHT_ALONG`)."""
-        constants = (pl.lit(value).alias(name) for name, value in self._constants[kind].items())
-        getattr(self, kind).add(rows.with_columns(constants))
+    def put(self, kind: str, *row: Any) -> None:
+        """A row of a kind, as `_KINDS` has its columns."""
+        self._kept[kind].append(row)
+        self._n_kept += 1
+        if self._n_kept >= _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over the rows that are kept."""
+        for kind, rows in self._kept.items():
+            if rows:  # columns first: making a frame from many rows is slow
+                columns = dict(zip(_KINDS[kind], zip(*rows, strict=True), strict=True))
+                frame = pl.DataFrame(columns, schema=_KINDS[kind])
+                constants = {
+                    name: value if isinstance(value, pl.Expr) else pl.lit(value)
+                    for name, value in self._constants[kind].items()
+                }
+                getattr(self, kind).add(frame.with_columns(**constants))
+                rows.clear()
+        self._n_kept = 0
 
 
 @dataclass
@@ -103,15 +133,6 @@ class Found:
 def sha256(text: str) -> str:
     """Hash of a passage's text, as raw.passages has it."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def as_grades(rows: list[tuple], now: datetime) -> pl.DataFrame:
-    """Rows of `COMMON` columns as a frame, graded now."""
-    # columns first: making a frame from many rows is slow
-    columns = dict(zip(COMMON, zip(*rows, strict=True), strict=False))
-    return pl.DataFrame(columns, schema=COMMON).with_columns(
-        pl.lit(now, GRADES["graded_at"]).alias("graded_at")
-    )
 
 
 def reject_other_collection(shown: str, unknown: list[str]) -> Rejected:

@@ -2,16 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.exchange.beside_rows import of_entry
+from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.workbench import (
     GRADES,
     RATING_MAX,
-    as_grades,
+    Rows,
     imported_grader,
     is_bare_digit,
     published_status,
@@ -26,30 +24,23 @@ from gradelake.grading.exchange.workbench_format import (
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.reply import Reading
 from gradelake.grading.prompts.scale import Scale
-from gradelake.sql.common.clock import utc_now
 
 
 class Entries:
-    """Reads entries into rows of `COMMON` columns; counts what is odd in `counts`."""
+    """Reads entries into grades; counts what is odd in `counts`."""
 
-    def __init__(self, raters: Collection[str], prefix: str | None):
-        self.raters, self.prefix, self.now = raters, prefix, utc_now()
+    def __init__(self, choices: Choices, into: Rows):
+        """`choices` say whose ratings count: `published` (the file's own), those that the papers'
+        rule reads in its replies (`paper`), or both."""
+        self.rater, self.prefix = choices.rater, choices.name
+        self.into, self.now = into, into.now
         self.counts: Counter[str] = Counter()
         self.graders: dict[str, dict[str, Any]] = {}
         self.restored: set[str] = set()  # graders that the file describes whole
-        self.rows: list[tuple] = []
-        self.restored_rows: list[dict[str, Any]] = []  # from `gradelake` objects
+        self._graded: dict[str, list[int | None]] = {}  # of one entry, by grader
         self._known: dict[str, str] = {}  # what an entry says of its grader -> grader_id
         self._paper: dict[str, Reading] = {}  # reply -> what the papers' rule reads in it
         self._scale = Scale.parse(f"0-{RATING_MAX}")
-
-    def take(self) -> list[pl.DataFrame]:
-        """The rows read since the last call, as frames."""
-        frames = [as_grades(self.rows, self.now)] if self.rows else []
-        if self.restored_rows:
-            frames.append(pl.DataFrame(self.restored_rows, schema=GRADES))
-        self.rows, self.restored_rows = [], []
-        return frames
 
     def paragraph(
         self, query_id: str, text_hash: str | None, paragraph: Paragraph, raw: dict[str, Any]
@@ -63,15 +54,12 @@ class Entries:
             ("grades", paragraph.grades),
         ):
             for entry, as_given in zip(entries, raw.get(where) or [], strict=True):
-                n_before = len(self.rows)
+                self._graded = {}
                 if isinstance(entry, ExamEntry):
                     self._exam(entry, as_given)
-                else:
+                elif isinstance(entry, DirectEntry):
                     self._direct(entry, as_given)
-                graded: dict[str, list[int | None]] = {}
-                for grader_id, *_, grade in (row[:5] for row in self.rows[n_before:]):
-                    graded.setdefault(grader_id, []).append(grade)
-                for grader_id, grades in graded.items():
+                for grader_id, grades in self._graded.items():
                     parser = self.graders[grader_id]["parser"]
                     if parser != "label":  # a label stands in the entry of others
                         found = of_entry(as_given, grades, where == "grades", parser == "paper")
@@ -88,8 +76,18 @@ class Entries:
         response: str | None = None,
         error: str | None = None,
     ) -> None:
-        self.rows.append(
-            (grader_id, *self._of, item_id, grade, status, answer, response, error, self._hash)
+        self._graded.setdefault(grader_id, []).append(grade)
+        self.into.put(
+            "grades",
+            grader_id,
+            *self._of,
+            item_id,
+            grade,
+            status,
+            answer,
+            response,
+            error,
+            self._hash,
         )
 
     # --- what an entry says of its grader -----------------------------------------------------
@@ -98,9 +96,9 @@ class Entries:
         self, entry: Entry, raw: dict[str, Any], target: str, parser: str = "published"
     ) -> str:
         """The grader's id; it is entered in `graders` when it is new."""
-        says = {key: raw.get(key) for key in ("llm_options", "prompt_info", "prompt_type")}
-        options = says["llm_options"] = says["llm_options"] or {}
-        known = json.dumps([entry.llm, says, target, parser], sort_keys=True)
+        words = {key: raw.get(key) for key in ("llm_options", "prompt_info", "prompt_type")}
+        options = words["llm_options"] = words["llm_options"] or {}
+        known = json.dumps([entry.llm, words, target, parser], sort_keys=True)
         if known in self._known:
             return self._known[known]
         if entry.llm_options and entry.llm_options.gradelake:
@@ -115,7 +113,7 @@ class Entries:
                 prompt_text=template if isinstance(template, str) else None,
                 target=target,
                 parser=parser,
-                settings={"workbench": {k: v for k, v in says.items() if v is not None}},
+                settings={"workbench": {k: v for k, v in words.items() if v is not None}},
                 prefix=self.prefix,
             ) | {"created_at": self.now}
         self.graders.setdefault(grader["grader_id"], grader)
@@ -128,10 +126,9 @@ class Entries:
             return False
         query_id, passage_id = self._of
         key = {"grader_id": grader_id, "query_id": query_id, "passage_id": passage_id}
-        self.restored_rows += [
-            {"graded_at": self.now} | row.model_dump(exclude_none=True) | key
-            for row in entry.gradelake.grades
-        ]
+        for row in entry.gradelake.grades:
+            values = {"graded_at": self.now} | row.model_dump(exclude_none=True) | key
+            self.into.put("restored", *map(values.get, GRADES))
         return True
 
     def _label(self, entry: Entry, raw: dict[str, Any], of: str) -> None:
@@ -178,9 +175,9 @@ class Entries:
     ) -> list[str]:
         """Read the ratings of items without errors. Returns the graders that they are for."""
         is_restored, correct = grader_id in self.restored, set(entry.correct)
-        takes_ratings = "published" in self.raters or is_restored
+        takes_ratings = self.rater != "paper" or is_restored
         paper_id = None
-        if "paper" in self.raters and not is_restored:
+        if self.rater != "published" and not is_restored:
             paper_id = self._grader(entry, raw, entry.target, "paper")
         for rating in entry.self_ratings:
             item_id, grade = rating.item_id, rating.self_rating

@@ -6,7 +6,7 @@ Keys that it does not name are allowed. What is checked raises `Fault`, in a per
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 import polars as pl
 from pydantic import (
@@ -19,6 +19,7 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     create_model,
+    model_validator,
 )
 
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
@@ -78,23 +79,22 @@ def _errors_of(found: Any) -> list[tuple[str | None, tuple[str, str | None]]]:
 
     They are an object; lists in some files, of [item id, error] or of errors that name the item.
     """
-    named: list[Any] = []
-    if isinstance(found, dict):
-        named = list(found.items())
-    elif isinstance(found or [], list):
-        for error in found or []:
-            if isinstance(error, list) and len(error) == 2:
-                named.append(error)
-            elif isinstance(error, dict):
-                named.append((error.get("question_id") or error.get("nugget_id"), error))
-            else:
-                raise ValueError(f"has the error {short(error)}, not an object")
-    else:
-        raise ValueError(f"is {short(found)}, not a list")
-    for item_id, _ in named:
-        if item_id is not None and not (item_id and isinstance(item_id, str)):
-            raise ValueError(f"names the item {short(item_id)}, not a string")
-    return [(item_id, error_of(error)) for item_id, error in named]
+    try:
+        pairs = found.items() if isinstance(found, dict) else map(_with_item, found or [])
+        return [(item_id, error_of(error)) for item_id, error in pairs]
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(f"is {short(found)}, not an object of items and their errors") from None
+
+
+def _with_item(error: Any) -> tuple[str | None, Any]:
+    item_id, error = error if isinstance(error, list) else (_item_of(error), error)
+    if item_id is not None and not (item_id and isinstance(item_id, str)):
+        raise ValueError(item_id)
+    return item_id, error
+
+
+def _item_of(error: dict[str, Any]) -> Any:
+    return error.get("question_id") or error.get("nugget_id")
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -149,11 +149,11 @@ class Rating(Object):
     def item_id(self) -> str:
         return self.question_id or self.nugget_id or ""
 
-
-def _of_an_item(rating: Rating) -> Rating:
-    if not rating.item_id:
-        raise ValueError("question_id or nugget_id is missing")
-    return rating
+    @model_validator(mode="after")
+    def _of_an_item(self) -> Self:
+        if not self.item_id:
+            raise ValueError("question_id or nugget_id is missing")
+        return self
 
 
 # a grade and a grader as `gradelake export grades` writes them: a key for each column of the lake
@@ -174,14 +174,20 @@ _GRADER: dict[str, Any] = dict.fromkeys(GRADER_COLUMNS, (str, ...)) | {
     "settings": (Annotated[str, AfterValidator(_settings)], ...),
     "created_at": (Time, ...),
 }
-RestoredGrade = create_model("RestoredGrade", __config__=_OF_A_LAKE, **_GRADE)
-RestoredGrader = create_model("RestoredGrader", __config__=_OF_A_LAKE, **_GRADER)
+if TYPE_CHECKING:  # it cannot follow models that are made of columns
+
+    class RestoredGrade(BaseModel): ...
+
+    class RestoredGrader(BaseModel): ...
+else:
+    RestoredGrade = create_model("RestoredGrade", __config__=_OF_A_LAKE, **_GRADE)
+    RestoredGrader = create_model("RestoredGrader", __config__=_OF_A_LAKE, **_GRADER)
 
 
 class Restored(Object):
     """An entry's grades as the lake had them."""
 
-    grades: list[RestoredGrade]  # type: ignore[valid-type]
+    grades: list[RestoredGrade]
 
 
 class PromptInfo(Object):
@@ -194,7 +200,7 @@ class PromptInfo(Object):
 class Options(Object):
     """What the model was run with; of a grader of a lake, its row."""
 
-    gradelake: RestoredGrader | None = None  # type: ignore[valid-type]
+    gradelake: RestoredGrader | None = None
 
 
 class Entry(Object):
@@ -211,11 +217,12 @@ class Entry(Object):
 class ExamEntry(Entry):
     """A rating, or an extracted answer, for each item."""
 
-    self_ratings: Many[Annotated[Rating, AfterValidator(_of_an_item)]] = []
+    self_ratings: Many[Rating] = []
     answers: Many[Answer] = []
     correct: Many[Text] = Field([], alias="correctAnswered")
     wrong: Many[Text] = Field([], alias="wrongAnswered")
     errors: Errors = Field([], alias="llm_response_errors")
+    exam_ratio: Any = None
 
     @property
     def is_rated(self) -> bool:

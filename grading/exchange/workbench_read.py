@@ -1,19 +1,14 @@
 """Reads the workbench's graded JSONL into rows, a paragraph at a time."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.exchange.beside_rows import of_paragraph
+from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.json_pieces import Pieces
 from gradelake.grading.exchange.workbench import (
-    BROUGHT_ALONG,
-    JUDGMENTS,
-    PASSAGES,
-    RANKINGS,
     RATING_MAX,
     Found,
     Rows,
@@ -27,35 +22,24 @@ from gradelake.sql.common.problems import Problems
 
 HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
 _SHAPE = "not [query_id, [paragraph, ...]]"
-_SCHEMAS: dict[str, dict[str, Any]] = {
-    "passages": PASSAGES,
-    "judgments": JUDGMENTS,
-    "rankings": RANKINGS,
-    "brought_along": BROUGHT_ALONG,
-}
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
-_PARAGRAPHS = 1000  # read between two frames
 
 
 def read_graded(
     path: Path,
     shown: str,
     queries: dict[str, str],
-    raters: Collection[str],
-    prefix: str | None,
+    choices: Choices,
     into: Rows,
     progress: Callable[..., Any],
-    assessor: str | None = None,
-    systems: bool = False,
 ) -> Found:
     """Everything a graded file holds about `queries` (id -> text); others are counted and left out.
 
-    What its judgments hold beside their rows is brought along for an `assessor`, what its rankings
-    hold for `systems`. `raters` are `published` (the file's own ratings), `paper` (its replies read
-    anew), or both. Rows go into `into`, what is there twice, too. Raises `Rejected` naming every
+    What its judgments and rankings hold beside their rows is brought along where they are chosen.
+    Rows go into `into`, what is there twice, too. Raises `Rejected` naming every
     malformed line, and when none of the queries is known.
     """
-    reader = _Reader(queries, Entries(raters, prefix), assessor, systems, into)
+    reader = _Reader(queries, choices, into)
     problems = Problems(shown, HINT)
     for number, pieces in files.lines_in_pieces(path, shown, progress):
         line = Pieces(pieces)
@@ -69,7 +53,6 @@ def read_graded(
     problems.raise_if_any()
     if reader.unknown and not reader.n_queries:
         raise reject_other_collection(shown, reader.unknown)
-    reader.flush()
     graders = reader.entries.graders
     return Found(
         graders,
@@ -84,23 +67,14 @@ def read_graded(
 
 
 class _Reader:
-    """Reads lines into rows, and hands them on as frames."""
+    """Reads lines into rows."""
 
-    def __init__(
-        self,
-        queries: dict[str, str],
-        entries: Entries,
-        assessor: str | None,
-        systems: bool,
-        into: Rows,
-    ):
-        self.queries, self.assessor, self.systems = queries, assessor, systems
-        self.into = into
-        self.entries = entries
-        self.counts = entries.counts
+    def __init__(self, queries: dict[str, str], choices: Choices, into: Rows):
+        self.queries, self.choices, self.into = queries, choices, into
+        self.entries = Entries(choices, into)
+        self.counts = self.entries.counts
         self.unknown: list[str] = []
         self.n_queries = 0
-        self.rows: dict[str, list[tuple]] = {kind: [] for kind in _SCHEMAS}
 
     def line(self, line: Pieces) -> None:
         """Read one query's line. Raises `ValueError`, of which `Fault` is one, saying what is
@@ -126,8 +100,6 @@ class _Reader:
                 except Fault as fault:
                     raise Fault(f"paragraph {number}: {fault}") from None
                 self.counts["paragraphs"] += 1
-                if not self.counts["paragraphs"] % _PARAGRAPHS:
-                    self.flush()
         if not line.takes("]") or line.next():
             raise Fault(_SHAPE)
 
@@ -137,15 +109,6 @@ class _Reader:
             return False
         line.require("]")
         return True
-
-    def flush(self) -> None:
-        """Hand the rows on."""
-        for kind, rows in self.rows.items():
-            if rows:
-                self.into.add(kind, pl.DataFrame(rows, schema=_SCHEMAS[kind], orient="row"))
-        self.rows = {kind: [] for kind in _SCHEMAS}
-        for frame in self.entries.take():
-            self.into.add("grades", frame)
 
     def _query_id(self, value: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -160,16 +123,13 @@ class _Reader:
         if text_hash is None:
             self.counts["paragraphs_without_text"] += 1
         else:
-            self.rows["passages"].append((passage_id, text, text_hash))
+            self.into.put("passages", passage_id, text, text_hash)
         data = paragraph.paragraph_data
-        self.rows["judgments"] += [
-            (query_id, passage_id, judgment.assessor, judgment.relevance)
-            for judgment in data.judgments
-        ]
-        self.rows["rankings"] += [
-            (ranking.method, query_id, passage_id, ranking.rank, ranking.score)
-            for ranking in data.rankings
-        ]
+        pair = query_id, passage_id
+        for one in data.judgments:
+            self.into.put("judgments", *pair, one.assessor, one.relevance)
+        for place in data.rankings:
+            self.into.put("rankings", place.method, *pair, place.rank, place.score)
         beside = of_paragraph(
             raw,
             self.entries.paragraph(query_id, text_hash, paragraph, raw),
@@ -178,9 +138,9 @@ class _Reader:
                 **dict.fromkeys(("query", "queryId"), query_id),
                 "titleQuery": self.queries[query_id],
             },
-            self.assessor,
-            self.systems,
+            self.choices.assessor,
+            self.choices.systems,
         )
         if beside:
             content = json.dumps(beside, ensure_ascii=False)
-            self.rows["brought_along"].append((query_id, passage_id, content))
+            self.into.put("brought_along", *pair, content)

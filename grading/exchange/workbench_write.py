@@ -5,31 +5,31 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from gradelake.grading.exchange.beside_rows import given_back
+from gradelake.grading.exchange.beside_rows import with_beside
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
 
 Row = dict[str, Any]
 
 
 class GraderEntry:
-    """How one grader of the lake is told in the file.
+    """How one grader of the lake stands in the file.
 
-    A grader that came from such a file is told in its own words (`is_plain`); of any other,
+    A grader that came from such a file keeps its own words (`is_plain`); of any other,
     `llm_options` holds a `gradelake` object with its whole row, and each entry its whole grades,
     so that an import restores them. The workbench passes over keys that it does not know.
     """
 
     def __init__(self, grader: Row):
         settings = json.loads(grader["settings"])
-        says = settings.get("workbench")
+        words = settings.get("workbench")
         self.grader = grader
         self.key = (grader["model"], grader["settings"])
-        is_from_file = says is not None and "prefix" not in settings
+        is_from_file = words is not None and "prefix" not in settings
         self.is_plain = is_from_file and grader["parser"] == "published"
         self.is_label = is_from_file and grader["parser"] == "label"
         self.is_direct = grader["target"] == "direct"
         if self.is_plain:
-            self.head = {"llm": grader["model"], **says}
+            self.head = {"llm": grader["model"], **words}
         else:
             self.head = _own_words(grader, settings)
 
@@ -88,7 +88,7 @@ class GraderEntry:
         other_text = any(row["passage_sha256"] != text_hash for row in rows)
         is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
         if not self.is_plain or is_repeated or other_text:
-            entry["gradelake"] = {"grades": [_whole(row) for row in rows]}
+            entry["gradelake"] = {"grades": [_all_columns(row) for row in rows]}
         return entry
 
 
@@ -107,7 +107,7 @@ def paragraph(
     by_grader = {
         grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
     }
-    labels = _told_with_others(by_grader, graders, text_hash)
+    labels = _labels_of_others(by_grader, graders, text_hash)
     exam, direct = [], []
     for grader_id, rows in sorted(
         by_grader.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
@@ -120,9 +120,9 @@ def paragraph(
             label = None
         of_file = beside.get("entries", {}).get(grader_id, {})
         if grader.is_direct:
-            direct.append(given_back(grader.direct(rows, text_hash, label), of_file))
+            direct.append(with_beside(grader.direct(rows, text_hash, label), of_file))
         else:
-            exam.append(given_back(grader.exam(rows, text_hash, label), of_file))
+            exam.append(with_beside(grader.exam(rows, text_hash, label), of_file))
     value: Row = {
         "paragraph_id": passage_id,
         "text": text,
@@ -135,7 +135,7 @@ def paragraph(
     return value
 
 
-def _told_with_others(
+def _labels_of_others(
     by_grader: dict[str, list[Row]], graders: dict[str, GraderEntry], text_hash: str | None
 ) -> dict[Any, int]:
     """`key` of graders -> the label that stands in their entry, not in one of its own."""
@@ -150,7 +150,7 @@ def _told_with_others(
 
 
 def _own_words(grader: Row, settings: dict[str, Any]) -> Row:
-    """What the workbench is told of a grader that did not come from one of its files."""
+    """What the workbench reads of a grader that did not come from one of its files."""
     row = {column: grader[column] for column in GRADER_COLUMNS}
     row["created_at"] = row["created_at"].isoformat()
     target = grader["target"]
@@ -191,7 +191,7 @@ def _error(row: Row) -> Row:
     }
 
 
-def _whole(row: Row) -> Row:
+def _all_columns(row: Row) -> Row:
     """All that the lake knows of a grade, for a `gradelake` object."""
     known = {column: row[column] for column in OF_ITEM if row[column] is not None}
     return known | {"graded_at": row["graded_at"].isoformat()}

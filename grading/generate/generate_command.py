@@ -1,174 +1,36 @@
 """`gradelake generate`: a rubric bank from a model."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gradelake.grading.command_text import warn_first
 from gradelake.grading.commands import chosen_queries
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
 
 if TYPE_CHECKING:
-    from gradelake.grading.generate.generation import Outcome
+    from gradelake.grading.generate.generation import Outcome, Plan
     from gradelake.grading.generate.generation_bank import GenerationRequest
 
 
-@click.command(short_help="Let a model write questions or nuggets for queries.")
-@click.argument("collection")
-@click.option(
-    "--grader",
-    "name",
-    required=True,
-    help="A grader of gradelake.toml whose prompt generates items.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["nuggetizer"]),
-    help="Make nuggets out of relevant passages, or refuse a grader whose prompt does not.",
-)
-@click.option(
-    "--label-set", help="Take the passages that this labels relevant; default: people's judgments."
-)
-@click.option(
-    "--level",
-    type=int,
-    help="Label from which a passage is taken. Default: the collection's min_relevant, or a label "
-    "set's highest label below it.",
-)
-@click.option("--bank", help="Name of the bank; default: the grader's.")
-@click.option("--queries", help="Only these: ids with commas between, or a file of them.")
-@click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
-@click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def generate(
-    project, collection, name, method, label_set, level, bank, queries, limit, dry_run, as_json
-):
-    """Let a model write questions or nuggets for the queries of a COLLECTION.
-
-    A prompt with {passages} (nuggetizer_create) makes nuggets out of the relevant passages of each
-    query, and says which are vital. A prompt with a {subtopic} is asked about each facet of a query
-    by itself. Queries (or facets) that have items in the bank are left alone, so the same command
-    continues after it was stopped (Ctrl-C) or killed. Exit code 3 means that some got no items.
-
-    \b
-    Examples:
-      gradelake generate dl19 --grader writer --dry-run
-      gradelake generate dl19 --grader writer --bank questions2 --limit 5
-      gradelake generate rag24 --grader nuggetizer --method nuggetizer --level 2
-    """
-    from gradelake.grading.generate import generation
-    from gradelake.grading.generate.generation_bank import GenerationRequest
-    from gradelake.grading.graders.configured import generating
-
-    project = project()
-    grader = generating(project, name)
-    request = GenerationRequest(
-        collection, grader, bank or name, chosen_queries(queries), limit, label_set, level
-    )
-    _check_method(request, method)
-    if dry_run:
-        with console.working("reading the lake"), Lake.live(project) as lake:
-            outcome = generation.plan(lake, request)
-        print_plan(request, outcome, as_json)
-        return
-    outcome = generation.generate(
-        project, request, sys.argv[1:], console.warn, console.now_and_then(_progress)
-    )
-    if as_json:
-        console.print_json(as_object(request, outcome))
-    else:
-        print_outcome(request, outcome)
-    sys.exit(outcome.exit_code)
-
-
-def _check_method(request: "GenerationRequest", method: str | None) -> None:
-    """Raise `BadInput` for what only a prompt that reads passages understands."""
-    given = {"--method": method, "--label-set": request.label_set, "--level": request.level}
-    stated = [option for option, value in given.items() if value is not None]
-    if stated and not request.out_of_passages:
-        raise BadInput(
-            f"{stated[0]}: the prompt {request.grader.prompt.name!r} of {request.grader.name!r} "
-            "reads no passages",
-            'Give the grader a prompt that does: prompt = "nuggetizer_create"',
-        )
-
-
-def _progress(outcome: "Outcome") -> str:
-    done = outcome.planned - outcome.left
-    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-    return f"{done:,} of {outcome.planned:,} {outcome.noun}, {outcome.n_items:,} items{failed}"
-
-
-def print_plan(request: "GenerationRequest", outcome: "Outcome", as_json: bool) -> None:
-    """What a dry run says."""
-    left = outcome.asked_for - outcome.had_items
-    if as_json:
-        planned = {"left": left, "planned": outcome.planned}
-        console.print_json(_request_as_object(request, outcome) | planned)
-        return
-    now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
-    console.say(
-        f"{request.collection}: {left:,} of {outcome.asked_for:,} {outcome.noun} have no items in "
-        f"the bank {request.bank}{now}"
-    )
-
-
-def _request_as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
-    return {
-        "collection": request.collection,
-        "bank": request.bank,
-        "grader": request.grader.name,
-        "grader_id": request.grader.grader_id,
-        "queries": outcome.asked_for,
-        "asks_about": outcome.noun,
-    }
-
-
-def _named(name: str) -> dict[str, str]:
-    from gradelake.grading.generate.generation_bank import ids_of
-
-    query_id, facet_id = ids_of(name)
-    return {"query_id": query_id} | ({"facet_id": facet_id} if facet_id else {})
-
-
-def as_object(request: "GenerationRequest", outcome: "Outcome") -> dict[str, Any]:
-    """A run for programs."""
-    return _request_as_object(request, outcome) | {
-        "had_items": outcome.had_items,
-        "planned": outcome.planned,
-        "written": outcome.written,
-        "items": outcome.n_items,
-        "left": outcome.left,
-        "failed": [_named(name) | {"reason": why} for name, why in outcome.failed.items()],
-        "remarkable": [
-            _named(one.query_id)
-            | {
-                "tries": one.tries,
-                "decoding": dict(one.decoding),
-                "duplicates": list(one.items.duplicates),
-                "empty": one.items.empty,
-                "unusable": one.items.unusable,
-                "long_nuggets": list(one.items.long_nuggets),
-                "beyond": one.items.beyond,
-                "cut_characters": one.cut_characters,
-            }
-            for one in outcome.remarkable
-        ],
-        "notes": outcome.notes,
-        "stopped": outcome.stopped,
-        "tokens": outcome.tokens,
-        "seconds": round(outcome.seconds, 3),
-    }
-
-
-def print_outcome(request: "GenerationRequest", outcome: "Outcome") -> None:
+def _show(outcome: "Plan | Outcome") -> None:
     """What a run did, and what comes next; the oddities on standard error."""
-    collection, bank = request.collection, request.bank
+    from gradelake.grading.generate.generation import Outcome
+
+    collection, bank = outcome.request.collection, outcome.request.bank
+    if not isinstance(outcome, Outcome):
+        left = outcome.asked_for - outcome.had_items
+        now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
+        console.say(
+            f"{collection}: {left:,} of {outcome.asked_for:,} {outcome.noun} have no items in "
+            f"the bank {bank}{now}"
+        )
+        return
     if not outcome.planned:
         console.say(f"{collection}: all {outcome.asked_for:,} {outcome.noun} have items in {bank}")
         return
@@ -218,3 +80,81 @@ def _odd(one) -> list[str]:
     if one.cut_characters:
         lines.append(f"{one.cut_characters:,} characters of its passages did not fit, and were cut")
     return lines
+
+
+@click.command(short_help="Let a model write questions or nuggets for queries.")
+@click.argument("collection")
+@click.option(
+    "--grader",
+    "name",
+    required=True,
+    help="A grader of gradelake.toml whose prompt generates items.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["nuggetizer"]),
+    help="Make nuggets out of relevant passages, or refuse a grader whose prompt does not.",
+)
+@click.option(
+    "--label-set", help="Take the passages that this labels relevant; default: people's judgments."
+)
+@click.option(
+    "--level",
+    type=int,
+    help="Label from which a passage is taken. Default: the collection's min_relevant, or a label "
+    "set's highest label below it.",
+)
+@click.option("--bank", help="Name of the bank; default: the grader's.")
+@click.option("--queries", help="Only these: ids with commas between, or a file of them.")
+@click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
+@click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
+@answering(_show)
+@click.pass_obj
+def generate(project, collection, name, method, label_set, level, bank, queries, limit, dry_run):
+    """Let a model write questions or nuggets for the queries of a COLLECTION.
+
+    A prompt with {passages} (nuggetizer_create) makes nuggets out of the relevant passages of each
+    query, and says which are vital. A prompt with a {subtopic} is asked about each facet of a query
+    by itself. Queries (or facets) that have items in the bank are left alone, so the same command
+    continues after it was stopped (Ctrl-C) or killed. Exit code 3 means that some got no items.
+
+    \b
+    Examples:
+      gradelake generate dl19 --grader writer --dry-run
+      gradelake generate dl19 --grader writer --bank questions2 --limit 5
+      gradelake generate rag24 --grader nuggetizer --method nuggetizer --level 2
+    """
+    from gradelake.grading.generate import generation
+    from gradelake.grading.generate.generation_bank import GenerationRequest
+    from gradelake.grading.graders.configured import generating
+
+    project = project()
+    grader = generating(project, name)
+    request = GenerationRequest(
+        collection, grader, bank or name, chosen_queries(queries), limit, label_set, level
+    )
+    _check_method(request, method)
+    if dry_run:
+        with console.working("reading the lake"), Lake.live(project) as lake:
+            return generation.plan(lake, request)
+    return generation.generate(
+        project, request, sys.argv[1:], console.warn, console.now_and_then(_progress)
+    )
+
+
+def _check_method(request: "GenerationRequest", method: str | None) -> None:
+    """Raise `BadInput` for what only a prompt that reads passages understands."""
+    options = {"--method": method, "--label-set": request.label_set, "--level": request.level}
+    stated = [option for option, value in options.items() if value is not None]
+    if stated and not request.out_of_passages:
+        raise BadInput(
+            f"{stated[0]}: the prompt {request.grader.prompt.name!r} of {request.grader.name!r} "
+            "reads no passages",
+            'Give the grader a prompt that does: prompt = "nuggetizer_create"',
+        )
+
+
+def _progress(outcome: "Outcome") -> str:
+    done = outcome.planned - outcome.left
+    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
+    return f"{done:,} of {outcome.planned:,} {outcome.noun}, {outcome.n_items:,} items{failed}"

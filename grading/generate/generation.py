@@ -4,12 +4,12 @@ commits batch by batch."""
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from gradelake.grading.generate.asking import Generated
-from gradelake.grading.generate.generation_bank import Bank, GenerationRequest
+from gradelake.grading.generate.generation_bank import Bank, GenerationRequest, ids_of
 from gradelake.grading.generate.generation_worker import QueryBatch
-from gradelake.grading.generate.writers import Told, writers
+from gradelake.grading.generate.writers import WritingRun, writers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
@@ -27,14 +27,40 @@ _INSTEAD = {
 }
 
 
-@dataclass
-class Outcome(Told):
-    """What a run found, wrote and left; counts are of queries, or of facets, as `noun` says."""
+P = TypeVar("P", bound="Plan")
 
+
+@dataclass
+class Plan:
+    """What there is to ask; counts are of queries, or of facets, as `noun` says."""
+
+    request: GenerationRequest
     asked_for: int
     had_items: int
     planned: int  # without items, within --limit
-    noun: str = "queries"
+    noun: str
+
+    def as_object(self) -> dict[str, Any]:
+        """The plan for programs."""
+        left = self.asked_for - self.had_items
+        return self.about() | {"left": left, "planned": self.planned}
+
+    def about(self) -> dict[str, Any]:
+        """What was asked for."""
+        return {
+            "collection": self.request.collection,
+            "bank": self.request.bank,
+            "grader": self.request.grader.name,
+            "grader_id": self.request.grader.grader_id,
+            "queries": self.asked_for,
+            "asks_about": self.noun,
+        }
+
+
+@dataclass
+class Outcome(WritingRun, Plan):
+    """What a run wrote and left of its plan."""
+
     written: int = 0
     n_items: int = 0
     failed: dict[str, str] = field(default_factory=dict)  # name of a topic -> why
@@ -52,15 +78,46 @@ class Outcome(Told):
             return 130
         return 3 if self.failed else 0
 
+    def as_object(self) -> dict[str, Any]:
+        """The run for programs."""
+        return self.about() | {
+            "had_items": self.had_items,
+            "planned": self.planned,
+            "written": self.written,
+            "items": self.n_items,
+            "left": self.left,
+            "failed": [_ids(name) | {"reason": why} for name, why in self.failed.items()],
+            "remarkable": [
+                _ids(one.query_id)
+                | {
+                    "tries": one.tries,
+                    "decoding": dict(one.decoding),
+                    "duplicates": list(one.items.duplicates),
+                    "empty": one.items.empty,
+                    "unusable": one.items.unusable,
+                    "long_nuggets": list(one.items.long_nuggets),
+                    "beyond": one.items.beyond,
+                    "cut_characters": one.cut_characters,
+                }
+                for one in self.remarkable
+            ],
+            **self.run_facts(),
+        }
 
-def plan(lake: Lake, request: GenerationRequest) -> Outcome:
+
+def _ids(name: str) -> dict[str, str]:
+    query_id, facet_id = ids_of(name)
+    return {"query_id": query_id} | ({"facet_id": facet_id} if facet_id else {})
+
+
+def plan(lake: Lake, request: GenerationRequest) -> Plan:
     """What is to be done. Raises `BadInput` for a request that cannot be met."""
-    return _outcome(Bank(lake, request))
+    return _planned(Plan, Bank(lake, request))
 
 
-def _outcome(bank: Bank) -> Outcome:
+def _planned(kind: type[P], bank: Bank) -> P:
     had_items = bank.n_topics - bank.n_left
-    return Outcome(bank.n_topics, had_items, len(bank.to_ask), bank.noun)
+    return kind(bank.request, bank.n_topics, had_items, len(bank.to_ask), bank.noun)
 
 
 def generate(
@@ -81,7 +138,7 @@ def generate(
     started = time.monotonic()
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         bank = Bank(lake, request)
-        outcome = _outcome(bank)
+        outcome = _planned(Outcome, bank)
         if able := _able(bank, outcome):
             with writers(project, request, outcome, tell, on_progress) as crew:
                 for generated in crew.ask(_batches(bank, able)):

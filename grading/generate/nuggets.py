@@ -37,7 +37,7 @@ class _Draft:
     passages: Passages
     one: Generated
     brought_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    told: dict[str, Reading] = field(default_factory=dict)  # nugget -> its importance
+    importance: dict[str, Reading] = field(default_factory=dict)  # by nugget
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -70,12 +70,12 @@ class _Draft:
         if self.one.items is None:
             return self.one
         for text in self.texts:
-            if (reading := self.told[text]).status == "failed":
+            if (reading := self.importance[text]).status == "failed":
                 why = f"how important {text!r:.80} is was not told: {reading.error}"
                 return replace(self.one, items=None, error=why)
         items = Nuggets(
             **vars(self.one.items),
-            weights=tuple(VITAL if self.told[text].grade else OKAY for text in self.texts),
+            weights=tuple(VITAL if self.importance[text].grade else OKAY for text in self.texts),
             passage_ids=tuple(self.brought_by[text] for text in self.texts),
         )
         return replace(self.one, items=items)
@@ -121,8 +121,7 @@ def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Gen
 
 
 def _ask_importance(judge: Grader, engine: Engine, drafts: list[_Draft]) -> None:
-    """Note of each nugget what was told of its importance; asked again, in another way, where
-    nothing was."""
+    """Note the importance of each nugget; asked again, in another way, where no reply holds it."""
     pending = [(draft, text) for draft in drafts for text in draft.texts]
     for attempt in range(TRIES):
         if not pending:
@@ -135,9 +134,9 @@ def _ask_importance(judge: Grader, engine: Engine, drafts: list[_Draft]) -> None
         ]
         answers = ask_windows(judge, partial(score_with_retries, engine.score), prompts)
         for (draft, text), (reading, response) in zip(pending, answers, strict=True):
-            draft.told[text] = reading
+            draft.importance[text] = reading
             tokens = (response.prompt_tokens or 0) + (response.completion_tokens or 0)
             draft.one = replace(draft.one, tokens=draft.one.tokens + tokens)
             if attempt >= draft.one.tries:
                 draft.one = replace(draft.one, tries=attempt + 1, decoding=decoding)
-        pending = [one for one in pending if one[0].told[one[1]].status == "failed"]
+        pending = [one for one in pending if one[0].importance[one[1]].status == "failed"]

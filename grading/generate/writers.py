@@ -14,13 +14,22 @@ from gradelake.sql.common.project import Project
 
 
 @dataclass(kw_only=True)
-class Told:
-    """What is told of every run that asks for texts."""
+class WritingRun:
+    """What is noted of every run that asks for texts."""
 
     tokens: int = 0
     stopped: bool = False
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)  # of the engine, each once
+
+    def run_facts(self) -> dict[str, Any]:
+        """What `--json` prints of them."""
+        return {
+            "notes": self.notes,
+            "stopped": self.stopped,
+            "tokens": self.tokens,
+            "seconds": round(self.seconds, 3),
+        }
 
 
 @dataclass
@@ -29,7 +38,7 @@ class Writers:
 
     crew: Crew
     stop: Callable[[], bool]
-    outcome: Any  # of the run: a `Told`
+    outcome: Any  # of the run: a `WritingRun`
     tell: Callable[[str], None]
     on_progress: Callable[[Any], None]
 
@@ -50,7 +59,7 @@ class Writers:
 def writers(
     project: Project,
     request: Any,
-    outcome: Told,
+    outcome: WritingRun,
     tell: Callable[[str], None],
     on_progress: Callable[[Any], None],
 ) -> Iterator[Writers]:

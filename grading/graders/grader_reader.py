@@ -119,7 +119,7 @@ def read_grader(
     if folder is not None and not folder.is_dir():
         folder = None  # a model of the hub
     path = str(folder.resolve()) if folder else table.model
-    settings = _with_whole_paths(project, engine, settings, where)
+    settings = _with_full_paths(project, engine, settings, where)
     engine.check(settings, where)
     if not project.grading.get("ray_address"):  # else it is the cluster that must have it
         engine_finder.require_installed(engine, table.engine)
@@ -221,7 +221,7 @@ def _settings(
     return settings, own
 
 
-def _with_whole_paths(
+def _with_full_paths(
     project: Project, engine: type[Engine], settings: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
     """The settings with the whole paths of folders; without those that name none, which keeps the

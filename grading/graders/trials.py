@@ -71,7 +71,7 @@ def _options(prompt: Prompt) -> tuple[str, int, list[str]]:
 
 
 def _rotated(prompt: Prompt, by: int) -> Prompt:
-    """The same prompt, the first `by` of its options moved behind the others."""
+    """The prompt with the first `by` of its options moved behind the others."""
     part, start, options = _options(prompt)
     by %= len(options)
     lines = getattr(prompt, part).split("\n")

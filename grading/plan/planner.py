@@ -284,7 +284,7 @@ def ensure_views(
         for view in views:
             lake.connection.execute(f"select * from lake.{view} limit 0")
         reason = "bringing the lake up to date with its seeds (dbt)"
-        current = seeds.edits_are_in(lake, seeds.gather(project), SEEDS)
+        current = seeds.edits_are_in(lake, project, SEEDS)
     except duckdb.Error:
         reason, current = "making the lake's views (dbt)", False
     if not current:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Cost
@@ -100,6 +100,31 @@ class Totals:
     @property
     def wanted(self) -> int:
         return self.graded + self.missing + self.under_way
+
+    @property
+    def seconds(self) -> float | None:
+        """What is asked may take; None before anything was measured."""
+        return self.asked / self.pairs_per_second if self.pairs_per_second else None
+
+    def as_object(self, grader: Grader) -> dict[str, Any]:
+        """A grader's plan for programs."""
+        return {
+            "grader": grader.name,
+            "grader_id": grader.grader_id,
+            "wanted_pairs": self.wanted,
+            "graded_pairs": self.graded,
+            "failed_pairs": self.failed,
+            "missing_pairs": self.missing,
+            "under_way_pairs": self.under_way,
+            "reusable_pairs": self.reusable,
+            "prompts": self.prompts,
+            "prompt_tokens": self.prompt_tokens,
+            "tokens_measured": self.tokens_measured,
+            "pairs_per_second": self.pairs_per_second,
+            "seconds": self.seconds,
+            "cost": self.cost and self.cost.as_object(),
+            "passages_without_text": self.without_text,
+        }
 
 
 class Planned(Protocol):

@@ -2,10 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.errors import BadInput
 
 # slot -> the option that its text comes from, where that has another name
@@ -23,10 +26,20 @@ def prompts():
     """
 
 
+def _show_list(found: list[dict[str, Any]]) -> None:
+    columns = ("name", "target", "scale", "parser", "source")
+    scales = [Scale(each["scale"]) if each["scale"] else None for each in found]
+    rows = [
+        [each["name"], each["target"], scale and str(scale), each["parser"], each["source"]]
+        for each, scale in zip(found, scales, strict=True)
+    ]
+    console.print_table(columns, rows)
+
+
 @prompts.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@answering(_show_list, "Print one JSON array.")
 @click.pass_obj
-def list_(project, as_json):
+def list_(project):
     """Name every prompt: the shipped ones and the project's own.
 
     \b
@@ -37,13 +50,7 @@ def list_(project, as_json):
     from gradelake.grading.prompts.prompt_file import load_prompts
 
     found = sorted(load_prompts(project()).values(), key=lambda prompt: prompt.name)
-    if as_json:
-        console.print_json([_as_object(prompt) for prompt in found])
-        return
-    console.print_table(
-        ("name", "target", "scale", "parser", "source"),
-        [(p.name, p.target, str(p.scale) if p.scale else None, p.parser, p.source) for p in found],
-    )
+    return [_as_object(prompt) for prompt in found]
 
 
 def _as_object(prompt) -> dict:
@@ -161,7 +168,6 @@ def sample(project, collection, assessor, per_label, seed, stated, output):
           --output prompts/dl19.jsonl
     """
     from gradelake.grading.prompts.examples import sample as draw
-    from gradelake.grading.prompts.scale import Scale
     from gradelake.sql.common.whole_file import whole_file
     from gradelake.sql.lake.lake import Lake
 

@@ -147,8 +147,8 @@ def _json_grade(value: object, scale: Scale) -> Reading:
     if isinstance(value, bool):
         grade = scale.grade_of("yes" if value else "no")
     elif isinstance(value, int | float):
-        whole = isinstance(value, int) or value.is_integer()
-        grade = scale.lookup.get(str(int(value))) if whole and abs(value) < 10 else None
+        is_whole = isinstance(value, int) or value.is_integer()
+        grade = scale.lookup.get(str(int(value))) if is_whole and abs(value) < 10 else None
     else:
         grade = lone_word(value, scale) if isinstance(value, str) else None
     return graded(grade) if grade is not None else failed(f"{value!r:.80} is not on the scale")

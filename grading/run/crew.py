@@ -59,8 +59,8 @@ class Crew:
         workers = engine_finder.engine_of(self.grader).workers(
             machines.size(), self.grader.settings
         )
-        self.room = machines.Room(workers)
-        places = self.room.count()
+        self.capacity = machines.Capacity(workers)
+        places = self.capacity.count()
         if not places:
             raise WorkFailed(
                 f"no machine has the {workers.cpus:g} cores and {workers.gpus:g} GPUs that one "
@@ -115,7 +115,7 @@ class Crew:
             # a worker that is still loading, or that finds no machine any more, is not waited for
             if not references or not (stopping or self._has_work(source)):
                 return
-            self.room.require(any(actor.ready is None for actor in self.actors))
+            self.capacity.require(any(actor.ready is None for actor in self.actors))
             done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
             yield None
             for reference in done:

@@ -9,8 +9,8 @@ from gradelake.grading.engines import Cluster, Workers
 from gradelake.grading.run import lone_ray
 from gradelake.sql.common.errors import WorkFailed
 
-NO_ROOM_FOR = 60  # seconds without any machine for a worker, after which the run ends
-LOOK_FOR_ROOM = 3  # seconds between looks
+NO_MACHINE_FOR = 60  # seconds without any machine for a worker, after which the run ends
+LOOK_EVERY = 3  # seconds between looks
 LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; Ray takes a dozen
 LOST = "its node has died"  # what Ray then says of an actor there
 _TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
@@ -75,7 +75,7 @@ def size() -> Cluster:
     return Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
 
 
-class Room:
+class Capacity:
     """How many workers of one kind the machines can hold, and for how long they could not."""
 
     def __init__(self, workers: Workers):
@@ -99,10 +99,10 @@ class Room:
         if is_there:
             self._seen_at = now
         elif now >= self._look_at:
-            self._look_at = now + LOOK_FOR_ROOM
+            self._look_at = now + LOOK_EVERY
             if self.count():
                 self._seen_at = now
-            elif now - self._seen_at > NO_ROOM_FOR:
+            elif now - self._seen_at > NO_MACHINE_FOR:
                 raise WorkFailed(
                     "the cluster has lost every machine that could hold a worker",
                     "What was committed stays. Start the machines again, and run again.",

@@ -16,31 +16,6 @@ if TYPE_CHECKING:
 STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 
 
-def plan_as_object(grader: Grader, totals: Totals) -> dict[str, Any]:
-    """A plan for programs."""
-    return {
-        "grader": grader.name,
-        "grader_id": grader.grader_id,
-        "wanted_pairs": totals.wanted,
-        "graded_pairs": totals.graded,
-        "failed_pairs": totals.failed,
-        "missing_pairs": totals.missing,
-        "under_way_pairs": totals.under_way,
-        "reusable_pairs": totals.reusable,
-        "prompts": totals.prompts,
-        "prompt_tokens": totals.prompt_tokens,
-        "tokens_measured": totals.tokens_measured,
-        "pairs_per_second": totals.pairs_per_second,
-        "seconds": _seconds(totals),
-        "cost": totals.cost and totals.cost.as_object(),
-        "passages_without_text": totals.without_text,
-    }
-
-
-def _seconds(totals: Totals) -> float | None:
-    return totals.asked / totals.pairs_per_second if totals.pairs_per_second else None
-
-
 def _time(grader: Grader, seconds: float | None) -> str:
     if grader.in_batches:
         return "within a day"
@@ -53,7 +28,7 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     calls_model = any(engine_finder.engine_of(grader).needs_model for grader, _ in plans)
     rows = []
     for grader, totals in plans:
-        seconds = _seconds(totals)
+        seconds = totals.seconds
         about = "" if totals.tokens_measured or not totals.prompts else "about "
         tokens = f"{about}{totals.prompt_tokens:,}"
         row = [

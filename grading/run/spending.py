@@ -85,14 +85,14 @@ class Spending:
         tokens = [counts.get(f"{what}_tokens", 0) for what in ("prompt", "cached", "completion")]
         self.spent += self.price.of(*tokens)
         # the crew may have halved it: its parts have its id with a letter or more behind
-        whole = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
-        reserved = self._at_work[whole]
+        chunk_id = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
+        reserved = self._at_work[chunk_id]
         share = counts["pairs"] / reserved.pairs
         if share < 1:
             reserved.cost *= 1 - share
             reserved.pairs -= counts["pairs"]
             return
-        del self._at_work[whole]
+        del self._at_work[chunk_id]
         if reserved.requests >= MEASURED:
             self._tokens_per_byte = max(self._tokens_per_byte or 0, tokens[0] / reserved.size)
             self._reply = max(self._reply or 0, tokens[2] / reserved.requests)

@@ -2,8 +2,9 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
@@ -14,9 +15,18 @@ from gradelake.grading.plan.prices import price_of, required_price
 from gradelake.grading.plan.request import Chunk, Totals
 from gradelake.grading.run.run import Run, work
 from gradelake.grading.run.staging import Committer
-from gradelake.grading.sentinel.sentinel import KINDS, Sentinel, draw, n_drawn, watched
+from gradelake.grading.sentinel.sentinel import (
+    KINDS,
+    Sentinel,
+    draw,
+    n_drawn,
+    read_sentinel,
+    watched,
+)
+from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.lake import Lake
@@ -31,13 +41,20 @@ class Limits:
     seconds: float | None = None
     cost: float | None = None
 
+    def less(self, requests: int, seconds: float, cost: float) -> "Limits":
+        """What is left of them."""
+        return Limits(
+            None if self.requests is None else max(0, self.requests - requests),
+            None if self.seconds is None else self.seconds - seconds,
+            None if self.cost is None else self.cost - cost,
+        )
+
 
 @dataclass(frozen=True)
 class Round:
     """The round that is at work, or was last; `due_on` is when the next one may begin."""
 
     number: int
-    n_wanted: int
     n_graded: int
     due_on: date | None  # None: now
 
@@ -114,6 +131,78 @@ class RoundPlan:
             nothing = [pl.lit(None).alias(slot) for slot in ("answer", "gold_answers", "reply")]
             asks = rows.select("query", "passage", "item", *nothing)
             yield Chunk(content.hexdigest()[:32], pairs, asks)
+
+
+@dataclass
+class Watch:
+    """The rounds that were graded, as objects, and the graders that could not."""
+
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def stopped(self) -> bool:
+        return any(each["stopped"] for each in self.rounds)
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 3 some pairs failed, 1 a grader failed, 130 stopped."""
+        if self.stopped:
+            return 130
+        return 1 if self.failed else 3 if any(each["failed"] for each in self.rounds) else 0
+
+    def as_object(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        counts = {
+            what: sum(each[what] for each in self.rounds) for what in ("pairs", "failed", "left")
+        }
+        return counts | {"rounds": self.rounds, "failed_graders": self.failed}
+
+
+def watch(
+    project: Project,
+    names: Sequence[str],
+    tell: Callable[[str], None],
+    progress: Callable[[], AbstractContextManager[Callable[[Run, Committer], None]]],
+    now: bool,
+    limits: Limits,
+) -> Watch:
+    """Grade the rounds of sentinels (none named: all) that are due, or `now` is true.
+
+    The limits are of all rounds together. A grader that fails is told, and the others go on.
+    Raises `BadInput` for a sentinel that there is not, or that is wrong.
+    """
+    names = names or tuple(project.sentinels)
+    if not names:
+        raise BadInput(
+            f"{project.file}: there are no sentinels",
+            'Describe one: [sentinels.NAME] collection = "...", graders = ["..."]',
+        )
+    chosen = {name: read_sentinel(project, name) for name in names}
+    started, done = time.monotonic(), Watch()
+    for name, sentinel in chosen.items():
+        if done.stopped:
+            break
+        about = {"sentinel": name, "collection": sentinel.collection}
+        for grader in prepare(project, name, sentinel, tell):
+            left = limits.less(
+                sum(each["pairs"] for each in done.rounds),
+                time.monotonic() - started,
+                sum(each["cost"] or 0.0 for each in done.rounds),
+            )
+            try:
+                with progress() as on_progress:
+                    found = grade_round(
+                        project, name, sentinel, grader, tell, on_progress, now, left
+                    )
+            except GradelakeError as error:
+                console.warn(f"error: {grader.name}: {error}")
+                done.failed.append(about | {"grader": grader.name, "reason": str(error)})
+                continue
+            done.rounds.append(about | found)
+            if found["stopped"]:
+                break
+    return done
 
 
 def prepare(
@@ -198,11 +287,11 @@ def _round(lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool)
         *(sentinel.collection, name, grader.grader_id),
     )
     if not newest:
-        return Round(1, n_wanted, 0, None)
+        return Round(1, 0, None)
     number, n_graded, began_on = newest[0]
     if n_graded < n_wanted:
-        return Round(number, n_wanted, n_graded, None)
+        return Round(number, n_graded, None)
     due_on = began_on + timedelta(days=sentinel.every_days)
     if now or utc_now().date() >= due_on:
-        return Round(number + 1, n_wanted, 0, None)
-    return Round(number, n_wanted, n_graded, due_on)
+        return Round(number + 1, 0, None)
+    return Round(number, n_graded, due_on)

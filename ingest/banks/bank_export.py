@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering, reading
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -16,6 +17,10 @@ from gradelake.sql.lake.lake import Lake
 if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
     from gradelake.ingest.banks.bank_items import Item
     from gradelake.ingest.banks.bank_lines import Lines
+
+
+def _print_written(done: dict) -> None:
+    console.say(f"{done['output']}: wrote {counted(done['items'], 'items')} of bank {done['bank']}")
 
 
 @click.command("bank", short_help="Write a rubric bank of COLLECTION as it was ingested.")
@@ -36,24 +41,18 @@ if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait 
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write; zipped when its name ends in .gz.",
 )
-@click.option("--release", help="Read a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Read the working catalog: what was just imported.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_obj
-def export_bank(project, collection, name, format_, output, release, live, as_json):
+@answering(_print_written)
+@reading
+def export_bank(read, collection, name, format_, output):
     """Write a rubric bank of COLLECTION as it was ingested: rubric version 0.
 
     \b
     Examples:
       gradelake export bank dl19 --name questions --output questions.jsonl.gz
     """
-    project = project()
-    with console.working("reading the lake"), Lake.reading(project, release, live) as lake:
+    with console.working("reading the lake"), read() as lake:
         n_items = write_bank(lake, collection, name, format_, output)
-    if as_json:
-        console.print_json({"bank": name, "items": n_items, "output": str(output)})
-    else:
-        console.say(f"{output}: wrote {counted(n_items, 'items')} of bank {name}")
+    return {"bank": name, "items": n_items, "output": str(output)}
 
 
 def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Path) -> int:

@@ -64,7 +64,7 @@ def workbench(line: int | None, bank: dict, findings: Findings) -> Iterator[Draf
             item.get("gold_answers"),
             item.get("weight"),
             bank=bank,
-            given=item,
+            source=item,
         )
 
 
@@ -136,8 +136,8 @@ def _nuggets(
         )
         if below := nugget.get("sub_nuggets"):
             n = len(below) if isinstance(below, list | dict) else 1
-            said = f"sub-nuggets of {place} are items of their own beside it ({n})"
-            findings.note("sub-nuggets", at, said)
+            message = f"sub-nuggets of {place} are items of their own beside it ({n})"
+            findings.note("sub-nuggets", at, message)
             yield from _nuggets(at, nugget, "sub_nuggets", what, query_id, findings, f" of {place}")
 
 
@@ -156,12 +156,12 @@ def genq(line: int | None, queries: dict, findings: Findings) -> Iterator[Draft]
             }
             for at, place, question in _listed(line, facet, "questions", findings, "text"):
                 place = place.replace("item", f"question of {query_id}/{facet_id},", 1)
-                given = question.get("text")
-                text = re.sub(r"^\d+\.\s+", "", given) if isinstance(given, str) else given
+                asked = question.get("text")
+                text = re.sub(r"^\d+\.\s+", "", asked) if isinstance(asked, str) else asked
                 if isinstance(text, str) and len(text) < 2:
-                    findings.note("short", at, f"{place}: {given!r} is passed over")
+                    findings.note("short", at, f"{place}: {asked!r} is passed over")
                     continue
-                stated = hashlib.md5(given.encode()).hexdigest() if isinstance(given, str) else ""
+                stated = hashlib.md5(asked.encode()).hexdigest() if isinstance(asked, str) else ""
                 yield Draft(
                     at,
                     place,

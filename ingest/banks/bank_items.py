@@ -25,7 +25,7 @@ class Draft(NamedTuple):
     weight: Any = None
     follows_scheme: bool = True  # False: the format has ids of its own kind
     bank: dict[str, Any] | None = None  # the workbench's objects, which an export gives back
-    given: dict[str, Any] | None = None
+    source: dict[str, Any] | None = None
 
 
 class Item(NamedTuple):

@@ -25,9 +25,9 @@ def keep(lines: Lines, item: Item, draft: Draft) -> None:
     if draft.bank is None:
         return
     if (key := (item.query_id, part_of(item))) not in lines:
-        told = {"items": draft.bank.get("items"), **_topic(item)}
-        lines[key] = _beside(draft.bank, told) | {"items": {}}
-    lines[key]["items"].setdefault(item.item_id, _beside(draft.given or {}, _written(item)))
+        known = {"items": draft.bank.get("items"), **_topic(item)}
+        lines[key] = _beside(draft.bank, known) | {"items": {}}
+    lines[key]["items"].setdefault(item.item_id, _beside(draft.source or {}, _written(item)))
 
 
 def rows(lines: Lines, items: Iterable[Item]) -> list[tuple[str, str, str]]:
@@ -69,10 +69,10 @@ def _written(item: Item) -> dict[str, Any]:
     return fields
 
 
-def _beside(given: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+def _beside(stated: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     """The keys of an object that others do not tell; null is absent, as the workbench has it."""
     return {
         key: value
-        for key, value in given.items()
-        if value is not None and not (key in told and told[key] == value)
+        for key, value in stated.items()
+        if value is not None and not (key in known and known[key] == value)
     }

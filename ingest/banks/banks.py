@@ -29,10 +29,12 @@ _NO_BANK = (
 class Imported:
     """What an import did; `snapshot` is None when nothing changed."""
 
-    n_items: int
-    n_queries: int
-    snapshot: int | None
+    bank: str
+    collection: str
     findings: Findings
+    n_items: int = 0
+    n_queries: int = 0
+    snapshot: int | None = None
 
     @property
     def exit_code(self) -> int:
@@ -49,9 +51,10 @@ class Imported:
             "n_left_out": found.n_left_out,
             "left_out": [vars(problem) for group in found.left_out.values() for problem in group],
             "notes": [vars(problem) for group in found.notes.values() for problem in group],
+            "bank": self.bank,
         }
 
-    def print(self, bank: str, collection: str) -> None:
+    def print(self) -> None:
         """Say it to a person: the oddities on standard error, the outcome on standard output."""
         found = self.findings
         if self.snapshot is None:
@@ -62,8 +65,8 @@ class Imported:
         for line in found.lines(found.notes):
             console.warn(f"note: {line}")
         console.say(
-            f"bank {bank}: wrote {counted(self.n_items, 'items')} of "
-            f"{counted(self.n_queries, 'queries')} for {collection}"
+            f"bank {self.bank}: wrote {counted(self.n_items, 'items')} of "
+            f"{counted(self.n_queries, 'queries')} for {self.collection}"
         )
         if found.left_out:
             what = counted(found.n_left_out, "items") if found.n_left_out else "parts of the file"
@@ -89,7 +92,7 @@ def import_bank(
         of_file = " ".join(map(files.sha256_of, paths))
         target, sha256 = f"{collection}/bank/{bank}", _hash(of_file, queries)
         if transaction.recorded(target) == sha256:
-            return Imported(0, 0, None, findings)
+            return Imported(bank, collection, findings)
         found = read_bank(path, shown, format_, findings)
         for file, sha256_then in zip(paths, of_file.split(), strict=True):
             files.require_same(file, str(file), sha256_then)
@@ -101,7 +104,7 @@ def import_bank(
         transaction.say(rubric_items=n_items, left_out=findings.n_left_out)
         transaction.finish_run(arguments)
     n_queries = len({item.query_id for item in items})
-    return Imported(n_items, n_queries, lake.newest_snapshot(), findings)
+    return Imported(bank, collection, findings, n_items, n_queries, lake.newest_snapshot())
 
 
 def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[Item]:
@@ -169,10 +172,8 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
 
 
 def _hash(of_file: str, queries: set[str]) -> str:
-    """Of the file and the queries: items that were left out come in when their query does, and
-    what an older Gradelake did not bring along does, once."""
-    content = [of_file, sorted(queries), "brought along"]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    """Of the file and the queries: items that were left out come in when their query does."""
+    return hashlib.sha256(json.dumps([of_file, sorted(queries)]).encode()).hexdigest()
 
 
 def _refuse_if_not_imported(lake: Lake, collection: str, bank: str) -> None:

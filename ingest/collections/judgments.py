@@ -1,10 +1,10 @@
 """`gradelake import judgments`: what people filled into a CSV becomes an assessor's judgments."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
+from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.judgments_csv import DESIGN, read_judgments
 from gradelake.ingest.collections.trec import require_known_queries
 from gradelake.sql.common import files
@@ -32,8 +32,8 @@ KNOWN_PASSAGES = """
     select passage_id from lake.raw.grades where collection = $collection
 """
 # what the file says anew: filled cells, and emptied ones whose judgment came from nowhere else
-SAID = """
-    create or replace temp table said as
+STATED = """
+    create or replace temp table stated as
     select pairs.query_id, pairs.passage_id, pairs.relevance
     from pairs
     where
@@ -48,27 +48,12 @@ SAID = """
 THERE_BEFORE = """
     select count(*)
     from lake.raw.judgments
-    inner join said using (query_id, passage_id)
+    inner join stated using (query_id, passage_id)
     where
         judgments.collection = ?
         and judgments.assessor = ?
-        and judgments.relevance is distinct from said.relevance
+        and judgments.relevance is distinct from stated.relevance
 """
-
-
-@dataclass
-class Imported:
-    """What an import did; `snapshot` is None when nothing changed.
-
-    `changed`: pairs whose judgment was another one before, or was taken back.
-    """
-
-    sample: str | None = None
-    judged: int = 0
-    empty: int = 0
-    changed: int = 0
-    snapshot: int | None = None
-    warnings: list[str] = field(default_factory=list)
 
 
 def import_judgments(
@@ -92,9 +77,11 @@ def import_judgments(
         sha256 = files.sha256_of(path)
         rows = read_judgments(path, str(path))
         files.require_same(path, str(path), sha256)
-        done = Imported(rows["sample"][0])
+        sample = rows["sample"][0]
+        by = {"assessor": assessor, "sample": sample}
+        done = Imported(str(path), collection, "judgments", by, empty=0)
         # an exported sample is known by its name, another file by its own
-        target = imported_mark(collection, assessor, done.sample or path.name)
+        target = imported_mark(collection, assessor, sample or path.name)
         if transaction.recorded(target) == sha256:
             return done
         require_known_queries(rows, lake.query_ids(collection), str(path))
@@ -104,8 +91,8 @@ def import_judgments(
         forget_files(transaction, collection, assessor, target)
         own = (imported_mark(collection, assessor), assessor_mark(collection, assessor))
         for entry in (target, *own):
-            transaction.record(entry, sha256, done.judged)
-        transaction.say(judgments=done.judged)
+            transaction.record(entry, sha256, done.written)
+        transaction.say(judgments=done.written)
         transaction.finish_run(arguments)
     done.snapshot = lake.newest_snapshot()
     return done
@@ -163,25 +150,25 @@ def _write(
     lake.connection.register("pairs", rows)
     try:
         lake.connection.execute(
-            SAID, key | {"sample": done.sample, "emptied_count": not files_of_others}
+            STATED, key | {"sample": done.by["sample"], "emptied_count": not files_of_others}
         )
         done.changed = lake.value(THERE_BEFORE, collection, assessor)
-        said = lake.frame("select * from said").with_columns(
+        stated = lake.frame("select * from stated").with_columns(
             collection=pl.lit(collection), assessor=pl.lit(assessor)
         )
-        put_judgments(transaction, said)
-        if done.sample:
+        put_judgments(transaction, stated)
+        if done.by["sample"]:
             transaction.run(
                 "delete from {lake}.raw.review_samples as drawn using pairs "
                 "where drawn.collection = ? and drawn.assessor = ? and drawn.sample = ? "
                 "and pairs.query_id = drawn.query_id and pairs.passage_id = drawn.passage_id",
                 collection,
                 assessor,
-                done.sample,
+                done.by["sample"],
             )
     finally:
         lake.connection.unregister("pairs")
     judged = rows.filter(pl.col("relevance").is_not_null())
-    done.judged, done.empty = judged.height, rows.height - judged.height
-    if done.sample:
+    done.written, done.empty = judged.height, rows.height - judged.height
+    if done.by["sample"]:
         transaction.insert("review_samples", rows.select(*key, "query_id", "passage_id", *DESIGN))

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections import trec
+from gradelake.ingest.collections.imported import Imported
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -28,17 +29,16 @@ def import_labels(
     judge: str,
     arguments: list[str],
     max_label: int | None = None,
-) -> tuple[int, int | None, list[str]]:
+) -> Imported:
     """Store a judge's labels as grades with an empty item_id.
 
     `max_label` is the top of its scale; where nobody says, its highest label is.
-    Returns (rows written, snapshot or None when nothing changed, warnings). A changed file
-    replaces the judge's grades on this collection in one commit. Raises `BadInput` for an unknown
-    collection or judge name, and `Rejected` for a file that cannot be used.
+    A changed file replaces the judge's grades on this collection in one commit. Raises `BadInput`
+    for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
     """
     check_name(judge, "--judge")
     shown = str(path)
-    warnings: list[str] = []
+    done = Imported(shown, collection, "labels", {"judge": judge})
     with lake.transaction("import", f"labels {collection} {judge}") as transaction:
         lake.require_collection(collection)
         if not path.is_file():
@@ -48,17 +48,18 @@ def import_labels(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )
         if transaction.recorded(target) == sha256 and max_label in (None, known):
-            return 0, None, warnings
+            return done
         frame, repeated = trec.read_qrels(path, shown)
         files.require_same(path, shown, sha256)
         if repeated:
-            warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
+            done.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
         trec.require_known_queries(frame, lake.query_ids(collection), shown)
-        n_rows = _write(transaction, collection, judge, frame, path.name, max_label)
-        transaction.record(target, sha256, n_rows)
-        transaction.say(labels=n_rows)
+        done.written = _write(transaction, collection, judge, frame, path.name, max_label)
+        transaction.record(target, sha256, done.written)
+        transaction.say(labels=done.written)
         transaction.finish_run(arguments)
-    return n_rows, lake.newest_snapshot(), warnings
+    done.snapshot = lake.newest_snapshot()
+    return done
 
 
 def _write(

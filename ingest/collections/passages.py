@@ -36,8 +36,8 @@ def add_generated(into: Targets, found: list[Response]) -> None:
     the lake does not have yet."""
     rows: dict[str, tuple[str, str, int | None, str]] = {}
     for response in found:
-        whole = passage_id(response.text)
-        rows.setdefault(whole, (whole, response.text, None, "answer"))
+        answer_id = passage_id(response.text)
+        rows.setdefault(answer_id, (answer_id, response.text, None, "answer"))
         for position, (own_id, text) in enumerate(response.passages(), start=1):
             rows[own_id] = (own_id, text, position, "response")
     for (own_id,) in into.transaction.lake.rows(

@@ -185,20 +185,20 @@ def _report(row: dict[str, Any], line: int) -> Response:
     return Response(_text(metadata, "run_id"), str(query).strip(), text, line, sentences, citations)
 
 
-def _citations(given: Any, sentence: int, references: list[Any]) -> list[Citation]:
-    if not given:
+def _citations(stated: Any, sentence: int, references: list[Any]) -> list[Citation]:
+    if not stated:
         return []
-    if isinstance(given, dict):
-        if "" in given:
+    if isinstance(stated, dict):
+        if "" in stated:
             raise ValueError(f"sentence {sentence}: citation '' is not a document id")
         return [
-            Citation(sentence, nth, cited, _confidence(given[cited]))
-            for nth, cited in enumerate(given, start=1)
+            Citation(sentence, nth, cited, _confidence(stated[cited]))
+            for nth, cited in enumerate(stated, start=1)
         ]
-    if not isinstance(given, list):
+    if not isinstance(stated, list):
         raise ValueError(f"sentence {sentence}: citations are neither a list nor an object")
     found = []
-    for nth, cited in enumerate(given, start=1):
+    for nth, cited in enumerate(stated, start=1):
         if isinstance(cited, int) and not isinstance(cited, bool):
             if not 0 <= cited < len(references):
                 raise ValueError(

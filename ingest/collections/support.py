@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.csv_tables import Table
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
@@ -33,28 +33,18 @@ _CITED = """
 """
 _CHANGED = """
     select count(*) from lake.raw.support_judgments as known
-    inner join said using (collection, assessor, query_id, item_id, cited_passage_id)
-    where known.support != said.support
+    inner join labels using (collection, assessor, query_id, item_id, cited_passage_id)
+    where known.support != labels.support
 """
 _TAKE_OUT = """
-    delete from {lake}.raw.support_judgments as known using said
+    delete from {lake}.raw.support_judgments as known using labels
     where
-        known.collection = said.collection
-        and known.assessor = said.assessor
-        and known.query_id = said.query_id
-        and known.item_id = said.item_id
-        and known.cited_passage_id = said.cited_passage_id
+        known.collection = labels.collection
+        and known.assessor = labels.assessor
+        and known.query_id = labels.query_id
+        and known.item_id = labels.item_id
+        and known.cited_passage_id = labels.cited_passage_id
 """
-
-
-@dataclass
-class Imported:
-    """What an import did. `empty`: rows without a label; `changed`: pairs that had another one."""
-
-    judged: int = 0
-    empty: int = 0
-    changed: int = 0
-    snapshot: int | None = None
 
 
 def import_support(
@@ -73,22 +63,24 @@ def import_support(
         if not path.is_file():
             raise BadInput(f"{path}: no such file", f"Name a CSV with {', '.join(COLUMNS)}.")
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
-        said, empty = _read(path, str(path), cited)
-        keys = [(*pair, support) for pair, support in said.items()]
+        labels, empty = _read(path, str(path), cited)
+        keys = [(*pair, support) for pair, support in labels.items()]
         schema = types_of("support_judgments", "query_id", "item_id", "cited_passage_id", "support")
         rows = pl.DataFrame(keys, schema=schema, orient="row").select(
             pl.lit(collection).alias("collection"), pl.lit(assessor).alias("assessor"), pl.all()
         )
-        lake.connection.register("said", rows)
+        lake.connection.register("labels", rows)
         try:
             changed = lake.value(_CHANGED)
             transaction.run(_TAKE_OUT)
         finally:
-            lake.connection.unregister("said")
+            lake.connection.unregister("labels")
         transaction.insert("support_judgments", rows)
         transaction.say(judgments=rows.height)
         transaction.finish_run(arguments)
-    return Imported(rows.height, empty, changed, lake.newest_snapshot())
+    by = {"assessor": assessor}
+    counts = (rows.height, empty, changed, lake.newest_snapshot())
+    return Imported(str(path), collection, "support labels", by, *counts)
 
 
 def _read(
@@ -96,7 +88,7 @@ def _read(
 ) -> tuple[dict[tuple[str, str, str], int], int]:
     """(query, sentence's item, cited passage) -> support 0 to 2; and rows without a label."""
     problems = Problems(shown, _FIX)
-    said: dict[tuple[str, str, str], int] = {}
+    labels: dict[tuple[str, str, str], int] = {}
     first: dict[tuple[str, str, str], int] = {}
     empty = 0
     for line, row in _rows(path, shown, problems):
@@ -120,13 +112,13 @@ def _read(
             )
             continue
         pair = (query_id, item_id, passage_id)
-        if said.setdefault(pair, support) != support:
+        if labels.setdefault(pair, support) != support:
             problems.add(line, f"another label than line {first[pair]} has for the same sentence")
         first.setdefault(pair, line)
     problems.raise_if_any()
-    if not said and not empty:
+    if not labels and not empty:
         raise reject(shown, None, "no rows in it", _FIX)
-    return said, empty
+    return labels, empty
 
 
 def _rows(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -233,20 +233,20 @@ class Systems:
         gone = self._generated_by(file.shown) - self.claimed
         if all_are_good:
             self._drop_systems(gone, file.shown)
-        entries = {system: _entries(given) for system, given in file.by_system.items()}
+        entries = {system: _entries(answers) for system, answers in file.by_system.items()}
         self._replace_systems(
             "generation",
             [(s, file.shown, file.sha256, frame.height) for s, frame in entries.items()],
         )
-        for system, given in file.by_system.items():
+        for system, answers in file.by_system.items():
             n_rows = self.into.transaction.insert(
                 "run_entries", self.into.own(entries[system], system=system)
             )
             self.into.count("run_entries", n_rows)
             for table, rows in (
-                ("answers", _answers(given)),
-                ("sentences", _sentences(given)),
-                ("citations", _citations(given)),
+                ("answers", _answers(answers)),
+                ("sentences", _sentences(answers)),
+                ("citations", _citations(answers)),
             ):
                 if rows.height:
                     self.into.transaction.insert(table, self.into.own(rows, system=system))
@@ -301,28 +301,28 @@ def _read_ahead(
             futures.append(begin(sources[following]))
 
 
-def _entries(given: list[Response]) -> pl.DataFrame:
+def _entries(answers: list[Response]) -> pl.DataFrame:
     """A generated system's passages as a ranking: by position, score = -position."""
     rows = [
         (response.query_id, passage, position, -float(position))
-        for response in given
+        for response in answers
         for position, (passage, _) in enumerate(response.passages(), start=1)
     ]
     return pl.DataFrame(rows, schema=types_of("run_entries", *RANKING), orient="row")
 
 
-def _answers(given: list[Response]) -> pl.DataFrame:
+def _answers(answers: list[Response]) -> pl.DataFrame:
     """The whole of each response, as one passage."""
-    rows = [(response.query_id, passage_id(response.text)) for response in given]
+    rows = [(response.query_id, passage_id(response.text)) for response in answers]
     schema = types_of("answers", "query_id", "passage_id")
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _sentences(given: list[Response]) -> pl.DataFrame:
+def _sentences(answers: list[Response]) -> pl.DataFrame:
     """Sentences by their number in the file; blank ones have no row."""
     rows = [
         (response.query_id, number, item_id_of(response.query_id, "", text), text.strip())
-        for response in given
+        for response in answers
         for number, text in enumerate(response.sentences, start=1)
         if text.strip()
     ]
@@ -330,7 +330,7 @@ def _sentences(given: list[Response]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _citations(given: list[Response]) -> pl.DataFrame:
+def _citations(answers: list[Response]) -> pl.DataFrame:
     rows = [
         (
             response.query_id,
@@ -340,7 +340,7 @@ def _citations(given: list[Response]) -> pl.DataFrame:
             citation.confidence,
             citation.citation,
         )
-        for response in given
+        for response in answers
         for citation in response.citations
     ]
     columns = (

@@ -84,15 +84,15 @@ def read_queries(path: Path, shown: str) -> list[Query]:
     return [query for _, query in found]
 
 
-def _facets(given: Any, line: int, problems: Problems) -> Iterator[Facet]:
+def _facets(stated: Any, line: int, problems: Problems) -> Iterator[Facet]:
     """The subtopics of a topic: texts, or objects with an id and a text."""
-    if given is None:
+    if stated is None:
         return
-    if not isinstance(given, list):
+    if not isinstance(stated, list):
         problems.add(line, "subtopics are not a list of texts, or of objects with id and text")
         return
     seen = set()
-    for n, each in enumerate(given, start=1):
+    for n, each in enumerate(stated, start=1):
         row = each if isinstance(each, dict) else {"text": each}
         text = _field(row, FACET_TEXT)
         facet = Facet(_field(row, FACET_ID) if row is each else facet_id_of(text), text)
@@ -196,7 +196,7 @@ def _require_one_each(
 def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float | None]]:
     """(system, rank, score?) from JSON {system: rank} or TSV (system, rank[, score]).
 
-    Ranks are counted anew so that ties share the average: given ranks 1, 2, 2 become 1, 2.5, 2.5.
+    Ranks are counted anew so that ties share the average: 1, 2, 2 become 1, 2.5, 2.5.
     Raises `Rejected` for a rank below 1 or not a number, and a system listed twice.
     """
     data = files.read(path, shown)
@@ -233,8 +233,7 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
         else:
             ranks[system] = (number, points)
     problems.raise_if_any()
-    given = pl.Series([rank for rank, _ in ranks.values()], dtype=pl.Float64)
-    shared = given.rank("average")
+    shared = pl.Series([rank for rank, _ in ranks.values()], dtype=pl.Float64).rank("average")
     return [
         (system, rank, score)
         for (system, (_, score)), rank in zip(ranks.items(), shared, strict=True)

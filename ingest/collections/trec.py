@@ -65,12 +65,12 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
     `Rejected`, as it is for a relevance that is no integer.
     """
     problems = Problems(shown, "The last of the 4 columns must be a whole number.")
-    whole = pl.col("relevance").str.contains(_WHOLE_NUMBER)
+    is_whole = pl.col("relevance").str.contains(_WHOLE_NUMBER)
     number = pl.col("relevance").cast(pl.Int64, strict=False)
     frames = []
     for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
         frame = files.columns(block, QRELS_COLUMNS, "qrels", problems, first)
-        for line, text in frame.filter(~whole).select("line", "relevance").iter_rows():
+        for line, text in frame.filter(~is_whole).select("line", "relevance").iter_rows():
             problems.add(line, f"relevance {text!r} is not a whole number")
         frames.append(frame.select("query_id", "passage_id", number, "line"))
     problems.raise_if_any()

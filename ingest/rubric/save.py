@@ -19,6 +19,7 @@ from gradelake.sql.build.preview import Preview, previewed
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.transaction import author
 
 _SEED = "rubric_edits"
@@ -163,27 +164,32 @@ def _refuse_conflicts(proposal: Proposal, rows: list[Row]) -> None:
             f"{edits_file.NAME} has changed in the meantime; nothing was written",
             "Look at it, then edit again.",
         )
-    since = rows[len(before) :] + [row for row in proposal.rows if row.version > proposal.based_on]
+    later = rows[len(before) :] + [row for row in proposal.rows if row.version > proposal.based_on]
+    others = [(row, "has been edited since this was written") for row in later]
+    why = f"was already edited in version {proposal.version}: leave --version out"
+    others += [(row, why) for row in rows if row.version == proposal.version]
     problems = Problems(proposal.shown, _HINT)
     for edit in proposal.edits:
-        for row in since:
-            if edit.item and _names(row, proposal.rubric.collection, edit.item):
+        for row, why in others:
+            if edit.item and _is_of(row, proposal.rubric.collection, edit.item):
                 by = f" by {row['editor']}" if row["editor"] else ""
                 where = f"{edits_file.NAME}:{row.line}, {row['action']}{by}"
-                problems.add(
-                    edit.line, f"{_named(edit)} has been edited since this was written ({where})"
-                )
+                problems.add(edit.line, f"{_title(edit)} {why} ({where})")
                 break
     problems.raise_if_any()
 
 
-def _names(row: Row, collection: str, item: RubricItem) -> bool:
-    """Whether a row is an edit of this item."""
-    key = (row["collection"], row["bank"], row["item_id"])
-    return key == (collection, item.bank, item.item_id) and row["query_id"] in ("", item.query_id)
+def _is_of(row: Row, collection: str, item: RubricItem) -> bool:
+    """Whether a row is an edit of this item, or made it."""
+    if (row["collection"], row["bank"]) != (collection, item.bank):
+        return False
+    if row["query_id"] not in ("", item.query_id):
+        return False
+    made = row["text"] and item_id_of(item.query_id, item.facet_id, row["text"])
+    return item.item_id in (row["item_id"], made)
 
 
-def _named(edit: Edit) -> str:
+def _title(edit: Edit) -> str:
     """An edit's item for a message."""
     text = edit.item.text or edit.item.item_id if edit.item else edit.text
     return repr(text if len(text) <= 60 else f"{text[:57]}...")

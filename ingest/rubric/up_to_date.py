@@ -1,8 +1,6 @@
 """Opening the lake with every edit of the file in its views."""
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import duckdb
 
@@ -44,7 +42,7 @@ def open_up_to_date(
 
 
 def open_without_build(project: Project) -> Lake | None:
-    """The same where no build is needed, else None. Nothing is written, so any thread may call."""
+    """Open it where no build is needed, else None. Nothing is written, so any thread may call."""
     lake = Lake.live(project)
     if _holds(lake, project):
         fetch(lake)
@@ -59,8 +57,7 @@ def _holds(lake: Lake, project: Project) -> bool:
             lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
     except duckdb.Error:  # no build yet
         return False
-    with tempfile.TemporaryDirectory(prefix="gradelake-seeds-") as folder:  # not the build's
-        return seeds.edits_are_in(lake, seeds.gather(project, Path(folder)))
+    return seeds.edits_are_in(lake, project)
 
 
 def fetch(lake: Lake) -> None:

@@ -9,13 +9,13 @@ import click
 
 from gradelake.sql.ask import book, confined, question
 from gradelake.sql.ask.shell.dot_commands import print_book
-from gradelake.sql.ask.shell.session import Shell, read
+from gradelake.sql.ask.shell.session import Shell, read_lines
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import reading
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.pager import paged
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
 
 
 class _Asking(click.Command):
@@ -48,14 +48,12 @@ class _Asking(click.Command):
     "-n", "first", metavar="N", type=click.IntRange(1), help="Show or write the first N rows only."
 )
 @click.option("--no-pager", is_flag=True, help="No $PAGER for what is longer than the screen.")
-@click.option("--release", help="Read a named release instead of the newest.")
-@click.option("--live", is_flag=True, help="Read the working catalog, perhaps a build half-way.")
+@reading
 @click.option(
     "--allow-files", is_flag=True, help="Let statements do whatever you can: read and write files."
 )
 @click.argument("query", required=False)
-@click.pass_context
-def sql(context, format_, output, first, no_pager, release, live, allow_files, query):
+def sql(read, format_, output, first, no_pager, allow_files, query):
     """Ask the lake: SQL, or a question of the query book. Without either, a shell.
 
     Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
@@ -76,6 +74,8 @@ def sql(context, format_, output, first, no_pager, release, live, allow_files, q
     if query == "@":
         print_book("gradelake sql ")
         return
+    context = click.get_current_context()
+    is_named = context.params["release"] is not None
     is_question = query is not None and query.startswith("@")
     chosen = book.parameters(context.args) if is_question else {}
     if context.args and not is_question:
@@ -87,12 +87,12 @@ def sql(context, format_, output, first, no_pager, release, live, allow_files, q
     pager = "off" if no_pager else "auto"
     if format_ == "parquet" and query is not None and not output:
         raise BadInput("--format parquet writes a file", "Add --output FILE.parquet.")
-    with Lake.reading(context.obj(), release, live) as lake:
+    with read() as lake:
         if allow_files:
             console.tell("--allow-files: statements may read and write files, the lake's, too")
         confined.prepare(lake, allow_files, output if format_ == "parquet" else None)
         if query is None:
-            session = Shell(lake, format_, output, release is not None, first, pager)
+            session = Shell(lake, format_, output, is_named, first, pager)
             with contextlib.closing(session) as shell:
                 _until_the_input_ends(shell)
             return
@@ -101,7 +101,7 @@ def sql(context, format_, output, first, no_pager, release, live, allow_files, q
             ask(lake, question.one_statement(query))
             return
         options = [option.removeprefix("--") for option in _options(context)]
-        with question.lake_of(lake, book.entry(query[1:]), release is not None) as asked:
+        with question.lake_of(lake, book.entry(query[1:]), is_named) as asked:
             statement, values = book.asked(asked, query[1:], chosen, options)
             ask(asked, statement, values, book.entry(query[1:]).measured_by(chosen))
 
@@ -112,7 +112,7 @@ def _until_the_input_ends(shell: Shell) -> None:
 
         converse(shell)
     else:
-        read(shell)
+        read_lines(shell)
 
 
 def _ask(lake, statement, values=None, of="", *, format_, output, first, pager) -> None:

@@ -133,7 +133,7 @@ def answer(
         console.FORMATS[format_](found.columns, fetched)
         if format_ == "table" and fetched and for_person:
             which = "the first " if len(fetched) < all_of_them else ""
-            console.paragraph(f"({which}{counted(len(fetched), 'rows')}{of})")
+            console.say(f"({which}{counted(len(fetched), 'rows')}{of})", wrap=True)
     return len(fetched)
 
 

@@ -115,10 +115,8 @@ def build(
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
         listed = {release.name: release for release in releases.listed(lake.connection)}
         partial = not _WHOLE.issuperset(dbt_arguments)
-        gathered = seeds.gather(project)
-        made_from = changes.made_from(gathered)
-        last = changes.last_build(lake)
-        changed = changes.since(lake, last, made_from)
+        found = changes.pending(lake)
+        last, changed = found.last, found.changed
         same = last if changed == [] and not dbt_arguments else None
         # the build that died before it could publish
         died = same and not releases.is_published(project, listed[same.release]) and same.release
@@ -139,15 +137,15 @@ def build(
                     *dbt_arguments,
                     *(["--full-refresh"] if partial else _selection(changed, dbt_arguments)),
                 ]
-                shared = parsed.Shared(changes.DBT_PROJECT, made_from["definitions"], dbt_arguments)
-                with environment(project), lent_to_dbt(lake, gathered):
+                shared = parsed.Shared(found.made_from["definitions"], dbt_arguments)
+                with environment(project), lent_to_dbt(lake, seeds.gather(project)):
                     run_dbt(lake, dbt_arguments, built, on_node, on_total, verbose, shared)
             transaction.say(**built.counts)
             if not partial:
                 if at_least:
                     _require_share(project, lake, at_least)
                 built.release = name or releases.next_name(project, lake.connection)
-                transaction.extra |= {"release": built.release, "made_from": made_from}
+                transaction.extra |= {"release": built.release, "made_from": found.made_from}
             transaction.finish_run(arguments)
         give_empty_statistics(lake)
         hashes.record_missing(lake, data_files.known(lake.connection))

@@ -2,18 +2,18 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 
-from gradelake.sql.build.seeds import PACKAGED, gather
+from gradelake.sql.build import seeds
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.releases import releases
 
-DBT_PROJECT = PACKAGED.parent
+DBT_PROJECT = seeds.PACKAGED.parent
 _FOLDERS = ("macros", "models", "snapshots", "tests")
 _MADE_BY = ("dbt-core", "dbt-duckdb", "duckdb", "gradelake")
 # raw tables that tell of commands, not of data; what shows them is read in the working catalog
@@ -41,12 +41,12 @@ def definitions() -> str:
     return made_of.hexdigest()
 
 
-def made_from(seeds: Path) -> dict[str, str]:
-    """Hashes of what a build is made from beside the raw tables: the definitions, and each seed."""
-    hashes = {"definitions": definitions()}
-    for seed in sorted(seeds.glob("*.csv")):
-        hashes[seed.stem] = hashlib.sha256(seed.read_bytes()).hexdigest()
-    return hashes
+def made_from(project: Project, instead: Mapping[str, bytes] | None = None) -> dict[str, str]:
+    """Hashes of what a build is made from beside the raw tables: the definitions, and each seed.
+
+    `instead` and what is raised: as in `seeds.contents`.
+    """
+    return {"definitions": definitions()} | seeds.hashes(seeds.contents(project, instead))
 
 
 def last_build(lake: Lake) -> LastBuild | None:
@@ -64,6 +64,21 @@ def last_build(lake: Lake) -> LastBuild | None:
         """
     )
     return LastBuild(rows[0][0], rows[0][1], json.loads(rows[0][2])) if rows else None
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What the next build is made from, and what changed since the last one: see `since`."""
+
+    last: LastBuild | None
+    made_from: dict[str, str]
+    changed: list[str] | None
+
+
+def pending(lake: Lake, instead: Mapping[str, bytes] | None = None) -> Pending:
+    """What a build of an open lake would do now. Raises what `seeds.contents` raises."""
+    now, last = made_from(lake.project, instead), last_build(lake)
+    return Pending(last, now, since(lake, last, now))
 
 
 def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] | None:
@@ -87,19 +102,19 @@ def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] 
         """
     ):
         return None
-    seeds = [seed for seed in now if last.made_from.get(seed) != now[seed]]
-    return seeds + [f"source:raw.{table}" for table in _raw_tables_since(lake, last.snapshot)]
+    edited = [seed for seed in now if last.made_from.get(seed) != now[seed]]
+    return edited + [f"source:raw.{table}" for table in _raw_tables_since(lake, last.snapshot)]
 
 
 def unchanged_release(project: Project) -> str | None:
     """For a night: the newest release, if a build would find nothing changed since, or None."""
     with Lake.writer(project) as lake:
         try:
-            now = made_from(gather(project))
+            found = pending(lake)
         except BadInput:  # a build says what is wrong with the seeds
             return None
-        last = last_build(lake)
-        if last is None or since(lake, last, now) != []:
+        last = found.last
+        if last is None or found.changed != []:
             return None
         by_name = {release.name: release for release in releases.listed(lake.connection)}
         return last.release if releases.is_published(project, by_name[last.release]) else None

@@ -3,12 +3,13 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradelake.sql.build.node_progress import NodeProgress
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
 
@@ -115,6 +116,17 @@ def _what(counts: dict[str, int]) -> str:
     )
 
 
+def _show_docs(done: dict[str, Any]) -> None:
+    console.say(
+        f"{os.path.relpath(done['file'])}: {done['models']} models, {done['columns']:,} columns of "
+        f"release {done['release']}, {console.size(done['bytes'])}"
+    )
+    if not_built := done["not_built"]:
+        more = len(not_built) - _SHOWN
+        names = ", ".join(not_built[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        console.warn(f"  not in this release yet: {names}; `gradelake build` brings them")
+
+
 @click.command(short_help="Write what every table and column means as one HTML file.")
 @click.option(
     "--output",
@@ -123,9 +135,9 @@ def _what(counts: dict[str, int]) -> str:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file. Default: docs.html next to gradelake.toml.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def docs(project, output, as_json):
+@answering(_show_docs)
+def docs(project, output):
     """Write what every table and column means as one HTML file: dbt's documentation.
 
     Marts and the models below them, seeds and raw tables, with columns, data tests and SQL; which
@@ -137,33 +149,10 @@ def docs(project, output, as_json):
       gradelake docs
       gradelake docs -o models.html
     """
-    from gradelake.sql.build.docs import make_docs
-    from gradelake.sql.common.whole_file import whole_file
+    from gradelake.sql.build.docs import write_docs
 
     project = project()
     # not in reports/, where a collection could have the same name
     target = output or project.folder / "docs.html"
-    with console.working("documenting the models"), whole_file(target) as file:
-        made = make_docs(project)
-        content = made.html.encode()
-        file.write(content)
-    if as_json:
-        console.print_json(
-            {
-                "file": str(target),
-                "bytes": len(content),
-                "release": made.release,
-                "models": made.models,
-                "columns": made.columns,
-                "not_built": made.not_built,
-            }
-        )
-        return
-    console.say(
-        f"{os.path.relpath(target)}: {made.models} models, {made.columns:,} columns of release "
-        f"{made.release}, {console.size(len(content))}"
-    )
-    if made.not_built:
-        more = len(made.not_built) - _SHOWN
-        names = ", ".join(made.not_built[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        console.warn(f"  not in this release yet: {names}; `gradelake build` brings them")
+    with console.working("documenting the models"):
+        return write_docs(project, target)

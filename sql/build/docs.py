@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from gradelake.sql.build import build, changes, parsed
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import require_lake
 from gradelake.sql.lake.lake import Lake
 
@@ -38,23 +38,21 @@ _FIXED = {
 _SCRIPT = re.compile("<script[^>]*>(.*?)</script>", re.DOTALL)
 
 
-@dataclass
-class Docs:
-    """A page, and what it covers."""
+def write_docs(project: Project, target: Path) -> dict[str, Any]:
+    """Document the models in an HTML file; columns and their types are those of the newest release.
 
-    html: str
-    release: str
-    models: int
-    columns: int  # of everything the release has
-    not_built: list[str]  # models, seeds and raw tables that the release does not have
-
-
-def make_docs(project: Project) -> Docs:
-    """Document the models; columns and their types are those of the newest release.
-
-    Only reads: no lock, and nothing is written beside the lake. Raises `BadInput` when there is
-    no lake or nothing is published, and `WorkFailed` with dbt's own words.
+    Only reads the lake: no lock, and nothing is written beside it. Returns the file's size, and
+    what it covers. Raises `BadInput` when there is no lake or nothing is published, and
+    `WorkFailed` with dbt's own words.
     """
+    with whole_file(target) as file:  # before dbt runs: it may not be writable
+        html, covered = _page(project)
+        content = html.encode()
+        file.write(content)
+    return {"file": str(target), "bytes": len(content), **covered}
+
+
+def _page(project: Project) -> tuple[str, dict[str, Any]]:
     release = _newest_release(project)
     with _dbt_target() as target:
         selected = [f"resource_type:{kind}" for kind in _PAGES]
@@ -78,13 +76,12 @@ def make_docs(project: Project) -> Docs:
         for unique_id, node in (manifest["nodes"] | manifest["sources"]).items()
         if node["resource_type"] in _PAGES
     }
-    return Docs(
-        page,
-        release,
-        sum(node["resource_type"] == "model" for node in pages.values()),
-        sum(len(table["columns"]) for table in found.values()),
-        sorted(node["name"] for unique_id, node in pages.items() if unique_id not in found),
-    )
+    return page, {
+        "release": release,
+        "models": sum(node["resource_type"] == "model" for node in pages.values()),
+        "columns": sum(len(table["columns"]) for table in found.values()),
+        "not_built": sorted(node["name"] for each, node in pages.items() if each not in found),
+    }
 
 
 def manifest(project: Project) -> Any:
@@ -165,7 +162,7 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
         if event.info.level == "error":
             errors.append(event.info.msg.strip())
 
-    shared = parsed.Shared(changes.DBT_PROJECT, changes.definitions(), [])
+    shared = parsed.Shared(changes.definitions(), [])
     with build.environment(project, target, **{dbt_plugin.READ_RELEASE: release}):
         try:
             ran = build.invoke_dbt(["--log-level", "none", *command], on_event, shared)

@@ -7,10 +7,10 @@ dbt parses.
 """
 
 import hashlib
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradelake.sql.build import changes
 from gradelake.sql.common.cache import cache_folder
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
@@ -24,13 +24,12 @@ _KEPT = 4  # of the newest
 
 
 class Shared:
-    """The kept parse of a dbt project with these definitions (a hash), unless dbt's arguments rule
-    it out."""
+    """The kept parse of the models with these definitions (`changes.definitions`), unless dbt's
+    arguments rule it out."""
 
-    def __init__(self, dbt_project: Path, definitions: str, dbt_arguments: list[str]):
-        made_by = [f"{name} {version(name)}" for name in ("dbt-core", "dbt-duckdb")]
-        key = "\0".join([str(dbt_project), definitions, *made_by])
-        self.file = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}-{_FILE}"
+    def __init__(self, definitions: str, dbt_arguments: list[str]):
+        key = hashlib.sha256(f"{changes.DBT_PROJECT}\0{definitions}".encode()).hexdigest()
+        self.file = cache_folder() / f"{key[:32]}-{_FILE}"
         self.fits = not any(argument.startswith(_OTHERWISE) for argument in dbt_arguments)
 
     def manifest(self) -> "Manifest | None":

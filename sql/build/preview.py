@@ -38,21 +38,18 @@ def previewed(
     seeds, by name. Raises what a build raises.
     """
     with tempfile.TemporaryDirectory(prefix="gradelake-preview-") as folder:
-        for name, content in (instead or {}).items():
-            Path(folder, name).write_bytes(content)
-        gathered = seeds.gather(project, Path(folder, "seeds"), sorted(Path(folder).glob("*.csv")))
-        made_from = changes.made_from(gathered)
+        gathered = seeds.gather(project, Path(folder, "seeds"), instead)
         with Lake.live(project) as lake:
             snapshot = lake.newest_snapshot()
-            last = changes.last_build(lake)
-            changed = changes.since(lake, last, made_from)
+            found = changes.pending(lake, instead)
+            last, changed = found.last, found.changed
             lake.connection.execute(f"detach {NAME}")
             attach(lake.connection, project, read_only=True, snapshot=snapshot, name=BEFORE)
             if last:
                 attach(lake.connection, project, read_only=True, snapshot=last.snapshot, name=BUILT)
             _lay_over(lake, snapshot, raw_only=changed is None)
             if changed != []:
-                shared = parsed.Shared(changes.DBT_PROJECT, made_from["definitions"], [])
+                shared = parsed.Shared(found.made_from["definitions"], [])
                 environment = build.environment(project, Path(folder, "dbt"))
                 with environment, build.lent_to_dbt(lake, gathered):
                     arguments = _selection(changed, wanted)

@@ -1,12 +1,12 @@
 """The seeds of a build: those that people keep next to gradelake.toml, over the packaged ones."""
 
-import contextlib
 import csv
 import hashlib
 import io
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.lake import Lake
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
-FACET = "facet_id"
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
@@ -30,96 +29,87 @@ def seeds_folder(project: Project) -> Path:
     return project.folder / "seeds"
 
 
-def gather(project: Project, folder: Path | None = None, instead: Iterable[Path] = ()) -> Path:
-    """Put the seeds that hold for a project into one folder, and return it.
+def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+    """What each seed holds for a project, by its name without `.csv`.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (or `EDITS_INSTEAD`) that of both. `folder`: another one than the lake's.
-
-    Raises `BadInput` for a file that no seed is called, and `Rejected` for rows that do not fit the
-    header.
+    of `instead` (by file name), or of `EDITS_INSTEAD`, that of both. Raises `BadInput` for a file
+    that no seed is called, and `Rejected` for rows that do not fit the header.
     """
+    found = {file.name: _rows_of(file.read_bytes()) for file in sorted(PACKAGED.glob("*.csv"))}
+    own: dict[str, Path | bytes] = {each.name: each for each in _own(project)}
+    if night := os.environ.get(EDITS_INSTEAD):
+        own[Path(night).name] = Path(night)
+    for name, file in (own | dict(instead or {})).items():
+        if name not in found:
+            raise BadInput(f"seeds/{name}: no seed has this name", did_you_mean(name, found))
+        shown = os.path.relpath(file) if isinstance(file, Path) else f"seeds/{name}"
+        found[name] = _checked(file, shown, found[name][0])
+    return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}
+
+
+def _own(project: Project) -> list[Path]:
+    return sorted(seeds_folder(project).glob("*.csv"))
+
+
+def gather(
+    project: Project, folder: Path | None = None, instead: Mapping[str, bytes] | None = None
+) -> Path:
+    """Write `contents` into one folder, for dbt, and return it; `folder`: not the lake's."""
     gathered = folder or project.lake_path.resolve() / "dbt" / "seeds"
     gathered.mkdir(parents=True, exist_ok=True)
-    packaged = {file.name: file.read_bytes() for file in PACKAGED.glob("*.csv")}
-    own = {}
-    of_the_night = [Path(os.environ[EDITS_INSTEAD])] if EDITS_INSTEAD in os.environ else []
-    files = [*sorted(seeds_folder(project).glob("*.csv")), *of_the_night, *instead]
-    for name, file in {file.name: file for file in files}.items():
-        if name not in packaged:
-            raise BadInput(f"{file}: no seed has this name", did_you_mean(name, packaged))
-        own[name] = _checked(file, _header(packaged[name]))
+    seeds = contents(project, instead)
     for old in gathered.glob("*.csv"):
-        if old.name not in packaged:
+        if old.stem not in seeds:
             old.unlink()
-    for name, content in (packaged | own).items():
-        _write(gathered / name, content)
+    for name, content in seeds.items():
+        target = gathered / f"{name}.csv"
+        if not target.is_file() or target.read_bytes() != content:
+            with whole_file(target) as file:
+                file.write(content)
     return gathered
 
 
+def hashes(seeds: Mapping[str, bytes]) -> dict[str, str]:
+    """The SHA-256 of each seed: what a build notes of those it was made from."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in seeds.items()}
+
+
 def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
-    """The files of a project's own seeds that are not as in the build of these hashes.
-
-    `built` has the SHA-256 of each seed as `gather` writes it, by its name without `.csv`.
-    """
-    edited = []
-    for packaged in sorted(PACKAGED.glob("*.csv")):
-        own = seeds_folder(project) / packaged.name
-        if not own.is_file():
-            continue
-        contents = [own.read_bytes()]  # as the packaged one was built, before there was this file
-        with contextlib.suppress(BadInput):  # the next build says what is wrong
-            contents.append(_checked(own, _header(packaged.read_bytes())))
-        if built.get(packaged.stem) not in [hashlib.sha256(c).hexdigest() for c in contents]:
-            edited.append(packaged.name)
-    return edited
-
-
-def edits_are_in(lake: "Lake", gathered: Path, seeds: Iterable[str] = ("rubric_edits",)) -> bool:
-    """Whether the lake has the rows of these gathered files, no more and no fewer."""
-    return all(_is_in(lake, gathered / f"{seed}.csv") for seed in seeds)
-
-
-def _is_in(lake: "Lake", file: Path) -> bool:
-    table = f"lake.intermediate.{file.stem}"
-    of_file = (
-        "select * from read_csv($file, header = true, all_varchar = true, auto_detect = false, "
-        "delim = ',', quote = '\"', escape = '\"', nullstr = '', columns = $columns)"
-    )
-    columns = dict.fromkeys(_header(file.read_bytes()), "VARCHAR")
+    """The files of a project's own seeds that are not as in the build of these hashes."""
     try:
-        return not lake.rows(
-            f"(({of_file}) except all from {table}) union all (from {table} except all ({of_file}))"
-            " limit 1",
-            file=str(file),
-            columns=columns,
-        )
+        now = hashes(contents(project))
+    except BadInput:  # the next build says what is wrong
+        now = {}
+    return [file.name for file in _own(project) if now.get(file.stem) != built.get(file.stem)]
+
+
+def edits_are_in(lake: "Lake", project: Project, seeds: Iterable[str] = ("rubric_edits",)) -> bool:
+    """Whether the lake has the rows of these seeds, no more and no fewer."""
+    wanted = contents(project)
+    return all(_in_lake(lake, seed) == sorted(_rows_of(wanted[seed])[1:]) for seed in seeds)
+
+
+def _in_lake(lake: "Lake", seed: str) -> list[list[str]] | None:
+    """The rows of a seed that the lake has, as texts; None before the first build."""
+    try:
+        rows = lake.rows(f"select columns(*)::varchar from lake.intermediate.{seed}")
     except duckdb.CatalogException:
-        return False  # no build yet
+        return None
+    return sorted([cell or "" for cell in row] for row in rows)
 
 
 def edits_of(lake: "Lake") -> bytes:
-    """The rubric edits that the lake has, as `gather` writes them; none before the first build."""
-    header = _header((PACKAGED / "rubric_edits.csv").read_bytes())
-    try:
-        rows = lake.rows("from lake.intermediate.rubric_edits")
-    except duckdb.CatalogException:
-        rows = []
-    return _as_text([header, *([cell or "" for cell in row] for row in rows)])
+    """The rubric edits that the lake has, as a file; none before the first build."""
+    header = _rows_of((PACKAGED / "rubric_edits.csv").read_bytes())[0]
+    return _as_text([header, *(_in_lake(lake, "rubric_edits") or [])])
 
 
-def _write(target: Path, content: bytes) -> None:
-    """Write a file unless it has these bytes already."""
-    if target.is_file() and target.read_bytes() == content:
-        return
-    with whole_file(target) as file:
-        file.write(content)
+def _rows_of(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode(), newline="")))
 
 
-def _header(content: bytes) -> list[str]:
-    return next(csv.reader(io.StringIO(content.decode())))
-
-
+@cache
 def _whole_numbers() -> dict[str, set[str]]:
     """The columns of each seed that hold whole numbers, as seeds.yml says."""
     import yaml
@@ -133,16 +123,15 @@ def _whole_numbers() -> dict[str, set[str]]:
     }
 
 
-def _checked(file: Path, header: list[str]) -> bytes:
-    """A seed's content, if every row fits the header: every filled cell quoted, so that nothing
-    about quotes is left to guess."""
+def _checked(file: Path | bytes, shown: str, header: list[str]) -> list[list[str]]:
+    """A seed's rows, if every one fits the header."""
     from gradelake.sql.common import files
     from gradelake.sql.common.problems import Problems
 
-    shown = os.path.relpath(file)
     problems = Problems(shown, "Fix these rows and build again; nothing was changed.")
-    numbers = _whole_numbers()[file.name]
-    reader = csv.reader(io.StringIO(files.read(file, shown).decode(), newline=""), strict=True)
+    numbers = _whole_numbers()[Path(shown).name]
+    content = files.read(file, shown) if isinstance(file, Path) else file
+    reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
     rows: list[list[str]] = []
     try:
         for cells in reader:
@@ -162,10 +151,11 @@ def _checked(file: Path, header: list[str]) -> bytes:
     except csv.Error as error:
         problems.add(reader.line_num, f"quotes that do not match ({error})")
     problems.raise_if_any()
-    return _as_text(rows)
+    return rows
 
 
 def _as_text(rows: Iterable[list[str]]) -> bytes:
+    """Every filled cell is quoted, so that nothing about quotes is left to guess."""
     return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
 
 

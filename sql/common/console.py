@@ -57,14 +57,10 @@ def quietly(quiet: bool) -> Iterator[None]:
         loudness.quiet = before
 
 
-def say(message: str = "") -> None:
-    """A line of a command's result, on standard output."""
-    out.print(printable(message))
-
-
-def paragraph(message: str) -> None:
-    """A sentence of a result, perhaps a long one: a terminal gets it in lines of whole words."""
-    out.print(printable(message), soft_wrap=not out.is_terminal)
+def say(message: str = "", wrap: bool = False) -> None:
+    """Print a line of a command's result; a terminal gets one that may be long in lines of whole
+    words, where `wrap` says so."""
+    out.print(printable(message), soft_wrap=not (wrap and out.is_terminal))
 
 
 def hint(message: str) -> None:
@@ -110,7 +106,6 @@ def progress(
     with ExitStack() as stack:
         stack.enter_context(_timed(what))
         if shows_progress() and total > 1:
-            stack.enter_context(_no_spinner())
             columns = (TextColumn(what), BarColumn(), TextColumn("{task.description}"))
             bar = stack.enter_context(Progress(*columns, console=err, transient=True))
             task = bar.add_task("", total=total)
@@ -150,21 +145,15 @@ def working(what: str) -> Iterator[None]:
         if not shows_progress():
             yield
             return
-        # what is redirected would be written to standard error
-        _spinners.append(
-            Live(
-                Spinner("line", text=f"{what} ..."),
-                console=err,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
+        spinner = Live(
+            Spinner("line", text=f"{what} ..."),
+            console=err,
+            transient=True,
+            redirect_stdout=False,  # it would be written to standard error
+            redirect_stderr=False,
         )
-        try:
-            with _spinners[-1], _terminated():
-                yield
-        finally:
-            _spinners.pop()
+        with spinner, _terminated():
+            yield
 
 
 @contextmanager
@@ -187,27 +176,12 @@ def _terminated() -> Iterator[None]:
 
 
 @contextmanager
-def _no_spinner() -> Iterator[None]:
-    """A spinner that runs makes way for a bar."""
-    for spinner in _spinners:
-        spinner.stop()
-    try:
-        yield
-    finally:
-        for spinner in _spinners:
-            spinner.start()
-
-
-@contextmanager
 def _timed(what: str) -> Iterator[None]:
     """With --verbose, a line that says how long it took."""
     started = time.monotonic()
     yield
     if loudness.verbose:
         warn(f"{what}: {duration(time.monotonic() - started)}")
-
-
-_spinners: list[Live] = []  # the one that runs, if any
 
 
 def shows_progress() -> bool:

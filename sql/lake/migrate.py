@@ -45,8 +45,7 @@ def refuse_unknown(lake: Any) -> None:
         return
     if names != [FIRST[1]]:
         raise WorkFailed(
-            f"{lake.project.lake_path}: this lake was made before Gradelake 0.1.0, which cannot "
-            "read it",
+            "this lake was made before Gradelake 0.1.0, which cannot read it",
             "Move it away, and make a new one with `gradelake init` and `gradelake ingest`.",
         )
 

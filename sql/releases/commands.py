@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
 
 
 @click.group(short_help="See, keep, drop and compare releases.")
@@ -21,10 +21,27 @@ def release():
     """
 
 
+def _show_list(found: dict[str, list[dict[str, Any]]]) -> None:
+    shown = [
+        (
+            row["release"],
+            row["snapshot"],
+            f"{row['published_at']:%Y-%m-%d %H:%M:%S}",
+            "kept" if row["is_kept"] else None,
+            "readers get it" if row["is_read"] else None,
+            console.size(row["bytes_alone"]),
+        )
+        for row in found["releases"]
+    ]
+    console.print_table(["release", "version", "published_at", "kept", "read", "alone"], shown)
+    if not shown:
+        console.hint("next: `gradelake build` publishes one")
+
+
 @release.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def list_(project, as_json):
+@answering(_show_list)
+def list_(project):
     """List the releases that can be read, newest first.
 
     "Alone" is what dropping a release would free: the files that neither another release nor the
@@ -36,40 +53,7 @@ def list_(project, as_json):
     """
     from gradelake.sql.releases import keeping
 
-    project = project()
-    with Lake.readable(project) as lake:
-        found = releases.available(project, lake.connection)
-        kept = keeping.kept(lake)
-        default = releases.read_by_default(project, lake.connection)
-        alone = keeping.bytes_alone(lake, found)
-    rows: list[dict[str, Any]] = [
-        {
-            "release": each.name,
-            "snapshot": each.snapshot,
-            "published_at": each.published_at,
-            "is_kept": each.name in kept,
-            "is_read": each.name == default,
-            "bytes_alone": alone[each.name],
-        }
-        for each in reversed(found)
-    ]
-    if as_json:
-        console.print_json({"releases": rows})
-        return
-    shown = [
-        (
-            row["release"],
-            row["snapshot"],
-            f"{row['published_at']:%Y-%m-%d %H:%M:%S}",
-            "kept" if row["is_kept"] else None,
-            "readers get it" if row["is_read"] else None,
-            console.size(row["bytes_alone"]),
-        )
-        for row in rows
-    ]
-    console.print_table(["release", "version", "published_at", "kept", "read", "alone"], shown)
-    if not rows:
-        console.hint("next: `gradelake build` publishes one")
+    return {"releases": keeping.overview(project())}
 
 
 @release.command("keep", short_help="Keep release NAME until it is dropped.")
@@ -118,42 +102,7 @@ def drop(project, force, name):
     console.say(f"{name} is dropped; `gradelake lake tidy` deletes what only it reads")
 
 
-@release.command("diff", short_help="Show which labels, scores and ranks moved.")
-@click.option("--collection", metavar="NAME", help="Only of this collection.")
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="May be repeated (default: nDCG@10, AP and Cover@20).",
-)
-@click.option(
-    "--level",
-    type=int,
-    metavar="N",
-    help="Label from which a passage is relevant (default: the collection's min_relevant).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with all systems.")
-@click.argument("before")
-@click.argument("after")
-@click.pass_obj
-def diff(project, collection, measures, level, as_json, before, after):
-    """Show which labels, scores and ranks moved from release BEFORE to release AFTER.
-
-    \b
-    Examples:
-      gradelake release diff r1 r2
-      gradelake release diff r1 r2 --collection dl19 --measure RR --level 3
-    """
-    from dataclasses import asdict
-
-    from gradelake.sql.releases.diff import compare
-
-    with console.working("comparing releases"):
-        found = compare(project(), before, after, collection, measures, level)
-    if as_json:
-        console.print_json(asdict(found))
-        return
+def _show_difference(found) -> None:
     _show_labels(found)
     _show_boards(found)
 
@@ -200,3 +149,36 @@ def _cell(value) -> str:
     if value is None:
         return "-"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+@release.command("diff", short_help="Show which labels, scores and ranks moved.")
+@click.option("--collection", metavar="NAME", help="Only of this collection.")
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated (default: nDCG@10, AP and Cover@20).",
+)
+@click.option(
+    "--level",
+    type=int,
+    metavar="N",
+    help="Label from which a passage is relevant (default: the collection's min_relevant).",
+)
+@click.argument("before")
+@click.argument("after")
+@click.pass_obj
+@answering(_show_difference, "Print one JSON object, with all systems.")
+def diff(project, collection, measures, level, before, after):
+    """Show which labels, scores and ranks moved from release BEFORE to release AFTER.
+
+    \b
+    Examples:
+      gradelake release diff r1 r2
+      gradelake release diff r1 r2 --collection dl19 --measure RR --level 3
+    """
+    from gradelake.sql.releases.diff import compare
+
+    with console.working("comparing releases"):
+        return compare(project(), before, after, collection, measures, level)

@@ -87,12 +87,11 @@ def compare(
         known = {name for (name,) in connection.execute("select measure from keys").fetchall()}
         chosen = measures or tuple(known.intersection(MAIN_MEASURES)) or tuple(known)
         values = {"collection": collection, "measures": list(chosen), "level": level}
-        boards = [
-            BoardMoves(*board, n_systems, _kendall(ours, theirs), systems)
-            for *board, n_systems, ours, theirs, systems in connection.execute(
-                _BOARDS, values
-            ).fetchall()
-        ]
+        rows = connection.execute(_BOARDS, values).fetchall()
+    boards = [
+        BoardMoves(*key, kendall=_kendall(scores_before, scores_after), systems=systems)
+        for *key, scores_before, scores_after, systems in rows
+    ]
     return Difference(
         before,
         after,

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import NAME, published_file, release_file
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import author
@@ -15,6 +17,26 @@ from gradelake.sql.releases.releases import Release
 def kept(lake: Lake) -> set[str]:
     """Names of the releases that stay until somebody drops them."""
     return set(lake.column("select release from lake.raw.kept_releases"))
+
+
+def overview(project: Project) -> list[dict[str, Any]]:
+    """The releases that can be read, newest first, and what is true of each."""
+    with Lake.readable(project) as lake:
+        found = releases.available(project, lake.connection)
+        marked = kept(lake)
+        default = releases.read_by_default(project, lake.connection)
+        alone = bytes_alone(lake, found)
+    return [
+        {
+            "release": each.name,
+            "snapshot": each.snapshot,
+            "published_at": each.published_at,
+            "is_kept": each.name in marked,
+            "is_read": each.name == default,
+            "bytes_alone": alone[each.name],
+        }
+        for each in reversed(found)
+    ]
 
 
 def keep(lake: Lake, name: str) -> bool:

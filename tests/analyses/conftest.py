@@ -6,6 +6,9 @@ import pytest
 
 from tests.analyses.small import make_far, make_small
 from tests.conftest import made_once
+from tests.report_page import demo_page as demo_page
+from tests.report_page import moved as moved
+from tests.report_page import odd_page as odd_page
 
 
 @pytest.fixture(scope="session")

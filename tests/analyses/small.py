@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.conftest import gradelake, start_lake
+from tests.conftest import gradelake
+from tests.lakes import start_lake
 
 PAIRS = [(5, 3), (4, 3), (4, 2), (3, 2), (1, 0), (0, 0), (0, 1), (0, -1)]  # (label, judgment)
 
@@ -26,7 +27,7 @@ def make_small(folder: Path) -> Path:
         )
     (folder / "elsewhere.qrels").write_text("q 0 p99 1\n")
     (folder / "only.run").write_text("q Q0 p99 1 1 tag\n")
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "small")
     gradelake(folder, "ingest", "one")
     for judge in ("five", "elsewhere"):
@@ -61,7 +62,7 @@ def make_far(folder: Path) -> Path:
         (folder / "runs" / f"{system}.run").write_text(
             "".join(f"q Q0 {p} {i} {99 - i} {system}\n" for i, p in enumerate(ranking, start=1))
         )
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "far")
     gradelake(folder, "import", "labels", "far", "other.qrels", "--judge", "other")
     gradelake(folder, "build")

@@ -7,6 +7,7 @@ import pytest
 import pytrec_eval
 
 from tests import oracle
+from tests.analyses.typed import typed
 from tests.conftest import gradelake
 
 pytestmark = pytest.mark.slow
@@ -37,18 +38,8 @@ def folder(tmp_path_factory, new_lake):
 
 
 def filled(folder, judge, *options, code=0):
-    return gradelake(
-        folder,
-        "export",
-        "qrels",
-        "small",
-        "--label-set",
-        "assessor:me",
-        "--fill-holes",
-        f"judge:{judge}",
-        *options,
-        code=code,
-    )
+    of = ["export", "qrels", "small", "--label-set", "assessor:me", "--fill-holes"]
+    return gradelake(folder, *of, f"judge:{judge}", *options, code=code)
 
 
 def test_the_judge_speaks_only_where_the_assessor_does_not_and_is_named_there(folder):
@@ -109,17 +100,8 @@ def test_trec_eval_scores_a_run_as_with_a_plain_merge_of_both_files(demo, tmp_pa
     holes = sum(map(len, merged.values())) - sum(map(len, human.values()))
     assert holes > 0
     file = tmp_path / "filled.qrels"
-    done = gradelake(
-        demo,
-        "export",
-        "qrels",
-        "demo",
-        "--label-set",
-        "assessor:human",
-        "--fill-holes",
-        "judge:overlap",
-        "-o",
-        str(file),
+    done = typed(
+        demo, f"export qrels demo --label-set assessor:human --fill-holes judge:overlap -o {file}"
     )
     assert f"and {holes} of judge:overlap" in done.stdout
     with file.open() as stream:

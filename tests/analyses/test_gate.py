@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 
 from tests.analyses.gated import HOSTILE, HOSTILE_QUERY, QUERIES, write_gated, write_run
 from tests.command_line import run
-from tests.conftest import gradelake, made_once, start_lake
+from tests.conftest import gradelake, made_once
+from tests.lakes import start_lake
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,7 @@ def gated(tmp_path_factory) -> Path:
 
     def make(folder: Path) -> None:
         write_gated(folder)
-        start_lake(folder, folder.parent)
+        start_lake(folder)
         gradelake(folder, "ingest", "gated")
         gradelake(folder, "build", "--name", "r1")
         write_run(folder, "base", 9)

@@ -18,6 +18,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.small import FAR, LONG
+from tests.analyses.typed import typed
 from tests.conftest import gradelake
 
 pytestmark = pytest.mark.slow
@@ -54,20 +55,8 @@ def test_on_a_common_scale_the_confusion_picture_names_kappa(demo, tmp_path):
 
 def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(demo, tmp_path):
     file = tmp_path / "s.svg"
-    done = gradelake(
-        demo,
-        "plot",
-        "scatter",
-        "demo",
-        "--label-set",
-        "judge:overlap",
-        "--measure",
-        "AP",
-        "--level",
-        "1",
-        "-o",
-        str(file),
-        "--json",
+    done = typed(
+        demo, f"plot scatter demo --label-set judge:overlap --measure AP --level 1 -o {file} --json"
     )
     with Lake.published(Project.find(demo)) as lake:
         boards = [

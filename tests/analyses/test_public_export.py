@@ -13,8 +13,9 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, made_once, start_lake
+from tests.conftest import gradelake, made_once
 from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated
+from tests.lakes import start_lake
 from tests.report_page import Page
 
 pytestmark = pytest.mark.slow
@@ -96,7 +97,7 @@ def make(folder: Path) -> None:
     banks = [json.dumps(BANK), json.dumps(BANK | {"items": [NUGGET]})]
     (folder / "bank.jsonl").write_text("\n".join(banks))
     (folder / "graded.jsonl").write_text("\n".join(lines(q1=GRADED)))
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.jsonl", "--name", "secret")
     gradelake(folder, "import", "grades", "tiny", "graded.jsonl")
@@ -167,18 +168,3 @@ def test_a_folder_that_holds_something_is_left_alone(folder, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]
     gradelake(folder, "export", "public", "none", str(tmp_path / "new"), code=2)
     assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]
-
-
-def test_no_item_and_no_gold_answer_of_the_demo_is_in_what_is_shared(graded_demo, tmp_path):
-    """Gold answers such as "2" stand in any file: the longer ones are sought."""
-    with Lake.published(Project.find(graded_demo)) as lake:
-        items = {text.lower() for text in lake.column("select text from lake.raw.rubric_items")}
-        golds = lake.column("select distinct unnest(gold_answers) from lake.raw.rubric_items")
-    golds = {gold.lower() for gold in golds if len(gold) > 12}
-    assert (len(items), bool(golds)) == (114, True)
-    gradelake(graded_demo, "export", "public", "demo", str(tmp_path / "public"))
-    (tmp_path / "whole").mkdir()
-    gradelake(graded_demo, "report", "demo", "-o", str(tmp_path / "whole" / "report.html"))
-    whole, shared = texts_of(tmp_path / "whole"), texts_of(tmp_path / "public")
-    assert {text for text in items if text in whole} == items
-    assert {text for text in items | golds if text in shared} == set()

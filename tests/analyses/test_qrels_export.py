@@ -10,6 +10,7 @@ import pytrec_eval
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests.analyses.typed import typed
 from tests.conftest import gradelake
 
 pytestmark = pytest.mark.slow
@@ -148,17 +149,7 @@ def test_equal_labels_are_equal_bytes_zipped_too(graded):
 
 
 def test_one_json_object_says_what_was_written_where(graded):
-    done = gradelake(
-        graded,
-        "export",
-        "qrels",
-        "small",
-        "--label-set",
-        "words/v0/best",
-        "--output",
-        "best.qrels",
-        "--json",
-    )
+    done = typed(graded, "export qrels small --label-set words/v0/best --output best.qrels --json")
     assert json.loads(done.stdout) == {
         "collection": "small",
         "written": [{"label_set": "words/v0/best", "file": "best.qrels", "labels": 6}],
@@ -211,31 +202,12 @@ def test_an_id_that_cannot_stand_in_a_column_is_refused_and_the_old_file_stays(g
     gradelake(folder, "build", "--select", "int_labels")
     (folder / "old.qrels").write_text("old")
     for assessor, passage in bad.items():
-        done = gradelake(
+        done = typed(
             folder,
-            "export",
-            "qrels",
-            "small",
-            "--live",
-            "--label-set",
-            f"assessor:{assessor}",
-            "--output",
-            "old.qrels",
+            f"export qrels small --live --label-set assessor:{assessor} --output old.qrels",
             code=2,
         )
         assert f"passage id {passage!r} cannot stand in TREC qrels" in done.stderr
     assert (folder / "old.qrels").read_text() == "old"
     gradelake(folder, "export", "qrels", "small", "--live", "--all", "all_of_it", code=2)
     assert not (folder / "all_of_it").exists(), "all of them or none"
-
-
-def test_an_older_release_keeps_its_labels(graded, tmp_path):
-    folder = tmp_path / "project"
-    shutil.copytree(graded, folder)
-    before = exported(folder, "assessor:me")
-    (folder / "me.qrels").write_text("q1 0 9 1\n")
-    gradelake(folder, "ingest", "small")
-    gradelake(folder, "build", "--select", "int_labels")
-    assert exported(folder, "assessor:me", "--live") == [["q1", "0", "9", "1"]]
-    assert exported(folder, "assessor:me") == exported(folder, "assessor:me", "--release", "r1")
-    assert exported(folder, "assessor:me") == before

@@ -138,7 +138,7 @@ def test_the_command_prints_ranks_with_ranges_and_groups(demo):
         assert line.split()[:3] == [str(one["rank"]), one["system"], f"{one['score']:.4f}"]
         assert line.split("  ")[-1].strip() == one["groups"]
         assert f"{interval}  {ranks} " in line
-    assert printed[13].endswith("randomised Tukey HSD (alpha 0.05).")
+    assert printed[13].endswith("(randomised Tukey HSD, alpha 0.05).")
     letters = {one["system"]: one["groups"] for one in found["systems"]}
     best = found["systems"][0]["groups"]
     assert found["top"] == [name for name in letters if set(letters[name]) & set(best)]

@@ -1,44 +1,50 @@
 """The report: what the page says is what the lake says, whatever the texts are."""
 
 import json
-import shutil
 
 import pytest
 from markupsafe import escape
 
 from gradelake.analyses.report.boards import first_board
-from gradelake.analyses.report.ranks import add_ranks
+from gradelake.analyses.report.comparisons import compare_systems
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests import oracle
+from tests.analyses.typed import typed
 from tests.conftest import gradelake, made_once
-from tests.edits import write_edits
-from tests.end_to_end.edited_demo import BIRDS, edit
-from tests.report_page import HOSTILE, MARKED, Page, make_hostile
-from tests.rubric_oracle import items_of, read_bank
+from tests.end_to_end.edited_demo import BIRDS
+from tests.moved_demo import HOSTILE
+from tests.report_page import (
+    FACET,
+    MARKED,
+    MORE_QUERIES,
+    ODD_ITEM,
+    ODD_PASSAGE,
+    ODD_QUERY,
+    RESPONSE,
+    UNANSWERED,
+    Page,
+    make_hostile,
+)
+from tests.rubric_oracle import read_bank, top
 
-
-@pytest.fixture(scope="module")
-def folder(graded_demo, tmp_path_factory):
-    """The graded demo: r1, and r2 after an item of the rubric was dropped; the report of r2."""
-    folder = tmp_path_factory.mktemp("report") / "a demo"
-    shutil.copytree(graded_demo, folder)
-    dropped = sorted(items_of(read_bank(graded_demo / "question_bank.jsonl", "question"), BIRDS))[0]
-    write_edits(folder, edit(1, "drop", dropped))
-    gradelake(folder, "build")
-    said = gradelake(folder, "report").stdout
-    assert said.startswith("reports/demo.html: 11 systems, ")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def page(folder) -> Page:
-    return Page(folder / "reports" / "demo.html")
+POOL_DEPTH = 20
 
 
 @pytest.fixture
-def lake(folder):
-    with Lake.published(Project.find(folder)) as lake:
+def folder(graded_demo):
+    return graded_demo
+
+
+@pytest.fixture(scope="module")
+def page(demo_page) -> Page:
+    return Page(demo_page)
+
+
+@pytest.fixture
+def lake(graded_demo):
+    with Lake.published(Project.find(graded_demo)) as lake:
         yield lake
 
 
@@ -50,7 +56,7 @@ def test_every_board_of_every_label_set_is_the_leaderboard(page, lake):
         tuple(row[:4]): tuple(row[4:])
         for row in lake.rows(
             "select label_set, level, measure, system, score_4dp, round(stderr, 4), rank "
-            "from lake.marts.leaderboard where label_set not like '%/v0/%'"
+            "from lake.marts.leaderboard"
         )
     }
     ours = {}
@@ -69,28 +75,6 @@ def test_every_board_of_every_label_set_is_the_leaderboard(page, lake):
     assert len(ours) > 1000
 
 
-def test_label_sets_of_the_newest_rubric_are_shown_and_no_older_ones(page):
-    shown = page.settled["label_sets"]
-    assert "assessor:human" in shown
-    assert "lexical/v1/best" in shown
-    assert not [name for name in shown if "/v0/" in name]
-
-
-def test_ranks_are_compared_with_the_release_before(page, folder):
-    assert page.settled["compared_with"] == "r1"
-    with Lake.published(Project.find(folder), "r1") as before:
-        ranks = dict(
-            before.rows(
-                "select system, rank from lake.marts.leaderboard where label_set = "
-                "'assessor:human' and level = 2 and measure = 'AP'"
-            )
-        )
-    board = page.board("assessor:human")
-    assert dict(zip(board["systems"], board["boards"]["2"]["AP"]["before"], strict=True)) == ranks
-    new = page.board("lexical/v1/best")["boards"]["2"]["AP"]["before"]
-    assert set(new) == {None}, "r1 knows no version 1"
-
-
 def test_the_grid_has_every_grade_answer_and_text(page, lake):
     grid, texts = page.grid("lexical", BIRDS)
     ours = {
@@ -105,7 +89,7 @@ def test_the_grid_has_every_grade_answer_and_text(page, lake):
         for passage, item, grade, answer, text in lake.rows(
             "select passage_id, item_id, grade, answer, text from lake.marts.grade_grid "
             "inner join lake.raw.passages using (collection, passage_id) "
-            "where grader = 'lexical' and rubric_version = 1 and query_id = ?",
+            "where grader = 'lexical' and query_id = ?",
             BIRDS,
         )
     }
@@ -121,9 +105,9 @@ def test_tables_have_the_counts_that_the_query_book_gives(page, folder):
 
     text = page.text()
     for question, title in (
-        ("uncovered_passages", "Uncovered passages: relevant, and they answer nothing"),
-        ("never_covered_items", "Never covered items: no passage answers them"),
-        ("spurious_items", "Spurious items: passages that are not relevant answer them"),
+        ("uncovered_passages", "Uncovered passages: relevant, but answer no item"),
+        ("never_covered_items", "Never covered items: answered by no passage"),
+        ("spurious_items", "Spurious items: answered by non-relevant passages"),
     ):
         rows = ask(f"@{question}", "--grader", "lexical", "--tau", "4")
         assert f"{title} ({len(rows)})" in text
@@ -138,8 +122,14 @@ def test_tables_have_the_counts_that_the_query_book_gives(page, folder):
     card = text[text.index("judge:lexical_direct 193 pairs") :][:80]
     assert f"κ = {best:.3f}" in card
     assert "No pair failed." in text
-    assert "gradelake report demo --release r2 --compare-with r1" in text
-    assert "version 0: 114 items; version 1 (newest): 113 items, 1 edit" in text
+    assert "gradelake report demo --release r1" in text
+    assert "version 0 (newest): 114 items" in text
+    for sentence in (
+        "The rubric was not edited.",
+        "There is no earlier release.",
+        "No night has run.",
+    ):
+        assert sentence in text
 
 
 def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lake):
@@ -160,32 +150,15 @@ def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lak
 
 
 @pytest.mark.slow
-def test_the_same_release_gives_the_same_bytes(folder, tmp_path):
-    gradelake(folder, "report", "demo", "--release", "r2", "-o", str(tmp_path / "again.html"))
-    assert (tmp_path / "again.html").read_bytes() == (folder / "reports/demo.html").read_bytes()
-
-
-@pytest.mark.slow
-def test_an_earlier_release_is_compared_with_none_and_a_small_grid_keeps_the_best(folder, tmp_path):
-    output = tmp_path / "first.html"
-    done = gradelake(
-        folder,
-        "report",
-        "demo",
-        "--release",
-        "r1",
-        "--grid-passages",
-        "3",
-        "-o",
-        str(output),
-        "--json",
-    )
+def test_a_small_grid_keeps_the_best_and_all_else_is_the_same_bytes(folder, demo_page, tmp_path):
+    again, small = tmp_path / "again.html", tmp_path / "small.html"
+    gradelake(folder, "report", "demo", "--release", "r1", "-o", again)
+    assert again.read_bytes() == demo_page.read_bytes()
+    done = gradelake(folder, "report", "demo", "--grid-passages", "3", "-o", small, "--json")
     (told,) = json.loads(done.stdout)["reports"]
-    page = Page(output)
-    assert (told["release"], told["bytes"]) == ("r1", output.stat().st_size)
-    assert page.settled["compared_with"] is None
-    assert len(page.grid("lexical", BIRDS)[0]["passages"]) == 3
-    assert len(page.grid("lexical", BIRDS)[1]) >= 3
+    assert (told["release"], told["bytes"]) == ("r1", small.stat().st_size)
+    grid, texts = Page(small).grid("lexical", BIRDS)
+    assert len(grid["passages"]) == 3 <= len(texts)
 
 
 def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_ranges():
@@ -200,8 +173,163 @@ def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_
     def read(label_set: str, measure: str):
         raise BadInput("there is no relevance level 2")
 
-    add_ranks({"judge:a": board}, read, ["AP"], iter)
+    assert compare_systems({"judge:a": board}, read, ["AP"], iter) == {"judge:a": {}}
     assert columns.keys() == {"score", "stderr", "rank"}
+
+
+# --- what its views are made of ------------------------------------------------------------------
+
+
+def test_rankings_are_those_of_the_run_files_down_to_the_pool_depth(page, graded_demo):
+    runs = oracle.read_runs(graded_demo / "runs")
+    runs |= oracle.read_answers(graded_demo / "responses.jsonl")
+    assert page.settled["pool_depth"] == POOL_DEPTH
+    cut = 0
+    for query in (row["query_id"] for row in page.settled["queries"]):
+        pack = page.of_query(query)
+        assert set(pack["rankings"]) == {name for name, run in runs.items() if query in run}
+        for system, ranking in pack["rankings"].items():
+            ranked = [pack["passages"][place] for place in ranking["passages"]]
+            assert ranked == top(runs[system], query, POOL_DEPTH)
+            assert ranking["n_retrieved"] == len(runs[system][query])
+            cut += ranking["n_retrieved"] > POOL_DEPTH
+    assert cut > 10
+
+
+def test_labels_are_those_of_every_label_set(page, lake):
+    ours = {
+        (query["query_id"], passage, label_set, label)
+        for query in page.settled["queries"]
+        for pack in [page.of_query(query["query_id"])]
+        for label_set, labels in pack["labels"].items()
+        for passage, label in zip(pack["passages"], labels, strict=True)
+        if label is not None
+    }
+    theirs = "select query_id, passage_id, label_set, label from lake.marts.relevance_labels"
+    assert ours == set(lake.rows(theirs))
+    assert {label_set for _, _, label_set, _ in ours} >= {"assessor:human", "lexical/v0/best"}
+
+
+def test_items_and_texts_are_those_of_the_files(page, graded_demo):
+    bank = {}
+    for kind in ("question", "nugget"):
+        bank |= read_bank(graded_demo / f"{kind}_bank.jsonl", kind)
+    rows = map(json.loads, (graded_demo / "passages.jsonl").read_text().splitlines())
+    texts = {row["passage_id"]: row["text"] for row in rows}
+    (answers,) = oracle.read_answers(graded_demo / "responses.jsonl").values()
+    for query in (row["query_id"] for row in page.settled["queries"]):
+        pack = page.of_query(query)
+        ours = {item["item_id"]: item["item_text"] for item in pack["items"]}
+        assert ours == {id_: item.text for id_, item in bank.items() if item.query == query}
+        shown = page.unpack(f"texts-{page.number(query)}")
+        assert sorted(shown) == pack["passages"]
+        generated = answers.get(query, {})
+        assert {p: text for p, text in shown.items() if p not in generated}.items() <= texts.items()
+
+
+# --- a pool of depth 2, odd ids ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def odd_report(odd_page) -> Page:
+    return Page(odd_page)
+
+
+@pytest.mark.slow
+def test_a_ranking_ends_at_the_pool_depth_and_a_response_is_whole(odd_report):
+    pack = odd_report.of_query(ODD_QUERY)
+    ranked = {
+        system: [pack["passages"][place] for place in ranking["passages"]]
+        for system, ranking in pack["rankings"].items()
+    }
+    assert ranked["long"] == ["p000", "p001"], "the judged p110 stands deeper"
+    assert ranked["odd"] == [ODD_PASSAGE]
+    texts = odd_report.unpack(f"texts-{odd_report.number(ODD_QUERY)}")
+    assert [texts[passage] for passage in ranked["writer"]] == RESPONSE
+    assert {s: ranking["n_retrieved"] for s, ranking in pack["rankings"].items()} == {
+        "long": 120,
+        "odd": 1,
+        "writer": 3,
+    }
+
+
+@pytest.mark.slow
+def test_a_judged_passage_that_nobody_ranks_high_is_there_with_its_text(odd_report):
+    pack = odd_report.of_query(ODD_QUERY)
+    at = pack["passages"].index("p110")
+    assert pack["labels"]["assessor:ann"][at] == 2
+    assert pack["labels"]["assessor:ben"][at] is None
+    assert odd_report.unpack(f"texts-{odd_report.number(ODD_QUERY)}")["p110"] == "Text p110."
+
+
+@pytest.mark.slow
+def test_every_item_names_its_facet(odd_report):
+    assert odd_report.of_query(ODD_QUERY)["items"] == [
+        {"item_id": ODD_ITEM, "item_text": f"Is it blue? {HOSTILE}", "facet_id": FACET}
+    ]
+
+
+@pytest.mark.slow
+def test_packs_have_the_numbers_of_their_queries_however_many_are_read_at_once(odd_report):
+    for n in range(MORE_QUERIES):
+        assert odd_report.of_query(f"q{n:03}")["passages"] == [f"p{n:03}"]
+
+
+@pytest.mark.slow
+def test_topics_are_as_many_as_the_leaderboard_counts_and_their_mean_is_its_score(odd_report):
+    """UNANSWERED has an item of the rubric, and no system answers it: it counts 0."""
+    at = odd_report.number(UNANSWERED)
+    for number, label_set in enumerate(odd_report.settled["label_sets"]):
+        board, topics = odd_report.board(label_set), odd_report.unpack(f"topics-{number}")
+        for level, measures in topics.items():
+            for measure, systems in measures.items():
+                assert set(systems) == set(board["systems"])
+                assert {scores[at] for scores in systems.values()} == (
+                    {-1} if measure in odd_report.settled["of_rubric"] else {None}
+                )
+                for system, score in zip(
+                    board["systems"], board["boards"][level][measure]["score"], strict=True
+                ):
+                    counted = [max(0, one) for one in systems[system] if one is not None]
+                    assert len(counted) == board["queries"][measure]
+                    assert sum(counted) / len(counted) == pytest.approx(10_000 * score, abs=1)
+    assert odd_report.board("lexical/v0/best")["queries"]["Cover@20"] == 2
+
+
+@pytest.mark.slow
+def test_lists_lead_to_the_views_of_what_they_name(odd_report):
+    """ann calls both passages relevant, and p110 answers nothing."""
+    address = "a%2Fq%2520%23%3F%261"
+    assert f'href="#query/{address}"' in odd_report.html
+    assert f'href="#passage/{address}/p110"' in odd_report.html
+
+
+@pytest.mark.slow
+def test_without_the_rubric_rankings_and_labels_are_there_and_no_item_and_no_text(
+    odd_page, odd_report, tmp_path
+):
+    gradelake(odd_page.parents[1], "report", "--without-rubric", "-o", tmp_path / "shared.html")
+    shared = Page(tmp_path / "shared.html")
+    whole = odd_report.of_query(ODD_QUERY)
+    assert shared.of_query(ODD_QUERY) == whole | {"items": []}
+    assert not [name for name in shared.packs if name.startswith(("texts-", "grid-"))]
+    everything = shared.html + json.dumps([shared.unpack(name) for name in shared.packs])
+    for secret in ("Is it blue?", "It is blue", ODD_ITEM, FACET):
+        assert secret not in everything
+    assert f"#passage/{ODD_QUERY}" not in everything
+
+
+@pytest.mark.slow
+def test_a_bound_on_grids_leaves_out_texts_but_theirs_and_those_of_rankings_heads(
+    odd_page, tmp_path
+):
+    gradelake(odd_page.parents[1], "report", "--grid-passages", "1", "-o", tmp_path / "small.html")
+    page = Page(tmp_path / "small.html")
+    texts = page.unpack(f"texts-{page.number(ODD_QUERY)}")
+    pack = page.of_query(ODD_QUERY)
+    assert {texts.pop(passage) for passage in ("p000", ODD_PASSAGE)}, "first of long and of odd"
+    assert list(texts.values()) == RESPONSE[:1]
+    assert {"p001", "p110"} <= set(pack["passages"])
 
 
 # --- what it does not do --------------------------------------------------------------------------
@@ -231,18 +359,15 @@ def test_texts_of_people_stay_texts(hostile):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("demos",), "has no collection 'demos'\n  Did you mean 'demo'?"),
-        (("--reference", "assessor:humn"), "Did you mean 'assessor:human'?"),
-        (("--reference", "judge:lexical_direct"), "the reference must be an assessor"),
-        (("--compare-with", "r9"), "there is no release 'r9'"),
-        (("-o", "nowhere/page.html"), "there is no folder nowhere"),
-    ],
-)
-def test_wrong_names_are_told(folder, arguments, words):
-    assert words in gradelake(folder, "report", *arguments, code=2).stderr
+def test_wrong_names_are_told(folder):
+    for line, words in (
+        ("demos", "has no collection 'demos'\n  Did you mean 'demo'?"),
+        ("--reference assessor:humn", "Did you mean 'assessor:human'?"),
+        ("--reference judge:lexical_direct", "the reference must be an assessor"),
+        ("--compare-with r9", "there is no release 'r9'"),
+        ("-o nowhere/page.html", "there is no folder nowhere"),
+    ):
+        assert words in typed(folder, f"report {line}", code=2).stderr
 
 
 TINY_QRELS = "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n"

@@ -2,9 +2,7 @@
 
 import json
 import re
-import shutil
 from collections import Counter
-from functools import partial
 from html import unescape
 from itertools import combinations
 from pathlib import Path
@@ -15,10 +13,10 @@ from scipy import stats
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, made_once
+from tests.conftest import gradelake
 from tests.end_to_end.edited_demo import ADDED_LATER, BREAD, REWORDED, REWORDED_AGAIN
-from tests.moved_demo import HOSTILE_ITEM, REREAD, make_moved
-from tests.report_page import HOSTILE, Page
+from tests.moved_demo import HOSTILE, HOSTILE_ITEM, REREAD
+from tests.report_page import Page
 
 pytestmark = pytest.mark.slow
 
@@ -26,18 +24,13 @@ HUMAN, NEWEST = "assessor:human", "lexical/v2/best"
 
 
 @pytest.fixture(scope="module")
-def folder(graded_demo, tmp_path_factory):
-    return made_once(tmp_path_factory, "moved", partial(make_moved, graded_demo))
-
-
-@pytest.fixture(scope="module")
-def page(folder) -> Page:
-    return Page(folder / "reports" / "demo.html")
+def page(moved) -> Page:
+    return Page(moved / "reports" / "demo.html")
 
 
 @pytest.fixture
-def lake(folder):
-    with Lake.published(Project.find(folder)) as lake:
+def lake(moved):
+    with Lake.published(Project.find(moved)) as lake:
         yield lake
 
 
@@ -60,11 +53,32 @@ def topic_values(lake, label_set: str, measure: str) -> dict[str, np.ndarray]:
     return found
 
 
+def test_label_sets_of_the_newest_rubric_are_shown_and_no_older_ones(page):
+    shown = page.settled["label_sets"]
+    assert "assessor:human" in shown
+    assert "lexical/v2/best" in shown
+    assert not [name for name in shown if "/v0/" in name or "/v1/" in name]
+
+
+def test_ranks_are_compared_with_the_release_before(page, moved):
+    assert page.settled["compared_with"] == "r1"
+    with Lake.published(Project.find(moved), "r1") as before:
+        ranks = dict(
+            before.rows(
+                "select system, rank from lake.marts.leaderboard where label_set = "
+                "'assessor:human' and level = 2 and measure = 'AP'"
+            )
+        )
+    board = page.board("assessor:human")
+    assert dict(zip(board["systems"], board["boards"]["2"]["AP"]["before"], strict=True)) == ranks
+    new = page.board("lexical/v2/best")["boards"]["2"]["AP"]["before"]
+    assert set(new) == {None}, "r1 knows no version 2"
+
+
 # --- two systems ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("label_set", [HUMAN, NEWEST])
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR"])
+@pytest.mark.parametrize(("label_set", "measure"), [(HUMAN, "nDCG@10"), (NEWEST, "AP")])
 def test_each_pairs_p_is_that_of_scipy_and_of_shuffles(page, lake, label_set, measure):
     number = page.settled["label_sets"].index(label_set)
     found = page.unpack(f"pairs-{number}")[measure]
@@ -237,9 +251,9 @@ def test_the_greatest_moves_of_labels_are_listed_and_all_are_counted(page, lake)
         assert f"Labels that it moved ({len(moves)}{more})" in text_of(section(page))
 
 
-def test_boards_that_moved_since_the_release_before_come_first(page, folder):
+def test_boards_that_moved_since_the_release_before_come_first(page, moved):
     def ranks(release):
-        with Lake.published(Project.find(folder), release) as lake:
+        with Lake.published(Project.find(moved), release) as lake:
             return dict(
                 lake.rows(
                     "select system, rank from lake.marts.leaderboard "
@@ -328,52 +342,26 @@ def test_a_preview_of_edits_says_what_the_command_line_says(
     assert f"--preview {previewed}" in page.text()
 
 
-@pytest.mark.parametrize("content", ["", "no json", "[]", '{"versions": [{"collection": "demo"}]}'])
-def test_what_is_no_preview_is_refused_and_nothing_is_written(graded_demo, tmp_path, content):
-    (tmp_path / "preview.json").write_text(content)
-    asked = ("--preview", tmp_path / "preview.json", "-o", tmp_path / "x.html")
-    said = gradelake(graded_demo, "report", "demo", *asked, code=2).stderr
-    assert "preview.json" in said
-    assert not (tmp_path / "x.html").exists()
+def test_what_is_no_preview_is_refused_and_one_of_another_collection_shows_nothing(
+    graded_demo, tmp_path
+):
+    preview, output = tmp_path / "preview.json", tmp_path / "x.html"
+    asked = ("report", "demo", "--preview", preview, "-o", output)
+    for content in ("", "no json", "[]", '{"versions": [{"collection": "demo"}]}'):
+        preview.write_text(content)
+        assert "preview.json" in gradelake(graded_demo, *asked, code=2).stderr
+        assert not output.exists()
+    preview.write_text('{"versions": [{"collection": "other"}]}')
+    gradelake(graded_demo, *asked)
+    assert "The preview has no edit of this rubric." in Page(output).text()
 
 
-def test_a_preview_of_another_collection_shows_nothing(graded_demo, tmp_path):
-    (tmp_path / "preview.json").write_text('{"versions": [{"collection": "other"}]}')
-    asked = ("--preview", tmp_path / "preview.json", "-o", tmp_path / "x.html")
-    gradelake(graded_demo, "report", "demo", *asked)
-    assert "The preview has no edit of this rubric." in Page(tmp_path / "x.html").text()
-
-
-def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(folder, tmp_path):
+def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(moved, tmp_path):
     output = tmp_path / "shared.html"
-    gradelake(folder, "report", "demo", "--without-rubric", "-o", str(output))
+    gradelake(moved, "report", "demo", "--without-rubric", "-o", str(output))
     html = section(Page(output))
     assert "Version 2, after 1: " in text_of(html)
     assert "What version 2 moved" in html
     for quoted in ("<ins>", "<del>", "Edits of version", "Labels that it moved", "Nights of"):
         assert quoted not in html
     assert "Left out: nights are of the whole lake." in text_of(html)
-
-
-def test_what_is_not_there_is_said_in_a_sentence_each(graded_demo, tmp_path):
-    output = tmp_path / "first.html"
-    gradelake(graded_demo, "report", "demo", "-o", str(output))
-    text = text_of(section(Page(output)))
-    for sentence in (
-        "The rubric was not edited.",
-        "There is no earlier release.",
-        "No night has run.",
-    ):
-        assert sentence in text
-
-
-def test_a_release_without_these_marts_has_a_report(graded_demo, tmp_path):
-    """As one of an older Gradelake: its views are gone, and so is what the page says of them."""
-    folder, output = tmp_path / "old", tmp_path / "old.html"
-    shutil.copytree(graded_demo, folder)
-    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
-        for view in ("nights", "rubric_impact", "leaderboard_shift"):
-            transaction.run(f"drop view {{lake}}.marts.{view}")
-    gradelake(folder, "report", "demo", "--live", "-o", str(output))
-    page = Page(output)
-    assert "No night has run." in text_of(section(page))

@@ -14,7 +14,7 @@ from gradelake.analyses.stats.rank_correlation import STATISTICS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.analyses.typed import typed
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +31,8 @@ def graded_lake(graded_demo):
         yield lake
 
 
-def stats(folder, *arguments, code=0):
-    return gradelake(folder, "stats", *arguments, code=code)
+def stats(folder, *words: str, code=0):
+    return typed(folder, " ".join(("stats", *words)), code)
 
 
 def assert_correlations_are_the_marts(lake) -> int:
@@ -93,18 +93,8 @@ def test_the_level_is_min_relevant_unless_the_labels_end_below_it(lake):
 
 
 def test_correlation_answers_in_json_and_again_the_same(demo):
-    command = (
-        "correlation",
-        "demo",
-        "--measure",
-        "nDCG@10",
-        "--against",
-        "judge:overlap",
-        "--replicates",
-        "500",
-        "--json",
-    )
-    first, again = stats(demo, *command).stdout, stats(demo, *command).stdout
+    command = "correlation demo --measure nDCG@10 --against judge:overlap --replicates 500 --json"
+    first, again = stats(demo, command).stdout, stats(demo, command).stdout
     assert first == again
     found = json.loads(first)
     assert [one["label_set"] for one in found["label_sets"]] == [
@@ -122,16 +112,8 @@ def test_correlation_answers_in_json_and_again_the_same(demo):
 def test_correlation_prints_a_row_per_statistic_and_says_what_is_undefined(demo):
     done = stats(
         demo,
-        "correlation",
-        "demo",
-        "--measure",
-        "AP",
-        "--reference",
-        "assessor:human",
-        "--label-set",
-        "judge:overlap",
-        "--replicates",
-        "300",
+        "correlation demo --measure AP --reference assessor:human --label-set "
+        "judge:overlap --replicates 300",
     )
     rows = done.stdout.splitlines()
     assert [row.split()[2] for row in rows[1:]] == list(STATISTICS)
@@ -139,19 +121,9 @@ def test_correlation_prints_a_row_per_statistic_and_says_what_is_undefined(demo)
 
 
 def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
-    command = (
-        "significance",
-        "demo",
-        "--measure",
-        "P@10",
-        "--label-set",
-        "judge:overlap",
-        "--reference",
-        "assessor:human",
-        "--replicates",
-        "2000",
-    )
-    found = json.loads(stats(demo, *command, "--json").stdout)
+    command = "significance demo --measure P@10 --label-set judge:overlap --replicates 2000"
+    command += " --reference assessor:human"
+    found = json.loads(stats(demo, command, "--json").stdout)
     assert found["is_exact"]  # 8 queries
     n_systems = 11
     assert found["n_pairs"] == len(found["pairs"]) == n_systems * (n_systems - 1) / 2
@@ -161,7 +133,7 @@ def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
             sum(row[name] for name in ("both", "opposite", "only", "only_reference", "neither"))
             == found["n_pairs"]
         )
-    done = stats(demo, *command, "-o", str(tmp_path / "pairs.csv"))
+    done = stats(demo, command, "-o", str(tmp_path / "pairs.csv"))
     assert "55 pairs of 11 systems over 8 queries (all sign patterns)" in done.stdout
     assert "no p can be below 0.0078 here, so with 55 pairs Holm's" in done.stderr
     with (tmp_path / "pairs.csv").open() as stream:
@@ -194,38 +166,26 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wrong"),
+    ("line", "wrong"),
     [
-        (["correlation", "demo", "--measure", "nDCG@1"], "has no measure 'nDCG@1'"),
-        (["correlation", "dmo", "--measure", "AP"], "there are no labels of a collection 'dmo'"),
-        (["correlation", "demo", "--measure", "AP", "--level", "7"], "has no relevance level 7"),
+        ("correlation demo --measure nDCG@1", "has no measure 'nDCG@1'"),
+        ("correlation dmo --measure AP", "there are no labels of a collection 'dmo'"),
+        ("correlation demo --measure AP --level 7", "has no relevance level 7"),
         (
-            ["correlation", "demo", "--measure", "AP", "--label-set", "judge:overlab"],
+            "correlation demo --measure AP --label-set judge:overlab",
             "has no label set 'judge:overlab' here\n  Did you mean 'judge:overlap'?",
         ),
+        ("correlation demo --measure AP --leaderboard x", "has no official leaderboard 'x'"),
         (
-            ["correlation", "demo", "--measure", "AP", "--leaderboard", "x"],
-            "has no official leaderboard 'x'",
-        ),
-        (
-            [
-                "correlation",
-                "demo",
-                "--measure",
-                "AP",
-                "--leaderboard",
-                "official",
-                "--reference",
-                "assessor:human",
-            ],
+            "correlation demo --measure AP --leaderboard official --reference assessor:human",
             "--leaderboard and --reference cannot be used together",
         ),
-        (["alpha", "demo", "--label-set", "judge:overlap"], "'judge:overlap' alone cannot agree"),
-        (["alpha", "demo", "--live", "--release", "r1"], "--live and --release cannot be used t"),
+        ("alpha demo --label-set judge:overlap", "'judge:overlap' alone cannot agree"),
+        ("alpha demo --live --release r1", "--live and --release cannot be used t"),
     ],
 )
-def test_what_is_not_there_is_refused_with_a_hint(demo, arguments, wrong):
-    assert wrong in stats(demo, *arguments, code=2).stderr
+def test_what_is_not_there_is_refused_with_a_hint(demo, line, wrong):
+    assert wrong in stats(demo, line, code=2).stderr
 
 
 def test_a_collection_without_official_ranks_needs_a_reference(lake):

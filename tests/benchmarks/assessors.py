@@ -28,7 +28,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.leaderboards import command, console
-from tests.conftest import make_graded_demo
+from tests.lakes import make_graded_demo
 from tests.serve.server import Server
 
 THINKING = 0.5, 3.0  # seconds

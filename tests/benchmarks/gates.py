@@ -28,7 +28,8 @@ from gradelake.analyses.stats.boards import UNIT, Board, read_board
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.command_line import run
-from tests.conftest import gradelake, write_dl19_config
+from tests.conftest import gradelake
+from tests.lakes import write_dl19_config
 from tests.places import DL19, missing_dl19
 
 DROPS = (0.0, 0.01, 0.02, 0.05)

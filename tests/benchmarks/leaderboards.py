@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.conftest import DL19_JUDGES, write_dl19_config
+from tests.lakes import DL19_JUDGES, write_dl19_config
 from tests.places import DL19, missing_dl19
 
 MEASURES = {"ndcg_cut.10,20", "map", "recip_rank", "Rprec", "P.10"}

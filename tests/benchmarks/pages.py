@@ -18,8 +18,8 @@ from rich.table import Table
 from tests.benchmarks.leaderboards import command, console
 from tests.benchmarks.waits import GRADER
 from tests.browser import chromium
-from tests.conftest import DL19_JUDGES, make_graded_demo, write_dl19_config
 from tests.end_to_end.llmjudge import Published, make_lake
+from tests.lakes import DL19_JUDGES, make_graded_demo, write_dl19_config
 from tests.places import DL19, missing_dl19, missing_llmjudge
 
 LOOKS = 5

@@ -18,8 +18,8 @@ from pathlib import Path
 from rich.table import Table
 
 from tests.benchmarks.leaderboards import command, console, timed
-from tests.conftest import write_dl19_config
 from tests.edits import write_edits
+from tests.lakes import write_dl19_config
 from tests.places import DL19, missing_dl19
 
 FLOOR = "import dbt.cli.main, dbt.adapters.duckdb"

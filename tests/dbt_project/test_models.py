@@ -21,6 +21,8 @@ def lake(tmp_path_factory, graded_demo) -> Path:
     return folder
 
 
+@pytest.mark.models
+@pytest.mark.slow
 def test_unit_tests_and_data_tests_pass(lake):
     """A build leaves some data tests out; here all run."""
     done = dbt(lake, "test")

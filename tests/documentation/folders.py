@@ -13,10 +13,11 @@ from pathlib import Path
 from zlib import crc32
 
 from gradelake.grading.prompts.written_reply import FEATURES
-from tests.conftest import gradelake, made_once_in, start_lake
+from tests.conftest import gradelake
 from tests.documentation.pages import blocks
 from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import Server, answer
+from tests.lakes import made_once_in, start_lake
 from tests.places import REPOSITORY
 
 CRITERIA = {
@@ -157,7 +158,7 @@ def _judge(demo: Path, folder: Path) -> None:
         settings += 'label_rubrics = "trec"\n'
         (folder / "gradelake.toml").write_text(settings, encoding="utf-8")
         (folder / "few.jsonl").unlink(missing_ok=True)
-        start_lake(folder, folder.parent)
+        start_lake(folder)
         gradelake(folder, "ingest", "dl19")
         gradelake(folder, "import", "bank", "dl19", "question_bank.jsonl", "--name", "questions")
         for judge, file in (("Sun", "overlap"), ("Thomas", "rubric_overlap")):

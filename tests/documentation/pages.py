@@ -81,7 +81,7 @@ class Block:
 
 def pages() -> list[str]:
     """Every page of the repository, by its path."""
-    hidden = {".venv", ".git", "node_modules"}
+    hidden = {".venv", ".git", "build", "node_modules"}
     return sorted(
         str(page.relative_to(REPOSITORY))
         for page in REPOSITORY.glob("**/*.md")

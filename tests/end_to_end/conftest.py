@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
-from tests.conftest import gradelake, made_once, start_demo, start_lake
-from tests.end_to_end import llmjudge, strange_lake
-from tests.places import missing_llmjudge
+from tests.conftest import gradelake, made_once
+from tests.end_to_end import strange_lake
+from tests.lakes import start_demo
+from tests.report_page import demo_page as demo_page
+from tests.report_page import dl19_page as dl19_page
+from tests.report_page import moved as moved
+from tests.report_page import odd_page as odd_page
 
 
 @pytest.fixture(scope="session")
@@ -43,36 +47,3 @@ def demo_answers(tmp_path_factory) -> Path:
 def browser():
     with chromium() as browser:
         yield browser
-
-
-@pytest.fixture(scope="session")
-def demo_page(graded_demo, tmp_path_factory) -> Path:
-    """The report of the graded demo; the two below are those of its likes."""
-    return _reported(graded_demo, "demo", tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def dl19_page(dl19_graded, tmp_path_factory) -> Path:
-    return _reported(dl19_graded, "dl19", tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def llmjudge_page(tmp_path_factory) -> Path:
-    if reason := missing_llmjudge():
-        pytest.skip(reason)
-
-    def make(folder: Path) -> None:
-        start_lake(folder, folder.parent)
-        llmjudge.make_lake(folder, llmjudge.Published())
-
-    return _reported(made_once(tmp_path_factory, "llmjudge", make), "llmjudge", tmp_path_factory)
-
-
-def _reported(folder: Path, collection: str, tmp_path_factory) -> Path:
-    name = f"{collection}.html"
-
-    def make(reports: Path) -> None:
-        reports.mkdir()
-        gradelake(folder, "report", collection, "-o", str(reports / name))
-
-    return made_once(tmp_path_factory, f"{collection}-page", make) / name

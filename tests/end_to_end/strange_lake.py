@@ -9,7 +9,8 @@ from pathlib import Path
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import oracle
-from tests.conftest import gradelake, start_lake
+from tests.conftest import gradelake
+from tests.lakes import start_lake
 
 # every kind of labels that statistics stumble over, on two queries of 12 passages
 QUERIES = ("even", "odd")
@@ -61,7 +62,7 @@ min_relevant = 2
 low = ["s[0-3]"]
 high = ["s4", "s5", "s6", "s7"]
 """)
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "strange")
     for label_set in LABELLERS:
         kind, name = label_set.split(":")

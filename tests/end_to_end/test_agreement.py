@@ -10,8 +10,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests import agreement_oracle, oracle
-from tests.conftest import DL19_JUDGES, gradelake
+from tests.conftest import gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
+from tests.lakes import DL19_JUDGES
 from tests.places import DL19
 from tests.published import KAPPAS, QUESTION_COUNTS
 
@@ -119,6 +120,7 @@ def assert_cell(row, one, other) -> None:
         assert from_shares == pytest.approx(row["kappa"], abs=1e-6), where
 
 
+@pytest.mark.fast
 def test_every_kappa_equals_scikit_learn_on_odd_labels_too(strange):
     labels = labels_of(strange)
     found = rows(strange, "select * from lake.marts.kappa order by all")

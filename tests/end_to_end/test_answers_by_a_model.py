@@ -22,6 +22,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
 from tests.grading.smollm import missing, model_folder
+from tests.projects import project
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=str(missing()))]
 
@@ -125,9 +126,9 @@ template: |-
 """,
 }
 SETTINGS = {  # without the chat template it goes on where a prompt ends
-    "creates": "chat = false\ndecoding = { max_tokens = 40, frequency_penalty = 0.5 }",
-    "assigns": "chat = false\ndecoding = { max_tokens = 10 }\nchunk_pairs = 4",
-    "supports": "chunk_pairs = 4",
+    "creates": {"chat": False, "decoding": {"max_tokens": 40, "frequency_penalty": 0.5}},
+    "assigns": {"chat": False, "decoding": {"max_tokens": 10}, "chunk_pairs": 4},
+    "supports": {"chunk_pairs": 4},
 }
 
 
@@ -165,21 +166,20 @@ def folder(tmp_path_factory, new_lake) -> Path:
     """The demo, with two systems' answers to four of its queries."""
     folder = tmp_path_factory.mktemp("answers")
     new_lake(folder)
-    (folder / "reports.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in reports()))
-    (folder / "prompts").mkdir()
-    for name, text in PROMPTS.items():
-        head = f"name: {name}\nversion: 1\nsource: ours\ndescription: For a small model"
-        (folder / "prompts" / f"{name}.yaml").write_text(head + text)
-    (folder / "gradelake.toml").write_text(
-        f'[collections.rag]\nqueries = "{DEMO}/topics.tsv"\npassages = "{DEMO}/passages.jsonl"\n'
-        f'judgments = {{ human = "{DEMO}/judgments.qrels" }}\n'
-        'responses = ["reports.jsonl"]\nmin_relevant = 2\n[grading]\nprompts = "prompts"\n'
-        + "".join(
-            f'[graders.{name}]\nengine = "vllm"\nmodel = "{model_folder()}"\nprompt = "{name}"\n'
-            f"max_model_len = 2048\nkv_cache_mib = 128\nactors = 1\n{settings}\n"
-            for name, settings in SETTINGS.items()
-        )
-    )
+    head = "name: {0}\nversion: 1\nsource: ours\ndescription: For a small model{1}"
+    files = {f"prompts/{name}.yaml": head.format(name, text) for name, text in PROMPTS.items()}
+    collection = {
+        "queries": DEMO / "topics.tsv",
+        "passages": DEMO / "passages.jsonl",
+        "judgments": {"human": DEMO / "judgments.qrels"},
+        "responses": ["reports.jsonl"],
+        "min_relevant": 2,
+    }
+    model = {"engine": "vllm", "model": model_folder(), "actors": 1}
+    model |= {"max_model_len": 2048, "kv_cache_mib": 128}
+    graders = {name: model | {"prompt": name} | more for name, more in SETTINGS.items()}
+    files["reports.jsonl"] = reports()
+    project(folder, {"rag": collection}, graders, files, grading={"prompts": "prompts"})
     gradelake(folder, "ingest", "rag")
     return folder
 

@@ -1,13 +1,10 @@
 """Every cell of coverage against plain Python, every alpha-nDCG against ndeval."""
 
-import json
 import random
 import shutil
 import statistics
 from dataclasses import replace
-from datetime import datetime
 
-import polars as pl
 import pytest
 
 from gradelake.analyses.report.report_queries import ask, ask_book
@@ -15,6 +12,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import coverage_oracle
 from tests.conftest import gradelake
+from tests.edits import write_edits
+from tests.projects import USUAL, project, rows
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +58,7 @@ def edit_and_build(folder, seed) -> dict[int, list[dict[str, str]]]:
     """Build with edits; returns version -> all edits up to it."""
     with Lake.live(Project.find(folder)) as lake:
         edits = edit(lake, seed)
-    coverage_oracle.write_edits(folder, edits)
+    write_edits(folder, *edits)
     gradelake(folder, "build")
     return {0: [], 1: edits}
 
@@ -101,23 +100,20 @@ def random_edited(tmp_path_factory, new_lake):
 
 
 def write_random_collection(folder, rng, queries):
-    (folder / "runs").mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.random]\nqueries = "topics.tsv"\npassages = "passages.jsonl"\n'
-        'runs = ["runs/*.run"]\n'
-    )
-    (folder / "topics.tsv").write_text("".join(f"{query}\tquery {query}\n" for query in queries))
-    passages = [{"passage_id": passage, "text": f"text {passage}"} for passage in PASSAGES]
-    (folder / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in passages))
+    rankings = {}
     for system in ("a", "b", "c", "d", "lazy", "silent"):
-        lines = []
-        for number, query in enumerate(queries):
-            if system == "lazy" and number % 3:
-                continue
-            pool = PASSAGES[60:] if system == "silent" else PASSAGES[:70]
-            for passage in rng.sample(pool, rng.randint(1, min(45, len(pool)))):
-                lines.append(f"{query} Q0 {passage} 1 {rng.randint(0, 6)} {system}\n")
-        (folder / "runs" / f"{system}.run").write_text("".join(lines))
+        pool = PASSAGES[60:] if system == "silent" else PASSAGES[:70]
+        rankings[f"runs/{system}.run"] = [
+            f"{query} Q0 {passage} 1 {rng.randint(0, 6)} {system}"
+            for number, query in enumerate(queries)
+            if system != "lazy" or number % 3 == 0
+            for passage in rng.sample(pool, rng.randint(1, min(45, len(pool))))
+        ]
+    files = {
+        "topics.tsv": {query: f"query {query}" for query in queries},
+        "passages.tsv": {passage: f"text {passage}" for passage in PASSAGES},
+    }
+    project(folder, {"random": USUAL | {"judgments": None}}, files=files | rankings)
 
 
 PASSAGES = [f"{letter}{number}" for number in range(24) for letter in ("", "p", "Z")]
@@ -125,71 +121,32 @@ PASSAGES = [f"{letter}{number}" for number in range(24) for letter in ("", "p", 
 
 def insert_random_grades(transaction, rng, queries):
     """Up to 9 items per query; of the passages 0-59 some are graded on some items."""
-    now = datetime(2026, 3, 1)
-    items, grades = [], []
+    items, grades = [], []  # rows: (query, facet, item) and (query, passage, item, grade)
     for query in queries:
         for number in range(rng.randint(2, 9)):
-            item = f"{query}/{number}"
-            items.append(
-                {
-                    "collection": "random",
-                    "bank": "questions",
-                    "query_id": query,
-                    "facet_id": ("", "f", "g")[number % 3],
-                    "item_id": item,
-                    "kind": "question",
-                    "text": f"Question {item}?",
-                    "gold_answers": None,
-                    "weight": 1.0,
-                    "origin": "manual",
-                    "created_at": now,
-                }
-            )
+            items.append((query, ("", "f", "g")[number % 3], f"{query}/{number}"))
             if number == 0 or query == "q1":
                 continue
             for passage in rng.sample(PASSAGES[:60], rng.randint(1, 40)):
                 grade = 0 if query == "q0" else rng.choice([0, 0, 0, 1, 2, 4, 4, 5, None])
-                grades.append(
-                    {
-                        "grader_id": "d" * 16,
-                        "collection": "random",
-                        "query_id": query,
-                        "passage_id": passage,
-                        "item_id": item,
-                        "grade": grade,
-                        "status": "failed" if grade is None else "ok",
-                        "batch_id": "b",
-                        "graded_at": now,
-                    }
-                )
-    grader = {
-        "grader_id": "d" * 16,
-        "name": "dice",
-        "engine": "lexical",
-        "model": "",
-        "model_revision": "",
-        "target": "question",
-        "prompt": "",
-        "prompt_sha256": "",
-        "prompt_text": None,
-        "scale_min": 0,
-        "scale_max": 5,
-        "settings": "{}",
-        "parser": "strict",
-        "created_at": now,
-    }
+                grades.append((query, passage, f"{query}/{number}", grade))
+    of, facets, ids = map(list, zip(*items, strict=True))
+    texts = [f"Question {item}?" for item in ids]
+    common = {"collection": "random", "bank": "questions", "weight": 1.0}
     transaction.insert(
-        "graders", pl.DataFrame([grader], schema_overrides={"prompt_text": pl.String})
+        "rubric_items",
+        rows("rubric_items", query_id=of, facet_id=facets, item_id=ids, text=texts, **common),
     )
-    transaction.insert(
-        "rubric_items", pl.DataFrame(items, schema_overrides={"gold_answers": pl.List(pl.String)})
-    )
-    frame = pl.DataFrame(grades, infer_schema_length=None)
-    transaction.lake.connection.register("random_grades", frame)
-    transaction.run("insert into {lake}.raw.grades by name select * from random_grades")
+    grader = {"grader_id": "d" * 16, "name": "dice", "scale_min": 0, "scale_max": 5}
+    transaction.insert("graders", rows("graders", settings="{}", parser="strict", **grader))
+    of, passages, ids, given = map(list, zip(*grades, strict=True))
+    status = ["failed" if grade is None else "ok" for grade in given]
+    columns = {"query_id": of, "passage_id": passages, "item_id": ids, "grade": given}
+    same = {"collection": "random", "grader_id": "d" * 16}
+    transaction.insert("grades", rows("grades", status=status, **columns, **same))
 
 
-@pytest.fixture(params=["demo", "random", "dl19"])
+@pytest.fixture(params=["demo", pytest.param("random", marks=pytest.mark.fast), "dl19"])
 def graded(request):
     """(published lake, grader, versions), of one collection after the other."""
     folder, grader, versions = request.getfixturevalue(f"{request.param}_edited")

@@ -8,7 +8,9 @@ from tests.end_to_end.faults.whole import LAKES, campaign
 
 pytestmark = pytest.mark.slow
 
-FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "6"))  # on each catalog; 500 take some hours
+# on each catalog: the first kill ingest, build and grade, and in a night a Ray actor, an engine's
+# process and the driver; 500 take some hours
+FAULTS = int(os.environ.get("GRADELAKE_FAULTS", "6"))
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))
 
 

@@ -1,92 +1,17 @@
-"""Readers beside writers: what is published is whole, and needs neither a lock nor write access."""
+"""Readers need neither a lock nor write access, nor Gradelake. (Beside writers: test_faults.py.)"""
 
 import json
-import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.conftest import gradelake
-
-READS = int(os.environ.get("GRADELAKE_READS", "50"))  # 200 take two minutes longer
-
-# A build in which one more system is in every mart: the marts of one build agree on its number,
-# those of two builds do not.
-AGREEMENT = """
-    select
-        (select count(distinct system) from lake.marts.topic_scores),
-        (select count(distinct system) from lake.marts.leaderboard),
-        (select count(distinct system) from lake.marts.leaderboard_v1),
-        (select max(n_systems + len(left_out)) from lake.marts.leaderboard_correlation),
-        (select count(distinct system) from lake.intermediate.int_ranked_entries)
-"""
-
-
-def read_until(folder, stop, results, published):
-    project = Project.find(folder)
-    while not stop.is_set():
-        try:
-            with Lake.published(project) if published else Lake.live(project) as lake:
-                for _ in range(2):
-                    results.put(("read", lake.rows(AGREEMENT)[0]))
-                    time.sleep(0.2)  # leave the builds some of the machine
-        except Exception as error:
-            results.put(("error", repr(error)))
-
-
-@pytest.mark.slow
-def test_readers_never_meet_a_build_half_way(tmp_path, new_lake):
-    folder = tmp_path / "lake with readers"
-    gradelake(tmp_path, "init", str(folder), "--demo")
-    shutil.rmtree(folder / "lake")
-    new_lake(folder)
-    runs = folder / "runs"
-    waiting = sorted(runs.glob("*.run"))
-    kept_back = {file.name: file.read_bytes() for file in waiting[2:]}
-    for name in kept_back:
-        (runs / name).unlink()
-    gradelake(folder, "ingest", "demo")
-    gradelake(folder, "build")
-
-    context = multiprocessing.get_context("spawn")
-    stop, results = context.Event(), context.Queue()
-    readers = [
-        context.Process(target=read_until, args=(folder, stop, results, True)) for _ in range(4)
-    ]
-    for reader in readers:
-        reader.start()
-    seen, reads, builds = set(), 0, 0
-    deadline = time.monotonic() + 600
-    names = list(kept_back)
-    while (builds < 3 or reads < READS) and time.monotonic() < deadline:
-        if builds < len(names):
-            (runs / names[builds]).write_bytes(kept_back[names[builds]])
-            gradelake(folder, "ingest", "demo")
-        gradelake(folder, "build")
-        builds += 1
-        while not results.empty():
-            kind, what = results.get()
-            assert kind == "read", what
-            reads += 1
-            seen.add(what)
-    stop.set()
-    for reader in readers:
-        reader.join(30)
-        if reader.is_alive():
-            reader.kill()
-
-    assert reads >= READS
-    assert builds >= 3
-    mixed = [counts for counts in seen if len(set(counts)) > 1]
-    assert not mixed, "a read saw marts of two builds"
-    assert len(seen) >= 3, "the readers should have seen several releases"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

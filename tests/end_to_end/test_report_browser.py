@@ -3,37 +3,33 @@
 Screenshots are kept in the folder that $GRADELAKE_SCREENSHOTS names, where it is set.
 """
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
+from tests.analyses.typed import typed
 from tests.browser import Look
-from tests.conftest import made_once
+from tests.conftest import gradelake, made_once
 from tests.end_to_end.edited_demo import BIRDS
-from tests.report_page import HOSTILE, make_hostile
-
-
-@pytest.fixture(params=["demo", pytest.param("dl19", marks=pytest.mark.slow)])
-def page(request) -> tuple[str, Path]:
-    return request.param, request.getfixturevalue(f"{request.param}_page")
-
-
-def keep(look: Look, name: str) -> None:
-    folder = os.environ.get("GRADELAKE_SCREENSHOTS")
-    if folder:
-        look.page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+from tests.moved_demo import HOSTILE
+from tests.report_page import make_hostile
 
 
 @pytest.mark.parametrize(
     ("device", "width", "scheme"), [("desk", 1280, "light"), ("phone", 390, "dark")]
 )
-def test_every_section_is_drawn_without_a_word_or_a_request(browser, page, device, width, scheme):
-    name, file = page
-    look = Look(browser, file, width, scheme)
-    keep(look, f"{name}-{device}")
+def test_every_section_is_drawn_without_a_word_or_a_request(
+    browser, demo_page, device, width, scheme
+):
+    look = Look(browser, demo_page, width, scheme)
+    if folder := os.environ.get("GRADELAKE_SCREENSHOTS"):
+        look.page.screenshot(path=str(Path(folder) / f"demo-{device}.png"), full_page=True)
     assert look.said == []
     assert [url for url in look.asked if not url.startswith("blob:")] == []
     assert not look.wider_than_the_window
@@ -65,29 +61,19 @@ INTRUSIONS = {
 }
 
 
-@pytest.mark.parametrize("intrusion", INTRUSIONS)
-def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page, intrusion):
+def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
     look = Look(browser, demo_page, 1280)
-    assert not look.runs(INTRUSIONS[intrusion])
-    assert any("Content Security Policy" in line for line in look.said), look.said
+    for name, intrusion in INTRUSIONS.items():
+        look.said.clear()
+        assert not look.runs(intrusion), name
+        assert any("Content Security Policy" in line for line in look.said), (name, look.said)
 
 
-def test_pointing_at_a_system_shows_its_figures(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
-    look.page.locator("#leaderboard-chart svg .mark-symbol path").first.hover()
-    tip = look.page.locator("#vg-tooltip-element")
-    tip.wait_for()
-    assert "standard error" in tip.inner_text()
-    assert tip.evaluate("tip => getComputedStyle(tip).position") == "fixed"
-    assert look.said == []
-
-
-def leaderboard(folder: Path, collection: str, label_set: str, measure: str, level: int):
+def leaderboard(folder: Path, label_set: str, measure: str, level: int):
     with Lake.published(Project.find(folder)) as lake:
         return lake.rows(
-            "select rank, system, score_4dp from lake.marts.leaderboard where collection = ? and "
-            "label_set = ? and measure = ? and level = ? order by rank, system",
-            collection,
+            "select rank, system, score_4dp from lake.marts.leaderboard where collection = 'demo' "
+            "and label_set = ? and measure = ? and level = ? order by rank, system",
             label_set,
             measure,
             level,
@@ -108,7 +94,7 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
             "words => document.getElementById('leaderboard-says').textContent.includes(words)",
             arg=f"by {measure} of the labels {label_set}",
         )
-        theirs = leaderboard(graded_demo, "demo", label_set, measure, level)
+        theirs = leaderboard(graded_demo, label_set, measure, level)
         assert look.column("#leaderboard-table", 2) == [system for _, system, _ in theirs]
         assert look.column("#leaderboard-table", 4) == [f"{score:.4f}" for *_, score in theirs]
     assert look.said == []
@@ -128,23 +114,6 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     )
     assert "own" not in look.text("#scatter-says")
     assert look.said == []
-
-
-def test_a_press_on_a_head_sorts_and_another_turns_the_order(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
-    heads = look.page.locator("#leaderboard-table thead th").all_inner_texts()
-    column = heads.index("RR") + 1
-    button = look.page.locator(f"#leaderboard-table thead th:nth-child({column}) button")
-    button.focus()
-    look.page.keyboard.press("Enter")
-    falling = [float(score) for score in look.column("#leaderboard-table", column)]
-    assert falling == sorted(falling, reverse=True)
-    head = look.page.locator(f"#leaderboard-table thead th:nth-child({column})")
-    assert head.get_attribute("aria-sort") == "descending"
-    button.click()
-    rising = [float(score) for score in look.column("#leaderboard-table", column)]
-    assert rising == sorted(rising)
-    assert rising != falling
 
 
 def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo_page, graded_demo):
@@ -192,15 +161,6 @@ def test_dl19_with_its_whole_grid_is_one_small_file(browser, dl19_page, dl19_gra
     )
 
 
-def test_it_prints_what_is_on_the_page(browser, demo_page, tmp_path):
-    look = Look(browser, demo_page, 1280)
-    printed = look.page.pdf(path=str(tmp_path / "printed.pdf"), format="A4")
-    assert printed.startswith(b"%PDF")
-    look.page.emulate_media(media="print")
-    assert look.page.locator("nav").is_hidden()
-    assert look.page.locator("#leaderboard-table").is_visible()
-
-
 @pytest.mark.slow
 def test_names_and_texts_that_are_html_stay_texts(browser, tmp_path_factory):
     folder = made_once(tmp_path_factory, "hostile-report", make_hostile)
@@ -208,4 +168,352 @@ def test_names_and_texts_that_are_html_stay_texts(browser, tmp_path_factory):
     look.page.locator("#grid-table td.grade").first.focus()
     assert HOSTILE in look.text("#grid-detail")
     assert look.page.evaluate("window.broken === undefined")
+    assert look.said == []
+
+
+# --- for everybody: axe, keyboard, phone, paper, no scripts ---------------------------------------
+
+WIDTHS = (1440, 1024, 390)
+A4 = 718  # pixels between margins of 10 mm
+# an address of each kind of view, of what a page has: one that is missing here fails a test below
+ADDRESSES = """(async () => {
+  const { queries, label_sets: sets } = board.settled;
+  const query = queries[Math.floor(queries.length / 2)].query_id;
+  const { passages, rankings, items } = await passagesOf(query);
+  const [a, b] = Object.keys(rankings);
+  const best = Object.values(rankings)[0]?.passages[0] ?? 0;
+  return ['#board', addressOf('query', [query], { system: a }),
+    addressOf('passage', [query, passages[best]]), addressOf('item', [query, items[0].item_id]),
+    ...(a ? [addressOf('system', [a]), addressOf('compare', [], { a, b }),
+      addressOf('labels', [], { a: sets[0], b: sets[1] })] : [])];
+})()"""
+PICTURES = ("leaderboard", "scatter", "correlation", "coverage")
+
+
+def open_at(look: Look, address: str) -> None:
+    """Follow an address to its end, and open whatever is closed there."""
+    look.page.evaluate("address => { location.hash = address; return follow(); }", address)
+    look.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "scheme"), [("demo", "light"), ("demo", "dark"), ("dl19", "light")]
+)
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, request, name, scheme):
+    look = Look(browser, request.getfixturevalue(f"{name}_page"), WIDTHS[0], scheme)
+    for address in look.page.evaluate(ADDRESSES):
+        open_at(look, address)
+        for width in WIDTHS if scheme == "light" else WIDTHS[:1]:  # dark is another palette only
+            look.page.set_viewport_size({"width": width, "height": 900})
+            found = Axe().run(look.page)
+            where = f"{name}{address}, {width} pixels, {scheme}"
+            assert found.violations_count == 0, f"{where}: {found.generate_report()}"
+            assert not look.wider_than_the_window, where
+    assert look.said == []
+
+
+@pytest.mark.slow
+def test_every_kind_of_view_is_looked_at(browser, demo_page):
+    look = Look(browser, demo_page, 1440)
+    kinds = look.page.evaluate("[...views.keys()]")
+    shown = {address[1:].split("/")[0].split("?")[0] for address in look.page.evaluate(ADDRESSES)}
+    assert set(kinds) <= shown, "ADDRESSES lacks a view"
+
+
+# elements whose content is wider than they are and is not shown beside them
+CLIPPED = """[...document.querySelectorAll('body *')].filter((one) => one.checkVisibility()
+  && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline'
+  && (getComputedStyle(one).overflowX !== 'visible' || one.matches('.scroll'))
+).map((one) => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`)"""
+INKS = """[getComputedStyle(document.body).color, ...[...document.querySelectorAll(
+  '.chart svg text')].map((one) => getComputedStyle(one).fill)]"""
+CONTROLS = "[...document.querySelectorAll('button:not(th button), input, nav, summary details')]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_nothing_is_clipped_no_control_is_there_and_ink_is_black(
+    browser, demo_page, scheme
+):
+    look = Look(browser, demo_page, A4, scheme)
+    for address in look.page.evaluate(ADDRESSES):
+        open_at(look, address)
+        look.page.emulate_media(media="print")
+        assert look.page.evaluate(CLIPPED) == []
+        assert not look.wider_than_the_window
+        visible = look.page.evaluate(f"{CONTROLS}.filter((one) => one.checkVisibility()).length")
+        assert visible == 0
+        frames = look.page.evaluate(
+            "[...document.querySelectorAll('select')].map((one) => getComputedStyle(one).border)"
+        )
+        assert all(frame.startswith("0px") for frame in frames), "a choice is read, not made"
+        inks = look.page.evaluate(INKS)
+        assert set(inks) <= {"rgb(0, 0, 0)", "rgb(68, 68, 68)"}
+        look.page.emulate_media(media="screen")
+
+
+@pytest.mark.slow
+def test_what_is_closed_on_the_screen_is_open_on_paper(browser, demo_page, tmp_path):
+    look = Look(browser, demo_page, 1280)
+    closed = "document.querySelectorAll('main details:not([open], .tools *)').length"
+    before = look.page.evaluate(closed)
+    assert before > 3
+    look.page.evaluate(
+        f"addEventListener('beforeprint', () => {{ window.stillClosed = {closed}; }})"
+    )
+    printed = look.page.pdf(path=str(tmp_path / "printed.pdf"), format="A4")
+    assert printed.startswith(b"%PDF")
+    assert look.page.evaluate("window.stillClosed") == 0
+    assert look.page.evaluate(closed) == before
+
+
+@pytest.mark.slow
+def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_demo):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(demo_page.as_uri())
+    rows = page.locator("#leaderboard-table tbody tr").all()
+    shown = [tuple(row.locator("> *").all_inner_texts()[:3]) for row in rows]
+    theirs = leaderboard(graded_demo, "assessor:human", "nDCG@10", 2)
+    assert shown == [(str(rank), system, f"{score:.4f}") for rank, system, score in theirs]
+    assert "11 systems by nDCG@10 of the labels assessor:human" in page.inner_text("#board")
+
+
+@pytest.mark.slow
+def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.add_init_script(
+        "new MutationObserver(() => { if (document.documentElement.dataset.ready === 'first') "
+        "window.first ??= [...document.querySelectorAll('.chart svg')].map((one) => "
+        "one.closest('.chart').id); }).observe(document, { subtree: true, attributes: true })"
+    )
+    page.goto(demo_page.as_uri())
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.evaluate("window.first") == ["leaderboard-chart"]
+    assert page.locator(".chart svg").count() == page.locator(".chart").count() >= len(PICTURES)
+
+
+@pytest.mark.slow
+def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_demo):
+    look = Look(browser, demo_page, 1280)
+    theirs = leaderboard(graded_demo, "assessor:human", "nDCG@10", 2)
+    slider = look.page.get_by_label("Points: Leaderboard by nDCG@10")
+    slider.focus()
+    for rank, system, score in theirs:
+        look.page.keyboard.press("ArrowRight")
+        words = slider.get_attribute("aria-valuetext")
+        assert f"system {system}, score {score:.4f}" in words
+        assert look.page.locator("#leaderboard-chart .at").count() == 1
+        tip = look.page.locator("#vg-tooltip-element.visible")
+        assert system in tip.inner_text(), rank
+        assert tip.evaluate("tip => getComputedStyle(tip).position") == "fixed"
+    look.page.keyboard.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") == words, "it stays at the last"
+    look.page.keyboard.press("Tab")
+    assert look.page.locator("#leaderboard-chart .at").count() == 0
+    assert look.page.locator("#vg-tooltip-element.visible").count() == 0
+    for picture in PICTURES:
+        points = look.page.locator(f"#{picture}-chart + .tools input[type=range]")
+        assert int(points.get_attribute("max")) >= len(theirs) / 3, picture
+    assert look.said == []
+
+
+@pytest.mark.slow
+def test_a_control_that_would_change_nothing_is_off(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    assert look.page.locator("#choose-level").is_disabled(), "nDCG takes every label as it is"
+    look.page.select_option("#choose-measure", "AP")
+    look.page.wait_for_function("!document.getElementById('choose-level').disabled")
+
+
+@pytest.mark.slow
+def test_pictures_keep_their_width_behind_a_view(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    look.page.evaluate("views.set('aside', () => [make('h2', {}, 'Aside')])")
+    open_at(look, "#aside")
+    assert look.page.locator("#leaderboard-chart").is_hidden()
+    look.page.set_viewport_size({"width": 700, "height": 900})
+    open_at(look, "#board")
+    look.page.wait_for_function(
+        "document.querySelector('#leaderboard-chart svg').clientWidth > 400"
+    )
+    assert not look.wider_than_the_window
+
+
+# --- what is sure of a rank ----------------------------------------------------------------------
+
+LABELS, MEASURE = "judge:lexical_direct", "AP"
+OTHER = "P@10"  # not one of the measures that the page has groups of
+
+
+@pytest.fixture(scope="module")
+def known(graded_demo) -> list[dict]:
+    """The systems as `stats ranks` has them."""
+    line = f"stats ranks demo --measure {MEASURE} --label-set {LABELS} --replicates 2000 --json"
+    return json.loads(typed(graded_demo, line).stdout)["systems"]
+
+
+def at_board(browser, page: Path, measure: str, width: int = 1280) -> Look:
+    look = Look(browser, page, width)
+    address = f"board?labels={LABELS}&measure={measure}&level=1"
+    look.page.evaluate("to => { location.hash = to }", address)
+    look.page.locator("#leaderboard-says").filter(has_text=measure).wait_for()
+    return look
+
+
+def rows(look: Look) -> list[dict[str, str]]:
+    heads = look.page.locator("#leaderboard-table thead th").all_inner_texts()
+    lines = look.page.locator("#leaderboard-table tbody tr").all()
+    heads = [head.strip(" ↑↓") for head in heads]
+    return [
+        dict(zip(heads, line.locator("th, td").all_inner_texts(), strict=True)) for line in lines
+    ]
+
+
+@pytest.mark.slow
+def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(
+    browser, demo_page, graded_demo, known
+):
+    look = at_board(browser, demo_page, MEASURE)
+    shown = rows(look)
+    assert [row["system"] for row in shown] == [one["system"] for one in known]
+    for row, one in zip(shown, known, strict=True):
+        assert row["95 % of ranks"] == f"{one['best_rank']} to {one['worst_rank']}"
+        assert row["groups"] == one["groups"]
+        low, high = map(float, row["95 % interval"].split(" to "))
+        # the page's standard errors have four decimals
+        assert (low, high) == pytest.approx((one["low"], one["high"]), abs=8e-4)
+    top = [one["system"] for one in known if "a" in one["groups"]]
+    assert 1 < len(top) < len(known), "nobody is called best within noise"
+    says = look.text("#leaderboard-says")
+    assert f"The first {len(top)}, {top[0]} to {top[-1]}, do not differ significantly." in says
+    look = at_board(browser, demo_page, OTHER)
+    command = f"stats ranks demo --measure {OTHER} --label-set {LABELS} --level 1"
+    assert f"gradelake {command}" in look.text("#leaderboard-says")
+    assert "groups" not in rows(look)[0]
+    assert re.fullmatch(r"-?\d\.\d{3} to \d\.\d{3}", rows(look)[0]["95 % interval"])
+    assert typed(graded_demo, command).stdout.startswith(f"{LABELS}, {OTHER}, level 1:")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_lines_beside_the_picture_join_those_that_share_a_letter(browser, demo_page, known, width):
+    look = at_board(browser, demo_page, MEASURE, width)
+    marks = look.page.locator("#leaderboard-chart svg .mark-rect path, #leaderboard-chart svg rect")
+    boxes = [box for box in (mark.bounding_box() for mark in marks.all()) if box["width"] < 5]
+    assert len(boxes) == sum(len(one["groups"]) for one in known)
+    places = sorted({round(box["y"]) for box in boxes})
+    assert len(places) == len(known)
+    lines: dict[int, set[str]] = {}
+    for box in boxes:
+        system = known[places.index(round(box["y"]))]["system"]
+        lines.setdefault(round(box["x"]), set()).add(system)
+    letters = {letter for one in known for letter in one["groups"]}
+    groups = [{one["system"] for one in known if letter in one["groups"]} for letter in letters]
+    for group in groups:
+        assert any(group <= line for line in lines.values())
+    svg = look.page.locator("#leaderboard-chart svg").bounding_box()
+    assert max(lines) + 5 <= svg["x"] + svg["width"]
+    assert not look.wider_than_the_window
+    assert look.said == []
+
+
+# --- label sets that score answers ----------------------------------------------------------------
+
+NUGGETS, SUPPORT = "assigns/v0/nuggets", "supports/first_citation"
+
+
+@pytest.fixture(scope="module")
+def pages(demo_answers, tmp_path_factory) -> dict[str, Path]:
+    """The report of each of the demo's collections."""
+    place = tmp_path_factory.mktemp("reports")
+    files = {name: place / f"{name}.html" for name in ("answers", "demo")}
+    for name, file in files.items():
+        gradelake(demo_answers, "report", name, "-o", str(file))
+    return files
+
+
+def scores(folder: Path, label_set: str, measure: str) -> dict[tuple[str, str], str]:
+    """(system, query) -> its score, as the page writes it."""
+    sql = (
+        "select system, query_id, value from topic_scores where collection = 'answers' "
+        f"and label_set = '{label_set}' and measure = '{measure}' and level = 1"
+    )
+    rows = json.loads(gradelake(folder, "sql", sql, "--format", "json").stdout)
+    return {(row["system"], row["query_id"]): f"{row['value']:.4f}" for row in rows}
+
+
+def options(look: Look, select: str) -> list[str]:
+    return look.page.locator(f"{select} option").all_inner_texts()
+
+
+def choose(look: Look, select: str, value: str, shown: str) -> None:
+    look.page.select_option(select, value)
+    look.page.wait_for_function(
+        "words => document.getElementById('leaderboard-says').textContent.includes(words)",
+        arg=shown,
+    )
+
+
+def go(look: Look, address: str, heading: str) -> None:
+    look.page.evaluate(f"location.hash = '{address}'")
+    look.page.wait_for_selector(f"#view h2:has-text('{heading}')")
+
+
+@pytest.mark.slow
+def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
+    assert f"2 systems by StrictVital of the labels {NUGGETS}." in pages["answers"].read_text()
+    look = Look(browser, pages["answers"], 1280)
+    assert options(look, "#choose-labels") == [NUGGETS, SUPPORT]
+    assert options(look, "#choose-measure") == ["StrictVital", "StrictAll", "Vital", "All"]
+    assert look.page.is_disabled("#choose-level"), "a score of an answer knows no level"
+    assert look.text("#leaderboard-table caption").startswith(
+        "Whole answers are scored, by the nug"
+    )
+    choose(look, "#choose-measure", "Vital", "by Vital")
+    assert look.column("#leaderboard-table", 2) == ["careful_writer", "careless_writer"]
+    heads = look.page.locator("#leaderboard-table thead th").all_inner_texts()
+    assert look.column("#leaderboard-table", heads.index("Vital") + 1) == ["0.9167", "0.3750"]
+    choose(look, "#choose-labels", SUPPORT, "by SupportP")
+    assert "0.9021" in look.text("#leaderboard-table")
+    assert "how far what they cite" in look.text("#leaderboard-table caption")
+    assert look.said == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("labels", "measure"), [(NUGGETS, "Vital"), (SUPPORT, "SupportR")])
+def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers, labels, measure):
+    expected = scores(demo_answers, labels, measure)
+    assert len(expected) == 8
+    look = Look(browser, pages["answers"], 1280)
+    chosen = f"labels={labels}&measure={measure}"
+    for system in ("careful_writer", "careless_writer"):
+        go(look, f"#system/{system}?{chosen}", f"System {system}")
+        topics = look.column("#view table", 1)
+        assert dict(zip(topics, look.column("#view table", 3), strict=True)) == {
+            query: score for (of, query), score in expected.items() if of == system
+        }
+    go(look, f"#query/volcanoes?{chosen}", "Query volcanoes")
+    ranking = look.page.locator("#view table").first.locator("thead th").all_inner_texts()
+    assert labels not in ranking, "it labels no passage"
+    go(look, f"#compare?{chosen}", "careful_writer and careless_writer")
+    if measure == "Vital":  # all four differences have one sign: 2 of 16 patterns are as extreme
+        assert "p = 0.1250" in look.text("#compare-says")
+    assert look.said == []
+
+
+@pytest.mark.slow
+def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_with_like(
+    browser, pages
+):
+    look = Look(browser, pages["demo"], 1280)
+    assert options(look, "#choose-labels") == ["assessor:human", NUGGETS]
+    assert "nDCG@10 of the labels assessor:human" in look.text("#leaderboard-says")
+    assert "Not correlated" not in look.text("#correlation")
+    choose(look, "#choose-labels", NUGGETS, "by StrictVital")
+    assert look.column("#leaderboard-table", 2) == ["answer_writer"]
+    assert "no leaderboard by StrictVital to compare with" in look.text("#scatter-says")
+    look.page.evaluate(f"location.hash = '#labels?a=assessor:human&b={NUGGETS}'")
+    look.page.wait_for_selector("#view h2:has-text('Two label sets')")
+    assert "There are no two." in look.text("#view")
     assert look.said == []

@@ -12,8 +12,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
 from tests.conftest import gradelake
+from tests.moved_demo import HOSTILE
 from tests.places import REPOSITORY
-from tests.report_page import HOSTILE
 
 N = 4  # cards
 NASTY = HOSTILE + " \u2028 ]]> <!-- {{ 7 * 7 }} \\u003cb> <b>bold</b>"

@@ -16,6 +16,7 @@ from tests.end_to_end.edited_demo import edit
 from tests.rubric_oracle import item_id, items_of, read_bank
 
 pytestmark = pytest.mark.slow
+IN_FORCE = "What does the inclination compass of robins measure?"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,7 @@ def plan(folder: Path, version: int) -> dict:
 
 
 def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
+    assert item_id(QUERY, IN_FORCE) == items[6]
     before, planned = derived(folder), [plan(folder, version) for version in (0, 1)]
     wrong = [
         (edit(2, "drop", f"{QUERY}/nonsense"), "has no item 'bird-navigation/nonsense'"),
@@ -68,6 +70,12 @@ def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
         (edit(2, "drop", items[4]), None),
         (edit(2, "reweight", items[4], weight=2), "twice in this version (see row 9)"),
         (edit(0, "drop", items[5]), "rubric_version must be a whole number, 1 or more"),
+        (edit("1.6", "drop", items[7]), "rubric_version must be a whole number, 1 or more"),
+        (edit(2, "reword", items[8], text=IN_FORCE), "the query has an item with this text"),
+        (edit(2, "reweight", items[7], weight=2, gold_answer="Etna"), "belongs to reword"),
+        (edit(2, "drop", items[7], query_id="bird"), "has no query 'bird'"),
+        (edit(2, "add", query_id=QUERY, kind="claim", text="So?"), "kind must be question or"),
+        (edit(2, "add", query_id=QUERY, kind="nugget", text="No?", facet_id="f"), "no facet 'f'"),
     ]
     write_edits(folder, edit(1, "drop", items[0]), *(row for row, _ in wrong))
     words = gradelake(folder, "build", code=2).stderr
@@ -84,12 +92,3 @@ def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
     assert derived(folder) == before, "nor derived"
     write_edits(folder, edit(1, "drop", items[0]))
     assert [plan(folder, version) for version in (0, 1)] == planned
-
-
-def test_a_text_that_the_query_has_already_is_refused(folder, items):
-    text = "What does the inclination compass of robins measure?"
-    assert item_id(QUERY, text) in items
-    write_edits(folder, edit(1, "drop", items[0]), edit(2, "reword", items[1], text=text))
-    words = gradelake(folder, "build", code=2).stderr
-    assert "row 2 (reword" in words
-    assert "the query has an item with this text already" in words

@@ -1,11 +1,9 @@
-"""The same server with OpenAI's Batch API, and a bill.
+"""`misbehaving.Server` with OpenAI's Batch API, and a bill.
 
 Prompts of a batch are answered, and billed, when it is made, each by the script that its words
 would get online; a client learns of it when the batch is over: at the second look, unless `hold`.
 """
 
-import email.parser
-import email.policy
 import json
 import os
 import signal
@@ -15,8 +13,9 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from werkzeug import Request
 
 from tests.grading.misbehaving import Asked, Reply, Server, answer, refuse, sent
 
@@ -93,9 +92,10 @@ class BatchServer(Server):
 
     # --- batches ----------------------------------------------------------------------------------
 
-    def do(self, method: str, path: str, query: dict[str, str], body: bytes, kind: str) -> Reply:
-        """One request about files or batches."""
-        step = _step(method, path)
+    def reply(self, request: Request) -> Reply:
+        if not request.path.startswith(("/v1/files", "/v1/batches")):
+            return super().reply(request)
+        step = _step(request.method, request.path)
         self.steps.append(step)
         if self.refusals.get(step):
             return self.refusals[step].pop(0)
@@ -103,7 +103,7 @@ class BatchServer(Server):
             self.kill = (self.kill[0] - 1 or step, *self.kill[1:])
         if self.kill and self.kill[:2] == (step, False):
             self._kill()
-        reply = self._done(step, path.split("/"), query, body, kind)
+        reply = self._done(step, request)
         if self.kill and self.kill[:2] == (step, True):
             self._kill()
         return reply
@@ -120,14 +120,16 @@ class BatchServer(Server):
         else:
             _kill(self.victim)
 
-    def _done(self, step: str, parts: list[str], query, body: bytes, kind: str) -> Reply:
+    def _done(self, step: str, request: Request) -> Reply:
+        parts = request.path.split("/")
         if step == "upload":
-            name, content = _uploaded(body, kind)
+            (file,) = request.files.values()
+            name, content = file.filename, file.read()
             id_ = f"file-{next(self._numbers)}"
             self.files[id_] = (name, content)
             return sent({"id": id_, "object": "file", "filename": name, "bytes": len(content)})
         if step == "create":
-            wanted = json.loads(body)
+            wanted = request.get_json()
             if wanted["input_file_id"] not in self.files:
                 return refuse(404, "no such file")
             return sent(self._told(self._make(wanted)))
@@ -136,7 +138,7 @@ class BatchServer(Server):
                 {"data": [{"id": id_, "filename": name} for id_, (name, _) in self.files.items()]}
             )
         if step == "list batches":
-            return self._page(query)
+            return self._page(request.args)
         if step == "look":
             made = self.batches.get(parts[-1])
             if made is None:
@@ -212,24 +214,6 @@ class BatchServer(Server):
                     told[f"{kind}_file_id"] = id_
         return told
 
-    def handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
-
-        class Handler(super().handler()):  # type: ignore[misc]
-            def do_POST(self) -> None:
-                path, _, query = self.path.partition("?")
-                if not path.startswith(("/v1/files", "/v1/batches")):
-                    super().do_POST()
-                    return
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                asked = dict(pair.split("=") for pair in query.split("&") if pair)
-                kind = self.headers.get("Content-Type", "")
-                self.send(server.do(self.command, path, asked, body, kind))
-
-            do_DELETE = do_POST
-
-        return Handler
-
 
 def _kill(process: int | None) -> None:
     assert process
@@ -245,16 +229,6 @@ def _step(method: str, path: str) -> str:
     if path == "/v1/batches":
         return "create" if method == "POST" else "list batches"
     return "download" if path.endswith("/content") else "look"
-
-
-def _uploaded(body: bytes, kind: str) -> tuple[str, bytes]:
-    """(name, content) of the file in a form."""
-    head = f"Content-Type: {kind}\r\n\r\n".encode()
-    form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
-    for part in form.iter_parts():
-        if part.get_filename():
-            return part.get_filename(), part.get_payload(decode=True)
-    raise ValueError("no file")
 
 
 def _text_of(body: dict[str, Any]) -> str:

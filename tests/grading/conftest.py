@@ -7,6 +7,7 @@ import pytest
 
 from tests import shared_ray
 from tests.conftest import made_once
+from tests.grading.misbehaving import Server
 from tests.grading.project import copy_of, make_priced, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
 
@@ -19,7 +20,7 @@ def judged_lake(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def priced_lake(judged_lake, tmp_path_factory):
-    """The same with `PRICES`."""
+    """The lake of `Judged` with `PRICES`."""
     make = partial(make_priced, judged_lake)
     return made_once(tmp_path_factory, "tiny-priced", make) / "lake"
 
@@ -35,3 +36,11 @@ def judged(tmp_path, judged_lake):
 def two_workers():
     """A Ray of two cores in this process, so that each test need not start one."""
     shared_ray.start()
+
+
+@pytest.fixture
+def server():
+    """Speaks OpenAI's chat API, and misbehaves as it is told."""
+    server = Server()
+    yield server
+    server.stop()

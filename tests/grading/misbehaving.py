@@ -8,14 +8,18 @@ may also be a function of the request, e.g. to look at its length.
 
 import itertools
 import json
+import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from pytest_httpserver.httpserver import HTTPServerBase
+from werkzeug import Request, Response
+
+logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True)
@@ -101,17 +105,16 @@ def echo(status: int) -> Callable[[Asked], Reply]:
     return lambda asked: refuse(status, f"you sent {asked.headers.get('authorization')}")
 
 
-class Server:
+class Server(HTTPServerBase):
     """Listens on a free port of the loopback; `stop` and `start` keep the port."""
 
     def __init__(self):
+        super().__init__("127.0.0.1", 0, threaded=True)
         self.asked: list[Asked] = []
         self.most_open = 0
         self._open = 0
         self._scripts: dict[str, list[Script]] = {}
         self._lock = threading.Lock()
-        self._http: ThreadingHTTPServer | None = None
-        self.port = 0
         self.start()
 
     @property
@@ -136,19 +139,34 @@ class Server:
         times = [asked.at for asked in self.about(word)]
         return [after - before for before, after in itertools.pairwise(times)]
 
-    def start(self) -> None:
-        self._http = _Http(("127.0.0.1", self.port), self.handler())
-        self.port = self._http.server_address[1]
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
-
-    def handler(self) -> type[BaseHTTPRequestHandler]:
-        return _handler(self)
-
     def stop(self) -> None:
-        if self._http:
-            self._http.shutdown()
-            self._http.server_close()
-            self._http = None
+        if self.is_running():
+            super().stop()
+
+    def thread_target(self) -> None:
+        self.server.serve_forever(0.05)  # seconds that `stop` waits at most
+
+    def dispatch(self, request: Request) -> Response:
+        with self._lock:
+            self._open += 1
+            self.most_open = max(self.most_open, self._open)
+        try:
+            reply = self.reply(request)
+            time.sleep(reply.delay)
+        finally:
+            with self._lock:
+                self._open -= 1
+        if reply.hang_up:
+            request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+        return _AsItIs(_parts(reply), reply.status, headers=_headers(reply))
+
+    def reply(self, request: Request) -> Reply:
+        """What is sent back."""
+        is_form = "form" in request.headers.get("Content-Type", "")  # who asks Google for a token
+        body = {} if is_form else json.loads(request.get_data() or "{}")
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        text = _last_text(body) or request.path
+        return self.reply_to(Asked(time.monotonic(), text, headers, body))
 
     def reply_to(self, asked: Asked) -> Reply:
         with self._lock:
@@ -160,17 +178,32 @@ class Server:
         model = json.dumps(asked.body.get("model"))
         return replace(reply, body=reply.body.replace(b'"%s"' % ASKED_FOR.encode(), model.encode()))
 
-    @contextmanager
-    def counted(self):
-        """Counts how many requests are open at once."""
-        with self._lock:
-            self._open += 1
-            self.most_open = max(self.most_open, self._open)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._open -= 1
+
+class _AsItIs(Response):
+    """With the headers that it has, however wrong they are."""
+
+    automatically_set_content_length = False
+
+    def get_wsgi_headers(self, environ: Any) -> Any:
+        return self.headers
+
+
+def _headers(reply: Reply) -> dict[str, str]:
+    length = str(reply.stated_length or len(reply.body))
+    sized = {} if reply.endless else {"Content-Length": length}
+    return {"Content-Type": reply.kind, **sized, **reply.headers}
+
+
+def _parts(reply: Reply) -> Iterator[bytes]:
+    """The body as it is sent."""
+    if reply.drip:
+        for byte in reply.body:
+            yield bytes([byte])
+            time.sleep(reply.drip)
+    else:
+        yield reply.body
+    while reply.endless:
+        yield reply.body
 
 
 def _last_text(body: dict[str, Any]) -> str:
@@ -178,59 +211,3 @@ def _last_text(body: dict[str, Any]) -> str:
     last = (body.get("messages") or body.get("contents") or [{}])[-1]
     content = last.get("content") or last.get("parts") or ""
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that gave up are part of the play."""
-
-
-def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            self.do_POST()
-
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            is_form = "form" in self.headers.get("Content-Type", "")  # who asks Google for a token
-            body = {} if is_form else json.loads(raw or "{}")
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            text = _last_text(body) or self.path
-            with server.counted():
-                reply = server.reply_to(Asked(time.monotonic(), text, headers, body))
-                time.sleep(reply.delay)
-                self.send(reply)
-
-        def send(self, reply: Reply) -> None:
-            if reply.hang_up:
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
-                return
-            self.send_response(reply.status)
-            self.send_header("Content-Type", reply.kind)
-            if not reply.endless:
-                self.send_header("Content-Length", str(reply.stated_length or len(reply.body)))
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if reply.drip:
-                for byte in reply.body:
-                    self.wfile.write(bytes([byte]))
-                    time.sleep(reply.drip)
-            else:
-                self.wfile.write(reply.body)
-            while reply.endless:
-                self.wfile.write(reply.body)
-            if reply.stated_length:
-                self.close_connection = True
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            """Quiet."""
-
-    return Handler

@@ -12,7 +12,8 @@ from gradelake.grading.run import run as runs
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.ingest.conftest import Tiny, _toml, write_file
+from tests import projects
+from tests.ingest.conftest import Tiny
 
 QUESTIONS = {
     "q1": ["Why is the sky blue?", "What scatters light?"],
@@ -37,33 +38,24 @@ class Judged(Tiny):
     def __init__(self, folder: Path):
         super().__init__(folder)
         self.grading: dict[str, str] = {}
-        self.graders: dict[str, dict] = {
-            "lexical": {"engine": "lexical", "prompt": "question_self_rating", "parser": "strict"}
-        }
-        self.write("passages.tsv", [f"{key}\t{text}" for key, text in PASSAGES.items()])
-        self.write("nist.qrels", ["q1 0 p1 2", "q1 0 p2 0", "q1 0 p5 2", "q2 0 p3 1", "q2 0 p4 0"])
-        self.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q2 Q0 p3 2 1.5 good"])
-        self.write(
-            "bank.csv",
-            [
-                "query_id,kind,text",
-                *(
-                    f"{query_id},question,{text}"
-                    for query_id, texts in QUESTIONS.items()
-                    for text in texts
-                ),
+        self.graders: dict[str, dict] = {"lexical": dict(projects.LEXICAL)}
+        files = {
+            "passages.tsv": PASSAGES,
+            "nist.qrels": {"q1": {"p1": 2, "p2": 0, "p5": 2}, "q2": {"p3": 1, "p4": 0}},
+            "runs/good.run": ["q1 Q0 p1 1 2.5 good", "q2 Q0 p3 2 1.5 good"],
+            "bank.csv": [
+                {"query_id": query_id, "kind": "question", "text": text}
+                for query_id, texts in QUESTIONS.items()
+                for text in texts
             ],
-        )
+        }
+        for name, content in files.items():
+            projects.write(folder / name, content)
 
     @property
     def project(self) -> Project:
-        lines = ["[grading]", *(f"{key} = {_toml(value)}" for key, value in self.grading.items())]
-        lines += [f"[collections.{self.name}]"]
-        lines += [f"{key} = {_toml(value)}" for key, value in self.settings.items()]
-        for name, settings in self.graders.items():
-            lines += [f"[graders.{name}]"]
-            lines += [f"{key} = {_toml(value)}" for key, value in settings.items()]
-        return Project.read(write_file(self.folder / "gradelake.toml", lines))
+        collections = {self.name: self.settings}
+        return projects.project(self.folder, collections, self.graders, grading=self.grading)
 
     def engine(self, name: str, code: str) -> None:
         """An engine of the project's own, in the folder `engines`."""
@@ -130,7 +122,7 @@ def copy_of(template: Path, folder: Path) -> Judged:
 
 
 def make_priced(template: Path, folder: Path) -> None:
-    """The same with prices, and the views that plans of costs and backlogs read."""
+    """Give a copy of the template prices, and the views that plans of costs and backlogs read."""
     with closing(copy_of(template, folder)) as judged:
         judged.write("seeds/prices.csv", PRICES)
         views = ("marts.grading_cost", "marts.grading_backlog")

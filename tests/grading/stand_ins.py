@@ -106,7 +106,7 @@ def is_drawn(body: dict[str, Any]) -> bool:
 
 
 def _drawn(body: dict[str, Any], prompt: str) -> random.Random:
-    """The same for the same prompt; with a temperature, for the same seed too."""
+    """Chance that depends on the prompt alone; with a temperature, on the seed too."""
     return random.Random(f"{body.get('seed') if is_drawn(body) else None} {prompt}")
 
 

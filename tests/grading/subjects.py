@@ -186,7 +186,7 @@ def end(engine: Engine) -> None:
     """Close an engine's client and loop, and end what a library left at work there."""
 
     async def ended() -> None:
-        await engine.client.close()
+        await engine.connection.client.close()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
@@ -228,7 +228,7 @@ class _Batched:
 
 
 class InBatches(OpenAI):
-    """The same by OpenAI's Batch API."""
+    """Prompts go in batches, by OpenAI's Batch API."""
 
     asks_online = False
 
@@ -245,7 +245,7 @@ class InBatches(OpenAI):
 
 
 class OpenAIWithSchema(OpenAI):
-    """The same by a JSON schema, as hosted models are held."""
+    """Replies are held to a JSON schema, as of hosted models."""
 
     constrain = "json_schema"
     has_probabilities = False  # the first token is a brace
@@ -372,7 +372,5 @@ SUBJECTS: dict[str, type[Subject]] = {
     "bedrock_by_tool": BedrockByTool,
     "vertex_ai": Vertex,
 }
-# they load libraries of gigabytes, and LiteLLM's of several seconds
-SLOW = {"transformers", "vllm"} | {
-    name for name, each in SUBJECTS.items() if each.engine == "litellm"
-}
+# one loads a gigabyte, the others LiteLLM for several seconds; a small real model is for each day
+SLOW = {"vllm"} | {name for name, each in SUBJECTS.items() if each.engine == "litellm"}

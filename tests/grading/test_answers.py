@@ -83,5 +83,5 @@ def test_the_stopwords_hold_common_words_and_no_loose_letters():
     assert {word for word in words if len(word) == 1} == {"a", "i"}
 
 
-def test_a_megabyte_is_compared_too():
-    assert not matches("x " * 500_000, ["y " * 500_000])
+def test_long_texts_are_compared_too():
+    assert not matches("x " * 100_000, ["y " * 100_000])

@@ -162,23 +162,6 @@ def test_an_answer_is_1_and_none_is_unanswerable(exam):
     assert grades["q2", "p4", HOME] == (0, "unanswerable", "", "")
 
 
-def test_an_answer_key_grades_by_rule_where_there_is_one(exam):
-    exam.grader("key", engine="extracting", prompt="question_answer", parser="answer_key", actors=1)
-    assert exam.plan("key").totals.wanted == 3 * 1 + 2 * 2  # q1's light; q2's home and sun
-    exam.grade("key")
-    grades = exam.grades("key", "grade, status, answer")
-    assert grades == {
-        ("q1", "p1", LIGHT): (0, "ok", "than red"),
-        ("q1", "p2", LIGHT): (0, "ok", "the sun"),
-        ("q1", "p5", LIGHT): (0, "ok", "than red"),
-        # without stopwords "the sun" is "by the sun"
-        ("q2", "p3", HOME): (1, "ok", "the sun"),
-        ("q2", "p3", SUN): (0, "ok", "the sun"),
-        ("q2", "p4", HOME): (0, "unanswerable", ""),
-        ("q2", "p4", SUN): (0, "unanswerable", ""),
-    }
-
-
 # --- verification ---------------------------------------------------------------------------------
 
 
@@ -316,39 +299,23 @@ def test_answers_of_a_text_that_is_gone_are_not_verified(exam):
 # --- whose answers --------------------------------------------------------------------------------
 
 
-def test_answers_from_nobody_are_refused(exam):
-    del exam.graders["verified"]["answers_from"]
-    with pytest.raises(BadInput, match="verifies answers, whose") as caught:
-        plan_of(exam)
-    assert "answers_from" in caught.value.hint
-
-
-def test_answers_from_an_unknown_grader_are_refused_with_the_nearest_name(exam):
+def test_answers_of_what_is_no_grader_of_answers_are_refused(exam):
+    for source, words in (
+        (None, "verifies answers, whose(.|\n)*answers_from"),
+        ("verified", "no grader 'verified' extracts answers"),
+        (["exam"], "answers_from must be a string"),
+        ("lexical", "'lexical' extracts no answers(.|\n)*question_answer"),
+    ):
+        exam.graders["verified"] |= {"answers_from": source}
+        if source is None:
+            del exam.graders["verified"]["answers_from"]
+        with pytest.raises(BadInput, match=words):
+            plan_of(exam)
     exam.graders["verified"]["answers_from"] = "exma"
     done = exam.gradelake("grade", "tiny", "--grader", "verified")
     assert done.returncode == 2
     assert "[graders.verified] answers_from: no grader 'exma' extracts answers" in done.stderr
     assert "Did you mean 'exam'?" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        ("verified", "no grader 'verified' extracts answers"),
-        (["exam"], "answers_from must be a string"),
-    ],
-)
-def test_answers_from_what_is_no_grader_of_answers_are_refused(exam, source, words):
-    exam.graders["verified"]["answers_from"] = source
-    with pytest.raises(BadInput, match=words):
-        plan_of(exam)
-
-
-def test_answers_from_a_grader_that_rates_are_refused(exam):
-    exam.graders["verified"]["answers_from"] = "lexical"
-    with pytest.raises(BadInput, match="'lexical' extracts no answers") as caught:
-        plan_of(exam)
-    assert "question_answer" in caught.value.hint
 
 
 def test_answers_that_others_extracted_are_verified(exam):

@@ -60,29 +60,26 @@ def test_the_same_file_again_writes_nothing_and_a_changed_one_replaces(ingested)
     assert grades(ingested, "name, grade") == [("llama.Exactness", 2)]
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        (
-            '{\n"(\'q1\', \'p1\')": {"A": 1},\n"q1 p1": {"A": 1}}',
-            ":3: 'q1 p1' is no pair (QUERY, PASSAGE)",
-        ),
-        ("{\"('q1', '')\": {\"A\": 1}}", ":1: \"('q1', '')\" has an empty id"),
-        (
-            '{\n"(\'q1\', \'p1\')": {"A": "x"}}',
-            ":2: A of ('q1', 'p1') is \"x\", not a whole number",
-        ),
-        ("{\n\"('q1', 'p1')\": 3}", ":2: what ('q1', 'p1') has is 3, not an object"),
-        ("{\n\"('q1', 'p1')\": }", ":2: not JSON: Expecting value at column 17"),
-        ("{}", ":1: not a JSON object with pairs"),
-        ("{\"('q8', 'p1')\": {\"A\": 1}}", ": none of its queries is in the collection (q8 ...)"),
-    ],
-)
-def test_a_faulty_file_is_rejected_whole(ingested, text, wrong):
+FAULTY = [
+    (
+        '{\n"(\'q1\', \'p1\')": {"A": 1},\n"q1 p1": {"A": 1}}',
+        ":3: 'q1 p1' is no pair (QUERY, PASSAGE)",
+    ),
+    ("{\"('q1', '')\": {\"A\": 1}}", ":1: \"('q1', '')\" has an empty id"),
+    ('{\n"(\'q1\', \'p1\')": {"A": "x"}}', ":2: A of ('q1', 'p1') is \"x\", not a whole number"),
+    ("{\n\"('q1', 'p1')\": 3}", ":2: what ('q1', 'p1') has is 3, not an object"),
+    ("{\n\"('q1', 'p1')\": }", ":2: not JSON: Expecting value at column 17"),
+    ("{}", ":1: not a JSON object with pairs"),
+    ("{\"('q8', 'p1')\": {\"A\": 1}}", ": none of its queries is in the collection (q8 ...)"),
+]
+
+
+def test_a_faulty_file_is_rejected_whole(ingested):
     before = ingested.snapshot()
-    with pytest.raises(Rejected) as caught:
-        brought(ingested, text, "scores.json", name="m")
-    assert caught.value.lines()[0].startswith(f"{ingested.folder}/scores.json{wrong}")
+    for text, wrong in FAULTY:
+        with pytest.raises(Rejected) as caught:
+            brought(ingested, text, "scores.json", name="m")
+        assert caught.value.lines()[0].startswith(f"{ingested.folder}/scores.json{wrong}")
     assert ingested.snapshot() == before
 
 
@@ -92,7 +89,7 @@ def test_a_file_need_not_fit_into_memory_and_its_line_may_have_any_length(
 ):
     monkeypatch.setattr("gradelake.sql.common.files._CHUNK", 7)
     monkeypatch.setattr("gradelake.sql.common.files.MAX_TEXT_LINE", 100)
-    monkeypatch.setattr("gradelake.grading.exchange.criteria._ROWS", 3)
+    monkeypatch.setattr("gradelake.grading.exchange.workbench._ROWS", 3)
     pairs = {f"('q1', 'p{n}')": {"A": n % 4, "B": None} for n in range(40)}
     text = json.dumps(pairs, indent=indent)
     twice = f"{text.rstrip()[:-1]}, \"('q1', 'p7')\": {{\"A\": 0}}}}"
@@ -112,19 +109,6 @@ def test_a_file_need_not_fit_into_memory_and_its_line_may_have_any_length(
         f":{lines[1]}: A of ('q1', 'p') is \"x\", not a whole number",
         f":{lines[2]}: not JSON: Extra data at column {column}",
     ]
-
-
-@pytest.mark.parametrize(
-    ("choices", "wrong"),
-    [
-        ({}, "does not say which model graded"),
-        ({"name": "m", "rater": "paper"}, "no replies, judgments or rankings"),
-        ({"name": "m", "assessor": "ann"}, "no replies, judgments or rankings"),
-    ],
-)
-def test_a_name_is_needed_and_nothing_else_can_be_asked_for(ingested, choices, wrong):
-    with pytest.raises(BadInput, match=wrong):
-        brought(ingested, json.dumps(PAIRS), "scores.json", **choices)
 
 
 def items(project, columns="bank, query_id, item_id, kind, text"):
@@ -181,42 +165,38 @@ def test_several_graders_of_criteria_stand_side_by_side(ingested):
     assert grades(ingested, "name, count(*)", "true group by name") == [("large", 4), ("small", 4)]
 
 
-@pytest.mark.parametrize(
-    ("grade", "scale", "wrong"),
-    [
-        (4, None, "A of ('q1', 'p1') is 4, off the scale 0-3"),
+def test_a_grade_off_the_scale_is_refused_naming_its_key(ingested):
+    before = ingested.snapshot()
+    for grade, scale, wrong in (
         (-1, None, "A of ('q1', 'p1') is -1, off the scale 0-3"),
         (0, "1-5", "A of ('q1', 'p1') is 0, off the scale 1-5"),
         (1.5, None, "A of ('q1', 'p1') is 1.5, not a whole number"),
         (True, None, "A of ('q1', 'p1') is true, not a whole number"),
-    ],
-)
-def test_a_grade_off_the_scale_is_refused_naming_its_key(ingested, grade, scale, wrong):
-    before = ingested.snapshot()
-    text = json.dumps({"('q1', 'p2')": {"A": 2}, "('q1', 'p1')": {"A": grade}}, indent=0)
-    with pytest.raises(Rejected) as caught:
-        brought(ingested, text, "scores.json", grader="m", scale=scale)
-    assert caught.value.lines()[0] == f"{ingested.folder}/scores.json:5: {wrong}"
+        (4, None, "A of ('q1', 'p1') is 4, off the scale 0-3"),
+    ):
+        text = json.dumps({"('q1', 'p2')": {"A": 2}, "('q1', 'p1')": {"A": grade}}, indent=0)
+        with pytest.raises(Rejected) as caught:
+            brought(ingested, text, "scores.json", grader="m", scale=scale)
+        assert caught.value.lines()[0] == f"{ingested.folder}/scores.json:5: {wrong}"
     assert ingested.snapshot() == before
-    if grade == 4:
-        brought(ingested, text, "scores.json", grader="m", scale="0-5")
-        assert grades(ingested, "grade, scale_max") == [(2, 5), (4, 5)]
+    brought(ingested, text, "scores.json", grader="m", scale="0-5")
+    assert grades(ingested, "grade, scale_max") == [(2, 5), (4, 5)]
 
 
-@pytest.mark.parametrize(
-    ("choices", "wrong"),
-    [
+def test_choices_that_a_file_of_criteria_does_not_have_are_refused(ingested):
+    for choices, wrong in (
+        ({}, "does not say which model graded"),
+        ({"name": "m", "rater": "paper"}, "no replies, judgments or rankings"),
+        ({"name": "m", "assessor": "ann"}, "no replies, judgments or rankings"),
         ({"grader": "m", "name": "m"}, "--grader and --name cannot be used together"),
         ({"name": "m", "kind": "nugget"}, "--kind and --scale are of a grader with a rubric"),
         ({"grader": "m", "scale": "3"}, "--scale 3: not a scale"),
         ({"grader": "m", "scale": "3-0"}, "--scale 3-0: not a scale"),
         ({"grader": "a b"}, "--grader: 'a b' cannot be used as a name"),
         ({"grader": "m", "format": "workbench"}, "says itself who graded what"),
-    ],
-)
-def test_choices_that_do_not_go_together_are_refused(ingested, choices, wrong):
-    with pytest.raises(BadInput, match=re.escape(wrong)):
-        brought(ingested, json.dumps(PAIRS), "scores.json", **choices)
+    ):
+        with pytest.raises(BadInput, match=re.escape(wrong)):
+            brought(ingested, json.dumps(PAIRS), "scores.json", **choices)
 
 
 def test_criteria_never_mix_into_a_rubric_that_others_are_graded_by(ingested):
@@ -255,6 +235,7 @@ def dl19_topics(tmp_path, empty_lake):
         yield project
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file",
     [

@@ -1,6 +1,7 @@
 """Judges of four criteria, their sum, and a fifth that is shown what they said."""
 
 import json
+import re
 from contextlib import closing
 
 import pytest
@@ -113,21 +114,18 @@ def test_whose_scores_they_are_is_part_of_the_grader(judged):
     assert configured(judged.project, judged.lake, "summed_up").grader_id != before
 
 
-@pytest.mark.parametrize(
-    ("stated", "words"),
-    [
+def test_scores_of_nobody_are_refused(judged):
+    """Nor of a grader that waits for the scores of this one."""
+    summed_up = judged.graders["summed_up"]
+    judged.graders["again"] = summed_up | {"scores_from": {"Sum": "summed_up"}}
+    for stated, words in (
         ({"scores_from": {"Coverage": "nobody"}}, "Coverage: no grader 'nobody' grades whole"),
         ({"scores_from": {"Coverage": "summed_up"}}, "no grader 'summed_up' grades whole"),
         ({"scores_from": {"Coverage": "again"}}, "no grader 'again' grades whole"),
         ({"scores_from": {"Coverage": "lexical"}}, "no grader 'lexical' grades whole"),
         ({"scores_from": {}}, "'criteria_prompt' shows scores, whose?"),
         ({"prompt": "thomas"}, "'thomas' has no place for scores"),
-    ],
-)
-def test_scores_of_nobody_are_refused(judged, stated, words):
-    """Nor of a grader that waits for the scores of this one."""
-    judged.graders["again"] = judged.graders["summed_up"] | {"scores_from": {"Sum": "summed_up"}}
-    judged.graders["summed_up"] |= stated
-    with pytest.raises(BadInput) as caught:
-        configured(judged.project, judged.lake, "summed_up")
-    assert words in str(caught.value)
+    ):
+        judged.graders["summed_up"] = summed_up | stated
+        with pytest.raises(BadInput, match=re.escape(words)):
+            configured(judged.project, judged.lake, "summed_up")

@@ -6,16 +6,9 @@ import pytest
 
 from gradelake.grading.graders import doctor
 from gradelake.sql.operations.doctor import Finding
-from tests.grading.misbehaving import Reply, Server, refuse, sent
+from tests.grading.misbehaving import Reply, refuse, sent
 
 GPT = {"engine": "openai", "model": "m", "prompt": "umbrela", "api_key_env": "PLANTED_KEY"}
-
-
-@pytest.fixture
-def server():
-    server = Server()
-    yield server
-    server.stop()
 
 
 def found(judged, **settings) -> Finding:
@@ -66,6 +59,7 @@ STOPPED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_would_stop_a_grader_is_said_with_what_to_do(judged):
     for settings, what, hint in STOPPED:
         finding = found(judged, **GPT | settings)

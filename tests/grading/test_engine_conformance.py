@@ -11,7 +11,7 @@ from gradelake.grading.graders.engine_finder import load
 from gradelake.grading.run.attempts import score_with_retries
 from gradelake.sql.common.errors import BadInput
 from tests.grading.hostile import HOSTILE
-from tests.grading.misbehaving import Reply, Server, refuse
+from tests.grading.misbehaving import Reply, refuse
 from tests.grading.project import PASSAGES, QUESTIONS
 from tests.grading.subjects import SLOW, SUBJECTS, prompts_of
 
@@ -222,15 +222,14 @@ def test_an_error_is_forgotten_when_the_next_try_goes_well(subject, scripted, re
 
 
 @of("server")
-def test_a_redirect_is_not_followed(subject, scripted):
-    elsewhere = Server()
-    try:
-        scripted("", Reply(status=307, headers={"Location": f"{elsewhere.url}/chat/completions"}))
-        with pytest.raises(EngineUnusable, match=r"redirect|307"):
+def test_a_redirect_is_not_followed(subject, scripted, server):
+    """Prompts, passages and key are for the address in the file, and for no other."""
+    for status in (301, 302, 303, 307, 308):
+        elsewhere = {"Location": f"{server.url}/chat/completions"}
+        scripted("", Reply(status=status, headers=elsewhere))
+        with pytest.raises(EngineUnusable, match=f"redirect|{status}"):
             tried(subject, "Cars.")
-        assert elsewhere.asked == []
-    finally:
-        elsewhere.stop()
+    assert server.asked == []
 
 
 @of("server")

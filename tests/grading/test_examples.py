@@ -1,6 +1,7 @@
 """`gradelake prompts`: list, show, render, and worked examples drawn from judged passages."""
 
 import json
+import shlex
 import subprocess
 
 import pytest
@@ -94,17 +95,7 @@ def gradelake(tiny, *arguments: str, code: int = 0) -> subprocess.CompletedProce
 
 
 def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
-    arguments = (
-        "prompts",
-        "sample",
-        "tiny",
-        "--assessor",
-        "nist",
-        "--per-label",
-        "2",
-        "--seed",
-        "3",
-    )
+    arguments = shlex.split("prompts sample tiny --assessor nist --per-label 2 --seed 3")
     printed = gradelake(judged, *arguments).stdout
     done = gradelake(judged, *arguments, "--output", "few.jsonl")
     assert done.stdout == "few.jsonl: 4 examples from tiny\n"
@@ -120,13 +111,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 37
+    assert len(by_name) == len(rows) == 35
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = gradelake(judged, "prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
-    assert len(table.strip().split("\n")) == 38
+    assert len(table.strip().split("\n")) == 36
 
 
 def test_show_prints_the_file_itself(judged):

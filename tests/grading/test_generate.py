@@ -2,11 +2,6 @@
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from contextlib import closing
 
 import pytest
@@ -284,18 +279,6 @@ def test_a_query_without_a_readable_reply_is_reported_and_the_others_land(gpt, s
     assert (list(bank(gpt)), len(server.about("sky"))) == (["q1", "q2"], 1)
 
 
-def test_repeated_and_empty_texts_are_dropped_and_told_by_query(gpt, server):
-    server.on("sky", answer(listed(SKY[0], "", "why IS  it blue?", SKY[1], "  ")))
-    outcome = generate(gpt)
-    (found,) = outcome.remarkable
-    assert (found.query_id, found.items.duplicates, found.items.empty) == (
-        "q1",
-        ("why IS  it blue?",),
-        2,
-    )
-    assert (bank(gpt)["q1"], outcome.exit_code) == (sorted(SKY), 0)
-
-
 def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
     gpt, server, monkeypatch
 ):
@@ -358,62 +341,6 @@ def test_a_query_that_kills_its_worker_is_found_and_reported(judged, two_workers
 
 
 # --- stopping and going on ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def hundred(gpt, server):
-    """The collection with a hundred queries, and a server that takes its time."""
-    gpt.write(
-        "topics.tsv",
-        [
-            "q1\twhy is the sky blue",
-            "q2\thow do bees find home",
-            *(f"x{n}\tquery number {n}" for n in range(98)),
-        ],
-    )
-    assert gpt.ingest().exit_code == 0
-    gpt.grader("gpt", concurrency=4)
-    server.on("", lambda asked: answer(listed(asked.text[16:40]), delay=0.2))
-    return gpt
-
-
-def test_stopped_or_killed_at_any_moment_it_goes_on_where_it_was(hundred):
-    assert hundred.project
-    command = [sys.executable, "-m", "gradelake", "generate", "tiny", "--grader", "gpt"]
-    for how, code in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
-        before = len(bank(hundred))
-        process = subprocess.Popen(
-            command,
-            cwd=hundred.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + 90
-        while len(bank(hundred)) == before:
-            assert time.monotonic() < deadline, "waited in vain"
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.05)
-        if how == signal.SIGINT:
-            os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
-        else:
-            process.send_signal(how)
-        _, err = process.communicate(timeout=300)
-        assert process.returncode == code, err
-        found = len(bank(hundred))
-        assert before < found < 100
-        assert found % generation.BATCH == 0  # whole batches, and nothing of the others
-    assert "the same command continues" in err
-    assert generate(hundred).planned == 100 - found
-    items = hundred.rows(
-        "select query_id, count(*) from lake.raw.rubric_items where bank = 'gpt' group by query_id"
-    )
-    assert len(items) == 100
-    assert {n for query_id, n in items if query_id != "q1"} == {1}
-    snapshot = hundred.snapshot()
-    assert generate(hundred).planned == 0
-    assert hundred.snapshot() == snapshot
 
 
 def test_only_the_queries_that_are_asked_for_get_items(gpt):

@@ -136,45 +136,35 @@ def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbli
     assert len(asked(stumbling)) == 10
 
 
-@pytest.mark.slow
-def test_two_graders_stand_side_by_side(judged, two_workers):
-    judged.grade()
-    judged.grader(parser="paper")
-    judged.grade()
-    assert judged.rows("select count(*), count(distinct grader_id) from lake.raw.grades") == [
-        (24, 2)
-    ]
-    assert judged.rows("select count(*) from lake.raw.graders where name = 'lexical'") == [(2,)]
-
-
 # --- things that go wrong -------------------------------------------------------------------------
 
 
-def test_a_pair_that_fails_three_times_is_recorded_with_the_reason(stumbling):
-    stumble(stumbling, steel="error")
-    run = stumbling.grade("judge")
-    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (9, 3, 3)
-    grades = stumbling.grades("judge", "grade, status, error")
-    assert grades["q2", "p4", "Do bees see the sun?"] == (None, "failed", "cannot read steel")
+def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbling):
+    stumble(stumbling, steel="error", landmarks="nonsense", home="exception", scatters="too_sure")
+    run = stumbling.grade("judge", query_ids=("q2",))
+    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (0, 6, 3)
     assert asked(stumbling).count("Cars are made of ste") == 3 * 3
-
-
-@pytest.mark.slow
-def test_an_exception_costs_only_the_pair_at_fault(stumbling):
-    stumble(stumbling, steel="exception")
     run = stumbling.grade("judge")
-    assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
-    errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
-    assert errors == {"RuntimeError: stumbled over steel"}
-
-
-@pytest.mark.slow
-def test_probabilities_that_cannot_be_fail_the_pair_they_are_of(stumbling):
-    stumble(stumbling, steel="too_sure")
-    run = stumbling.grade("judge")
-    assert (run.counts["ok"], run.counts["failed"]) == (9, 3)
-    errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
-    assert errors == {"ValueError: probabilities must be 0 or more, and sum to 1 at most: 6"}
+    assert (run.counts["ok"], run.counts["failed"]) == (0, 6)
+    found = {
+        passage: row
+        for (_, passage, _), row in stumbling.grades("judge", "status, response, error").items()
+    }
+    assert found == {
+        "p1": (
+            "failed",
+            None,
+            "ValueError: probabilities must be 0 or more, and sum to 1 at most: 6",
+        ),
+        "p2": ("failed", "as an AI language model", "not one word of the scale 0-5"),
+        "p3": ("failed", None, "RuntimeError: stumbled over home"),
+        "p4": ("failed", None, "cannot read steel"),
+        "p5": (
+            "failed",
+            None,
+            "ValueError: probabilities must be 0 or more, and sum to 1 at most: 6",
+        ),
+    }
 
 
 @pytest.mark.slow
@@ -185,13 +175,6 @@ def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
     errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
     (error,) = errors
     assert error.startswith("3 workers gave up over this pair: The actor died")
-
-
-def test_a_reply_that_cannot_be_read_is_kept_and_recorded_as_failed(stumbling):
-    stumble(stumbling, landmarks="nonsense")
-    stumbling.grade("judge")
-    grades = stumbling.grades("judge", "grade, status, response")
-    assert grades["q1", "p2", "What scatters light?"] == (None, "failed", "as an AI language model")
 
 
 @pytest.mark.slow
@@ -268,8 +251,8 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
         with pytest.raises(KeyboardInterrupt):
             stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
-    staged = list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
-    assert staged
+    (staged, *_) = (stumbling.folder / "lake" / "grading").glob("*/*.parquet")
+    staged.with_name(".abc.123").write_bytes(b"PAR1 half")  # what a worker was writing
     run = stumbling.grade("judge")
     assert run.recovered > 0
     assert run.planned == run.counts["pairs"] == 12 - run.recovered
@@ -277,18 +260,7 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
     assert len(stumbling.grades("judge")) == 12
     batches = stumbling.grades("judge", "batch_id").values()
     assert len([batch for (batch,) in batches if batch == run.batch_id]) == 12 - run.recovered
-    assert not list((stumbling.folder / "lake" / "grading").glob("*/*.parquet"))
-
-
-@pytest.mark.slow
-def test_a_half_written_file_in_staging_is_thrown_away(stumbling):
-    grader = stumbling.grader("judge")
-    folder = stumbling.folder / "lake" / "grading" / grader.grader_id
-    folder.mkdir(parents=True)
-    (folder / ".abc.123").write_bytes(b"PAR1 half")
-    stumbling.grade("judge")
-    assert len(stumbling.grades("judge")) == 12
-    assert not list(folder.iterdir())
+    assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
 
 
 @pytest.mark.slow

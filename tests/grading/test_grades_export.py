@@ -79,13 +79,14 @@ def without_times(rows):
     return [[value for value in row if not isinstance(value, datetime)] for row in rows]
 
 
-def normal(line):
-    """A line in one order, without what every reader takes for absent."""
+def normal(line, absent=(None,)):
+    """A line with its lists in one order, without values that readers take for absent, and without
+    what the lake says beside: the assessor of a judgment."""
     query, paragraphs = json.loads(line)
 
     def sort(value):
         if isinstance(value, dict):
-            return {key: sort(item) for key, item in value.items() if item not in (None, "", [])}
+            return {key: sort(item) for key, item in value.items() if item not in absent}
         if isinstance(value, list):
             return sorted(map(sort, value), key=lambda item: json.dumps(item, sort_keys=True))
         return value
@@ -145,7 +146,9 @@ def test_a_file_comes_out_of_the_lake_as_it_went_in(ingested):
         ],
     )
     brought(ingested, given)
-    assert [normal(line) for line in exported(ingested)] == [normal(line) for line in given]
+    absent = (None, "", [])
+    out = exported(ingested)
+    assert [normal(line, absent) for line in out] == [normal(line, absent) for line in given]
 
 
 def test_imported_grades_and_graders_are_restored(ingested, another):
@@ -374,24 +377,6 @@ def test_rankings_are_whole_unless_a_depth_cuts_them(ingested):
     assert process.stderr == "left out: 2 places in rankings below depth 2\n"
 
 
-def whole(line):
-    """A line with its lists in one order, and without what the lake says beside: the assessor of a
-    judgment, and null, which the workbench does not write."""
-    query, paragraphs = json.loads(line)
-
-    def sort(value):
-        if isinstance(value, dict):
-            return {key: sort(item) for key, item in value.items() if item is not None}
-        if isinstance(value, list):
-            return sorted(map(sort, value), key=lambda item: json.dumps(item, sort_keys=True))
-        return value
-
-    for given in paragraphs:
-        for judged in given["paragraph_data"]["judgments"]:
-            judged.pop("assessor", None)
-    return [query, sort(paragraphs)]
-
-
 SUBTOPIC = {"titleQuery": "Sky", "query": "q1/day", "by": "ann"}
 RICH = [
     paragraph(
@@ -429,7 +414,7 @@ def test_markup_unknown_keys_prompts_of_failed_pairs_and_subtopics_survive(topic
     given = lines(q1=RICH)
     brought(tiny, given, assessor="nist", systems=True)
     out = exported(tiny)
-    assert [whole(line) for line in out] == [whole(line) for line in given]
+    assert [normal(line) for line in out] == [normal(line) for line in given]
     workbench_schema.Line.model_validate(json.loads(out[0]))
     brought(tiny, FULL, "graded.jsonl")  # a changed file: what it brought along goes with it
     assert tiny.rows(
@@ -456,7 +441,7 @@ def test_a_passage_on_two_lines_brings_along_what_either_holds(topics_only):
     brought(tiny, [*lines(q1=first), *lines(q1=second)], assessor="nist", systems=True)
     (found,) = exported(tiny)
     given = [RICH[0] | {"found_by": "ann"}, RICH[1]]
-    assert whole(found) == whole(*lines(q1=given))
+    assert normal(found) == normal(*lines(q1=given))
 
 
 def test_judgments_that_came_in_the_place_of_a_files_are_written_as_they_are(ingested):
@@ -469,7 +454,7 @@ def test_judgments_that_came_in_the_place_of_a_files_are_written_as_they_are(ing
     assert [(j["assessor"], j["relevance"]) for j in judged] == [("ann", 0), ("nist", 2)]
 
 
-def test_the_demos_grades_and_rankings_come_back_whole(graded_demo, tmp_path, topics_only):
+def test_the_demos_grades_and_rankings_come_back_normal(graded_demo, tmp_path, topics_only):
     """Every run entry, so that no system scores otherwise."""
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     with Lake.published(Project.find(graded_demo)) as lake:
@@ -483,7 +468,7 @@ def test_the_demos_grades_and_rankings_come_back_whole(graded_demo, tmp_path, to
     assert back.rows(RUN_ENTRIES) == runs
     given, found = (file.read_text().splitlines() for file in (first, second))
     assert len(given) == len(queries)
-    assert [whole(line) for line in found] == [whole(line) for line in given]
+    assert [normal(line) for line in found] == [normal(line) for line in given]
     for line in given:
         workbench_schema.Line.model_validate(json.loads(line))
 

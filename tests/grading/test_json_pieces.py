@@ -28,11 +28,11 @@ def elements(pieces: Pieces) -> list:
     return found
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_values_are_the_same_however_the_text_is_cut(seed):
+def test_values_are_the_same_however_the_text_is_cut():
     values = [12345, -1.5e-7, 'a\\"]},é😀', "\ud83d\ude00", {"a": [1, {"b": None}]}, [], True, 0]
-    text = json.dumps(values, ensure_ascii=seed % 2 == 0, indent=seed % 3)
-    assert elements(Pieces(in_pieces(text, 1 + seed % 9, seed))) == json.loads(text)
+    for seed in range(50):
+        text = json.dumps(values, ensure_ascii=seed % 2 == 0, indent=seed % 3)
+        assert elements(Pieces(in_pieces(text, 1 + seed % 9, seed))) == json.loads(text)
 
 
 def test_no_more_than_a_value_and_a_piece_is_held():

@@ -168,19 +168,16 @@ def test_judgments_of_queues_and_of_files_are_one_persons(folder, tmp_path):
     assert pairs_of(folder, "not-theirs") == []
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_wishes_that_cannot_be_are_refused(folder):
+    for options, message in (
         (("--from", "spurious"), "cards of a label set cannot be chosen from 'spurious'"),
         (("--grader", "lexical"), "either a grader (--grader) or a label set"),
         (("--tau", "3"), "tau means nothing for cards of a label set"),
         (("--label-names", "no,yes"), "2 labels are named, and demo has those from 0 to 3"),
         (("--size", "3"), "3 pairs are too few"),
         (("--label-set", "judge:nobody"), "demo has no label set 'judge:nobody'"),
-    ],
-)
-def test_wishes_that_cannot_be_are_refused(folder, options, said):
-    assert said in add(folder, "wrong", "ann", options=options, code=2).stderr
+    ):
+        assert message in add(folder, "wrong", "ann", options=options, code=2).stderr
     assert pairs_of(folder, "wrong") == []
 
 

@@ -13,17 +13,10 @@ from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staged_files import Graded
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
-from tests.grading.misbehaving import Server, answer
+from tests.grading.misbehaving import answer
 from tests.grading.project import PRICES, copy_of
 
 QUICK = {"pause": 0.01, "timeout": 20.0, "concurrency": 4}
-
-
-@pytest.fixture
-def server():
-    server = Server()
-    yield server
-    server.stop()
 
 
 @pytest.fixture
@@ -61,12 +54,6 @@ def test_a_reply_that_is_refused_three_times_is_paid_three_times(hosted, server)
     run = grade(hosted)
     assert run.counts["failed"] == 12
     assert run.cost == pytest.approx(3 * 10 * A_PROMPT)
-
-
-@pytest.mark.slow
-def test_a_model_without_a_price_costs_nobody_knows_what(hosted):
-    hosted.grader("gpt", model="another")
-    assert grade(hosted).cost is None
 
 
 # --- a limit --------------------------------------------------------------------------------------

@@ -170,10 +170,10 @@ def test_a_megabyte_of_tokens_is_broken_token_by_token():
 @pytest.mark.parametrize(
     "part", ["<", "[", ">", "<_", "<a_", "a_", "[A_", "_", " ", "#", "\n", ">A", "<a", "USER", "]~"]
 )
-def test_a_megabyte_of_what_might_become_a_token_takes_no_longer(part):
+def test_what_might_become_a_token_takes_no_longer(part):
     started = time.process_time()
-    neutralise("<[:" + part * (1_000_000 // len(part)))
-    assert time.process_time() - started < 5
+    neutralise("<[:" + part * (250_000 // len(part)))
+    assert time.process_time() - started < 2
 
 
 def test_an_engines_own_tokens_are_broken_wherever_they_begin():

@@ -45,7 +45,7 @@ class Engine(Base):
             labels = ["okay" if int(item.split()[1]) % 2 else "vital" for item in items]
             if "unsure" in query:
                 labels = ["perhaps" if item == "fact 3" else x for item, x in zip(items, labels)]
-            return repr(labels[1:] if "short" in query and len(items) > 2 else labels)
+            return repr(labels)
         if "mute" in query and items:
             return "I cannot say."
         if "drops" in query:
@@ -172,15 +172,6 @@ def test_a_nugget_that_a_later_window_drops_is_gone(nuggets):
     generate(nuggets, query_ids=("q1",))
     assert set(bank(nuggets)) == {f"fact {n}" for n in range(1, 12)}
     assert brought_by(nuggets)["fact 11"] == ["p10", "p11"]
-
-
-def test_a_list_of_labels_of_the_wrong_length_is_asked_for_again_in_halves(nuggets):
-    ingest(nuggets, [(f"p{n}", f"fact {n}", "q1", 1) for n in range(8)], {"q1": "short"})
-    outcome = generate(nuggets, query_ids=("q1",))
-    assert (outcome.n_items, outcome.remarkable) == (8, [])
-    assert bank(nuggets) == {f"fact {n}": 0.5 if n % 2 else 1.0 for n in range(8)}
-    scored = [values["n_items"] for values in asked(nuggets) if "passages" not in values]
-    assert scored == ["8", "4", "4", "2", "2", "2", "2"]
 
 
 def test_a_list_that_cannot_be_read_is_asked_for_again_in_another_way(nuggets):
@@ -324,6 +315,7 @@ def test_what_was_killed_or_stopped_goes_on_query_by_query(nuggets):
         _, err = process.communicate(timeout=300)
         assert process.returncode == code, err
         assert nuggets.lake.value(done) % generation.BATCH == 0
+    assert "the same command continues" in err
     left = 112 - nuggets.lake.value(done)
     assert 0 < left < 112
     assert generate(nuggets).planned == left
@@ -331,7 +323,9 @@ def test_what_was_killed_or_stopped_goes_on_query_by_query(nuggets):
         "select count(*), count(distinct query_id), (select count(*) from lake.raw.brought_along) "
         "from lake.raw.rubric_items where bank = 'nuggets'"
     ) == [(112, 112, 112)]
+    snapshot = nuggets.snapshot()
     assert generate(nuggets).planned == 0
+    assert nuggets.snapshot() == snapshot
 
 
 def test_an_endpoint_reads_both_prompts_and_is_held_to_no_schema(nuggets):

@@ -29,19 +29,18 @@ def pairs(plan) -> set[tuple[str, str, str]]:
     }
 
 
-def test_every_passage_of_the_pool_meets_every_item_of_its_query(judged):
+def test_every_passage_of_the_pool_meets_every_item_and_each_text_once(judged):
     plan = judged.plan()
     totals = plan.totals
-    # q1: p1, p2, p5 x 2 questions; q2: p3, p4 x 3 questions
-    assert (totals.wanted, totals.graded, totals.missing) == (12, 0, 12)
+    # q1: p1, p2, p5 x 2 questions; q2: p3, p4 x 3 questions; p5 has p1's text
+    assert (totals.wanted, totals.graded, totals.missing, totals.prompts) == (12, 0, 12, 10)
     assert len(pairs(plan)) == 12
-
-
-def test_a_text_that_comes_twice_is_asked_about_once(judged):
-    plan = judged.plan()
-    assert plan.totals.prompts == 10  # p5 has p1's text
     (chunk,) = [chunk for chunk in plan.chunks() if chunk.pairs["query_id"][0] == "q1"]
     assert (len(chunk), len(chunk.prompts)) == (6, 4)
+    # tokens are estimated from the texts; the instruction alone has about 150
+    assert not totals.tokens_measured
+    assert 10 * 130 < totals.prompt_tokens < 10 * 250
+    assert totals.pairs_per_second is None
 
 
 def test_a_direct_judge_has_one_pair_a_passage(judged):
@@ -51,25 +50,19 @@ def test_a_direct_judge_has_one_pair_a_passage(judged):
     assert {item for _, _, item in pairs(plan)} == {""}
 
 
-def test_chunks_hold_whole_items_where_the_question_comes_first(judged):
-    judged.grader(chunk_pairs=4)
-    chunks = work(judged.plan())
-    # q2: two items of two passages fit into four, the third comes alone
-    of_q2 = [chunk for chunk in chunks if chunk[0][0] == "q2"]
-    assert [len(chunk) for chunk in of_q2] == [4, 2]
-    assert [passage for _, passage, _ in of_q2[0]] == ["p3", "p4", "p3", "p4"]
+def of_q2(judged, **settings) -> list[list[str]]:
+    """The passages of q2's chunks."""
+    judged.grader(**settings)
+    chunks = [chunk for chunk in work(judged.plan()) if chunk[0][0] == "q2"]
+    return [[passage for _, passage, _ in chunk] for chunk in chunks]
 
 
-def test_chunks_hold_whole_passages_where_the_context_comes_first(judged):
-    judged.grader(prompt="question_self_rating_context_first", chunk_pairs=4)
-    of_q2 = [chunk for chunk in work(judged.plan()) if chunk[0][0] == "q2"]
-    assert [[passage for _, passage, _ in chunk] for chunk in of_q2] == [["p3"] * 3, ["p4"] * 3]
-
-
-def test_a_passage_with_more_items_than_a_chunk_is_divided(judged):
-    judged.grader(prompt="question_self_rating_context_first", chunk_pairs=2)
-    of_q2 = [chunk for chunk in work(judged.plan()) if chunk[0][0] == "q2"]
-    assert [len(chunk) for chunk in of_q2] == [2, 1, 2, 1]
+def test_chunks_hold_whole_items_or_whole_passages_where_they_are_large_enough(judged):
+    # two items of two passages fit into four, the third comes alone
+    assert of_q2(judged, chunk_pairs=4) == [["p3", "p4"] * 2, ["p3", "p4"]]
+    context_first = {"prompt": "question_self_rating_context_first"}
+    assert of_q2(judged, **context_first) == [["p3"] * 3, ["p4"] * 3]
+    assert of_q2(judged, chunk_pairs=2) == [["p3"] * 2, ["p3"], ["p4"] * 2, ["p4"]]
 
 
 def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged, two_workers):
@@ -81,12 +74,9 @@ def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged, two_worke
     assert len(after) < len(before)
 
 
-def test_a_limit_takes_the_first_pairs(judged):
-    assert len(pairs(judged.plan(limit=3))) == 3
-    assert judged.plan(limit=3).totals.missing == 12
-
-
-def test_queries_can_be_chosen(judged):
+def test_a_limit_takes_the_first_pairs_and_queries_can_be_chosen(judged):
+    plan = judged.plan(limit=3)
+    assert (len(pairs(plan)), plan.totals.missing) == (3, 12)
     plan = judged.plan(query_ids=("q2",))
     assert plan.totals.missing == 6
     assert {query_id for query_id, _, _ in pairs(plan)} == {"q2"}
@@ -137,32 +127,19 @@ def test_passages_without_a_text_are_counted_and_not_planned(judged):
     assert (totals.missing, totals.without_text) == (12, 1)
 
 
-def test_tokens_are_estimated_from_the_texts_before_any_were_counted(judged):
-    totals = judged.plan().totals
-    assert not totals.tokens_measured
-    assert 10 * 130 < totals.prompt_tokens < 10 * 250  # the instruction alone has about 150
-    assert totals.pairs_per_second is None
-
-
 def test_the_time_is_estimated_from_earlier_runs(judged, two_workers):
     judged.grade(limit=6)
     (rate,) = judged.rows("select ok / wall_seconds from lake.raw.grading_batches")[0]
     assert judged.plan().totals.pairs_per_second == pytest.approx(rate)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_what_the_lake_does_not_have_is_named(judged):
+    for options, words in (
         ({"query_ids": ("q3",)}, "tiny has no query 'q3'"),
         ({"rubric_version": 4}, "tiny has no rubric version 4"),
-    ],
-)
-def test_what_the_lake_does_not_have_is_named(judged, options, words):
-    with pytest.raises(BadInput, match=words):
-        judged.plan(**options)
-
-
-def test_a_rubric_without_items_of_the_kind_is_named(judged):
+    ):
+        with pytest.raises(BadInput, match=words):
+            judged.plan(**options)
     judged.grader("nuggets", engine="lexical", prompt="nugget_self_rating")
     with pytest.raises(BadInput, match="has no nuggets"):
         judged.plan("nuggets")

@@ -14,211 +14,43 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 
-RATING = """Can the question be answered based on the available context? choose one:
-- 5: The answer is highly relevant, complete, and accurate.
-- 4: The answer is mostly relevant and complete but may have minor gaps or inaccuracies.
-- 3: The answer is partially relevant and complete, with noticeable gaps or inaccuracies.
-- 2: The answer has limited relevance and completeness, with significant gaps or inaccuracies.
-- 1: The answer is minimally relevant or complete, with substantial shortcomings.
-- 0: The answer is not relevant or complete at all.
-"""
-COVERAGE = """Given the context, evaluate the coverage of the specified key fact (nugget). \
-Use this scale:
-- 5: Detailed, clear coverage.
-- 4: Sufficient coverage, minor omissions.
-- 3: Mentioned, some inaccuracies or lacks detail.
-- 2: Briefly mentioned, significant omissions or inaccuracies.
-- 1: Minimally mentioned, largely inaccurate.
-- 0: Not mentioned at all.
-"""
-ANSWER = "provide a complete and concise answer to the question based on the context. "
-EXTRACT = (
-    "Extract the passage from the text that best relates to the key fact (nugget), ensuring "
-    "relevance and clarity. "
-)
+# The published prompts, which were compared with their papers word by word: the beginning of the
+# SHA-256 of each one's system message, a newline, and its template
 TEXTS = {
-    "question_self_rating": f"{RATING}Question: {{item}} Context: {{passage}}",
-    "question_self_rating_context_first": f"{RATING}Context: {{passage}} Question: {{item}}",
-    "nugget_self_rating": f"{COVERAGE}Key Fact: {{item}} Context: {{passage}}",
-    "nugget_self_rating_context_first": f"{COVERAGE}Context: {{passage}} Key Fact: {{item}}",
-    "question_answer": f"{ANSWER}Question: {{item}} Context: {{passage}}",
-    "question_answer_context_first": f"{ANSWER}Context: {{passage}} Question: {{item}}",
-    "nugget_extraction": f"{EXTRACT}Key Fact: {{item}} Context: {{passage}}",
-    "nugget_extraction_context_first": f"{EXTRACT}Context: {{passage}} Key Fact: {{item}}",
-    "verify_answer": 'For the question "{item}" the correct answer is "{gold_answer}". Is '
-    '"{answer}" an equally correct response to this question? Answer yes or no.',
-    "faggioli_b": "Instruction: Indicate if the passage is relevant for the question. Respond with "
-    "'Yes' or 'No'.\nQuestion: {query} Passage: {passage} Answer:",
-    "helm": "Instruction: Does the passage answer the query? Respond with 'Yes' or 'No'.\n"
-    "Question: {query} Passage: {passage} Answer:",
-    "sun": "Instruction: Given a passage and a query, predict whether the passage includes an "
-    'answer to the query by producing either "Yes" or "No".\n'
-    "Question: {query} Passage: {passage} Answer:",
-}
-UMBRELA = (
-    "Given a query and a passage, you must provide a score on an integer scale of 0 to 3 with the "
-    "following meanings:\n"
-    "0 = represent that the passage has nothing to do with the query,\n"
-    "1 = represents that the passage seems related to the query but does not answer it,\n"
-    "2 = represents that the passage has some answer for the query, but the answer may be a bit "
-    "unclear, or hidden amongst extraneous information and\n"
-    "3 = represents that the passage is dedicated to the query and contains the exact answer.\n\n"
-    "Important Instruction: Assign category 1 if the passage is somewhat related to the topic but "
-    "not completely, category 2 if passage presents something very important related to the entire "
-    "topic but also has some extra information and category 3 if the passage only and entirely "
-    "refers to the topic. If none of the above satisfies give it category 0.\n\n"
-    "Query: {query}\nPassage: {passage}\n\n"
-    "Split this problem into steps:\n"
-    "Consider the underlying intent of the search.\n"
-    "Measure how well the content matches a likely intent of the query (M).\n"
-    "Measure how trustworthy the passage is (T).\n"
-    "Consider the aspects above and the relative importance of each, and decide on a final score "
-    "(O).\n"
-    "Final score must be an integer value only.\n"
-    "Do not provide any code in result. Provide each score in the format of: ##final score: score "
-    "without providing any reasoning."
-)
-TEXTS |= {
-    "umbrela": UMBRELA,
-    "umbrela_few": UMBRELA.replace("Query: {query}", "{examples}\n\nQuery: {query}"),
+    "question_self_rating": "991475f650eb847c",
+    "question_self_rating_context_first": "984a4c5fa1fb006f",
+    "nugget_self_rating": "a143ba991683a244",
+    "nugget_self_rating_context_first": "843d104ed950a3e4",
+    "question_answer": "5682760e450a7be2",
+    "question_answer_context_first": "a5212f9621b8d0b9",
+    "nugget_extraction": "0c585e8012203247",
+    "nugget_extraction_context_first": "ebeb652fc7ecc774",
+    "verify_answer": "8d855594e37ff03c",
+    "faggioli_b": "f022b34babbbcf36",
+    "helm": "e1b3f6769604ca5a",
+    "sun": "d076a069100a93ea",
+    "umbrela": "0fb40cfe8bf0f640",
+    "umbrela_few": "37493be8e08d83d8",
+    "thomas": "e5752d90561c6e53",
+    "generate_questions_dl": "0e50b6e53897e3fd",
+    "generate_nuggets_dl": "ffb11a1b0dd23aaf",
+    "generate_questions_car": "1fff754f9182068d",
+    "generate_nuggets_car": "a0ba5bb939edd4bd",
+    "sun_few": "620a812c55979879",
+    "faggioli_b_few": "0cf45faba37f546f",
+    "nuggetizer_assign": "9cae86c08b8ba072",
+    "nuggetizer_assign_2grade": "edec8d47ef1dc0b5",
+    "nuggetizer_create": "af065b64fdda5230",
+    "nuggetizer_score": "93f0a6a8140bd594",
+    "support": "0c05c40f438edc42",
+    "criteria_exactness": "d73720e24897f201",
+    "criteria_topicality": "91457a5ad1342123",
+    "criteria_coverage": "e6eb017d1d633b27",
+    "criteria_contextual_fit": "416a801cdaade7a4",
+    "criteria_prompt": "ad666d70c4bf2979",
 }
 # of a paper that published no prompts
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
-DL = (
-    "Break the query '{query}' into concise %s that must be %s. Generate 10 concise insightful %s "
-    "that reveal whether information relevant for '{query}' was provided, showcasing a deep "
-    "understanding of the subject matter. Avoid basic or introductory-level %s. "
-)
-CAR = (
-    "Explore the connection between '{query}' with a specific focus on the subtopic '{subtopic}'. "
-    "Generate insightful %s that delve into advanced aspects of '{subtopic}', showcasing a deep "
-    "understanding of the subject matter. Avoid basic or introductory-level %s."
-)
-AS_JSON = (
-    "\nGive the %s set in the following JSON format:\n"
-    '```json\n{"%s":[%s_text_1, %s_text_2,...]}\n```'
-)
-FOUR_WORDS = "Keep nuggets to a maximum of 4 words."
-QUESTIONS = AS_JSON % ("question", "questions", "question", "question")
-NUGGETS = AS_JSON % ("nugget", "nuggets", "nugget", "nugget")
-TEXTS |= {
-    "thomas": "Instruction: You are a search quality rater evaluating the relevance of passages. "
-    "Given a query and a passages, you must provide a score on an integer scale of 0 to 2 with the "
-    "following meanings:\n"
-    "2 = highly relevant, very helpful for this query\n"
-    "1 = relevant, may be partly helpful but might contain other irrelevant content\n"
-    "0 = not relevant, should never be shown for this query\n"
-    "Question: {query} Passage: {passage} Answer:",
-    "generate_questions_dl": DL % ("questions", "answered", "questions", "inquiries")
-    + f"Keep the questions short.{QUESTIONS}",
-    "generate_nuggets_dl": DL % ("nuggets", "mentioned", "nuggets", "nuggets")
-    + f"{FOUR_WORDS}{NUGGETS}",
-    "generate_questions_car": CAR % ("questions", "inquiries") + QUESTIONS,
-    "generate_nuggets_car": CAR % ("nuggets (key facts)", "nuggets") + f" {FOUR_WORDS}{NUGGETS}",
-}
-for judge in ("sun", "faggioli_b"):
-    instruction, asked = TEXTS[judge].split("\n")
-    TEXTS[f"{judge}_few"] = (
-        f"{instruction}\n\n{{examples}}\n\nQuestion: {{query}}\nPassage: {{passage}}\n\nAnswer:"
-    )
-    TEXTS[f"{judge}_few_invented"] = f"{instruction}\n\n{{examples}}\n\n{asked}"
-ASSIGN = (
-    "Based on the query and passage, label each of the {n_items} nuggets either as %s using the "
-    "following criteria. A nugget that is fully captured in the passage should be labeled as "
-    "support%s Return the list of labels in a Pythonic list format (type: List[str]). The list "
-    "should be in the same order as the input nuggets. Make sure to provide a label for each "
-    "nugget.\n\nSearch Query: {query}\nPassage: {passage}\nNugget List: {items}\n"
-    "Only return the list of labels (List[str]). Do not explain.\nLabels:"
-)
-TEXTS |= {
-    "nuggetizer_assign": ASSIGN
-    % (
-        "support, partial_support, or not_support",
-        ". A nugget that is partially captured in the passage should be labeled as "
-        "partial_support. If the nugget is not captured at all, label it as not_support.",
-    ),
-    "nuggetizer_assign_2grade": ASSIGN
-    % ("support or not_support", "; otherwise, label them as not_support."),
-}
-TEXTS |= {
-    "nuggetizer_create": "Update the list of atomic nuggets of information (1-12 words), if "
-    "needed, so they best provide the information required for the query. Leverage only the "
-    "initial list of nuggets (if exists) and the provided context (this is an iterative process).  "
-    "Return only the final list of all nuggets in a Pythonic list format (even if no updates). "
-    "Make sure there is no redundant information. Ensure the updated nugget list has at most "
-    "{max_nuggets} nuggets (can be less), keeping only the most vital ones. Order them in "
-    "decreasing order of importance. Prefer nuggets that provide more interesting information.\n\n"
-    "Search Query: {query}\nContext:\n{passages}\nSearch Query: {query}\n"
-    "Initial Nugget List: {items}\nInitial Nugget List Length: {n_items}\n\n"
-    "Only update the list of atomic nuggets (if needed, else return as is). Do not explain. Always "
-    'answer in short nuggets (not questions). List in the form ["a", "b", ...] and a and b are '
-    'strings with no mention of ".\nUpdated Nugget List:',
-    "nuggetizer_score": "Based on the query, label each of the {n_items} nuggets either a vital or "
-    "okay based on the following criteria. Vital nuggets represent concepts that must be present "
-    "in a \u201cgood\u201d answer; on the other hand, okay nuggets contribute worthwhile "
-    "information about the target but are not essential. Return the list of labels in a Pythonic "
-    "list format (type: List[str]). The list should be in the same order as the input nuggets. "
-    "Make sure to provide a label for each nugget.\n\nSearch Query: {query}\n"
-    "Nugget List: {items}\n\nOnly return the list of labels (List[str]). Do not explain.\nLabels:",
-}
-TEXTS["support"] = (
-    "In this task, you will evaluate whether each statement is supported by its corresponding "
-    "citations.\nNote that the system responses may appear very fluent and well-formed, but "
-    "contain slight inaccuracies that are not easy to discern at first glance.\nPay close "
-    "attention to the text. Read it carefully as you would when proofreading.\n\nYou will be "
-    "provided with a statement and its corresponding citation. It may be helpful to ask yourself "
-    'whether it is accurate to say "according to the citation" with a\nstatement following this '
-    "phrase. Be sure to check all of the information in the statement. You will be given three "
-    "options:\n\n"
-    '- "Full Support": All of the information in the statement is supported in the citation.\n'
-    '- "Partial Support": Only some of the information is supported in the citation, but other '
-    "parts of the information are missing from the citation.\n"
-    '- "No Support": This citation does not support any part of the statement.\n\n'
-    "Please provide your response based on the information in the citation. If you are unsure, "
-    'use your best judgment.\nRespond as either "Full Support", "Partial Support", or "No Support" '
-    "with no additional information.\n\nStatement: {item}\n\nCitation: {passage}\n\nResponse:"
-)
-# the criteria, and what the papers say each means
-CRITERIA = {
-    "Exactness": " How precisely does the passage answer the query.",
-    "Topicality": "Is the passage about the same subject as the whole query "
-    "(not only a single word of it).",
-    "Coverage": "How much of the passage is dedicated to discussing the query and its related "
-    "topics.",
-    "Contextual Fit": "Does the passage provide relevant background or context.",
-}
-TEXTS |= {
-    f"criteria_{criterion.lower().replace(' ', '_')}": "Please rate how well the given passage "
-    f"meets the {criterion} criterion in relation to the query. The output should be a single "
-    f"score (0-3) indicating {definition}.Query: {{query}}\nPassage: {{passage}}\n\nScore:"
-    for criterion, definition in CRITERIA.items()
-}
-TEXTS["criteria_prompt"] = (
-    "Please rate how the given passage is relevant to the query based on the given scores. The "
-    "output must be only a score that indicates how relevant they are.\nQuery: {query}\n"
-    "Passage: {passage}\n\n{scores}\nScore:"
-)
-CRITERIA_SCALE = (
-    "Please assess how well the provided passage meets specific criteria in relation to the query. "
-    "Use the following scoring scale (0-3) for evaluation:\n\n"
-    "0: Not relevant at all / No information provided.\n"
-    "1: Marginally relevant / Partially addresses the criterion.\n"
-    "2: Fairly relevant / Adequately addresses the criterion.\n"
-    "3: Highly relevant / Fully satisfies the criterion."
-)
-TREC_SCALE = (
-    "You are a search quality rater evaluating the relevance of passages. Given a query and "
-    "passage, you must provide a score on an integer scale of 0 to 3 with the following meanings:"
-    "\n\n3 = Perfectly relevant: The passage is dedicated to the query and contains the exact "
-    "answer.\n2 = Highly relevant: The passage has some answer for the query, but the answer may "
-    "be a bit unclear, or hidden amongst extraneous information.\n1 = Related: The passage seems "
-    "related to the query but does not answer it.\n0 = Irrelevant: The passage has nothing to do "
-    "with the query.\n\nAssume that you are writing an answer to the query. If the passage seems "
-    "to be related to the query but does not include any answer to the query, mark it 1. If you "
-    "would use any of the information contained in the passage in such an answer, mark it 2. If "
-    "the passage is primarily about the query, or contains vital information about the topic, "
-    "mark it 3. Otherwise, mark it 0."
-)
 # SHA-256 of the four examples as Appendix A of EXAM++ has them, a blank line between two
 EXAM_EXAMPLES = "154886abbb33c3ec2f28f9fe085da208769c69145c41e6d03a61b704b941ea03"
 # name -> (target, kind of item, scale, output, parser)
@@ -240,11 +72,9 @@ FACTS = {
     "criteria_prompt": ("direct", None, "0-3", "scale", "paper"),
     "faggioli_b": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "faggioli_b_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
-    "faggioli_b_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "helm": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "sun_few": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
-    "sun_few_invented": ("direct", None, "No = 0, Yes = 1", "scale", "paper"),
     "nuggetizer_assign": (
         "assign",
         "nugget",
@@ -336,9 +166,10 @@ def own(tmp_path):
 # --- the published texts ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_published_prompt_is_worded_as_printed(shipped, name):
-    assert shipped[name].template == TEXTS[name]
+def test_the_published_prompts_are_worded_as_printed(shipped):
+    found = {name: f"{prompt.system or ''}\n{prompt.template}" for name, prompt in shipped.items()}
+    hashes = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in found.items()}
+    assert {name: hashes[name] for name in TEXTS} == TEXTS
 
 
 @pytest.mark.parametrize("name", ["nuggetizer_assign", "nuggetizer_assign_2grade"])
@@ -382,11 +213,6 @@ def test_the_prompts_that_make_nuggets_read_as_that_package_writes_them(shipped)
         assert prompt.window == 10  # as `creator_window_size` and `scorer_window_size`
     assert create.importance == shipped["nuggetizer_score"]
     assert create.decoding == {"max_tokens": 2048}
-
-
-@pytest.mark.parametrize("name", [each for each in TEXTS if each.startswith("criteria_")])
-def test_a_prompt_of_criteria_has_its_published_system_message(shipped, name):
-    assert shipped[name].system == (TREC_SCALE if name == "criteria_prompt" else CRITERIA_SCALE)
 
 
 def test_every_shipped_prompt_is_compared_with_its_paper():
@@ -455,25 +281,12 @@ def test_the_few_shot_prompts_show_the_four_examples_of_the_paper(shipped, name)
     )
 
 
-@pytest.mark.parametrize("name", ["sun_few_invented", "faggioli_b_few_invented"])
-def test_their_variants_show_two_relevant_and_two_other_passages_that_we_invented(shipped, name):
-    prompt = shipped[name]
-    assert sorted(example.label for example in prompt.examples) == ["No", "No", "Yes", "Yes"]
-    assert len({example.query for example in prompt.examples}) == 2
-    assert prompt.example_collections == {"invented"}
-    assert shipped["sun"].example_collections == frozenset()
-    rendered = prompt.render({"query": "QUERY", "passage": "PASSAGE"})
-    assert rendered.text.count("\nAnswer: Yes") == 2
-    assert rendered.text.count("\nAnswer: No") == 2
-    assert rendered.text.endswith("\n\nQuestion: QUERY Passage: PASSAGE Answer:")
-
-
 # --- rendering --------------------------------------------------------------------------------
 
 
 def test_the_passage_is_kept_apart_from_what_stands_around_it(shipped):
     rendered = shipped["faggioli_b"].render({"query": "Q", "passage": "P"})
-    head = TEXTS["faggioli_b"].split("\n")[0]
+    head = shipped["faggioli_b"].template.split("\n")[0]
     assert rendered == Rendered(
         None, f"{head}\nQuestion: Q Passage: ", "P", " Answer:", {"query": "Q", "passage": "P"}
     )
@@ -525,7 +338,7 @@ def test_the_slots_and_the_text_are_told(shipped):
     assert shipped["sun_few"].slots == ("query", "passage")
     assert "eye drops" in shipped["sun_few"].text
     assert "{examples}" not in shipped["sun_few"].text
-    assert shipped["helm"].text == TEXTS["helm"]
+    assert shipped["helm"].text == shipped["helm"].template
 
 
 # --- prompts of one's own ---------------------------------------------------------------------
@@ -551,25 +364,19 @@ def test_yes_and_no_stay_words(own):
     assert prompt.scale.words == {"No": 0, "Off": 0, "Yes": 1}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("Rate 0 to 3.", "Rate 0 to 3!"),
-        ("0-3", "0-4"),
-        ("output: scale", "output: text"),
-        ("version: 1", "version: 1\nsystem: You are strict."),
-    ],
-)
-def test_whatever_the_model_reads_changes_the_hash(own, old, new):
-    assert own.prompt(MINE).sha256 != own.prompt(MINE.replace(old, new)).sha256
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("version: 1", "version: 2"), ("myself", "me"), ("my own", "mine"), ("strict", "lenient")],
-)
-def test_what_it_does_not_read_leaves_the_hash(own, old, new):
-    assert own.prompt(MINE).sha256 == own.prompt(MINE.replace(old, new)).sha256
+def test_the_hash_is_of_what_the_model_reads_and_of_nothing_else(own):
+    first = own.prompt(MINE).sha256
+    for old, new, is_read in (
+        ("Rate 0 to 3.", "Rate 0 to 3!", True),
+        ("0-3", "0-4", True),
+        ("output: scale", "output: text", True),
+        ("version: 1", "version: 1\nsystem: You are strict.", True),
+        ("version: 1", "version: 2", False),
+        ("myself", "me", False),
+        ("my own", "mine", False),
+        ("strict", "lenient", False),
+    ):
+        assert (own.prompt(MINE.replace(old, new)).sha256 != first) == is_read, new
 
 
 def test_worked_examples_are_part_of_the_hash_and_keep_their_braces(own):
@@ -620,8 +427,6 @@ FAULTS = {
         "mine.yaml:3: 'version' is given twice (first on line 2)",
     ),
     "a missing key": ("description: A prompt of my own\n", "", "mine.yaml: description is missing"),
-    "an empty value": ("source: myself", "source:", "mine.yaml:4: source must not be empty"),
-    "a list for a text": ("source: myself", "source: [a]", "mine.yaml:4: source must be a string"),
     "a missing slot": ("{item}", "it", "mine.yaml:9: template: the slot {item} is missing"),
     "an unknown slot": (
         "Question: {item}",
@@ -650,16 +455,6 @@ FAULTS = {
         "mine.yaml:8: parser: 'answer_key' cannot read replies to a prompt with "
         "target question; these can: strict, lenient, final_score, paper",
     ),
-    "an unknown target": (
-        "target: question",
-        "target: questions",
-        "mine.yaml:3: target: unknown value 'questions'. Did you mean 'question'?",
-    ),
-    "an unknown output": (
-        "output: scale",
-        "output: words",
-        "mine.yaml:6: output: unknown value 'words'.",
-    ),
     "no scale": ("scale: 0-3\n", "", "mine.yaml:6: output: scale: which one?"),
     "a bad scale": ("scale: 0-3", "scale: 0-12", "mine.yaml:7: scale: '0-12' is not a scale"),
     "a bad grade": (
@@ -678,26 +473,15 @@ FAULTS = {
         "mine.yaml:1: name: 'yours' is not the file's name, 'mine'",
     ),
     "version 0": ("version: 1", "version: 0", "mine.yaml:2: version must be at least 1"),
-    "version one": ("version: 1", "version: one", "mine.yaml:2: version must be a whole number"),
     "a slot in the system message": (
         "version: 1",
         "version: 1\nsystem: Rate {item}",
         "mine.yaml:3: system: {item}: slots belong in the template",
     ),
-    "decoding without numbers": (
-        "version: 1",
-        "version: 1\ndecoding: {temperature: cold}",
-        "mine.yaml:3: decoding.temperature must be a number",
-    ),
     "decoding as a word": (
         "version: 1",
         "version: 1\ndecoding: greedy",
         "mine.yaml:3: decoding must be a table. Write it as {temperature: 0",
-    ),
-    "context_first, perhaps": (
-        "version: 1",
-        "version: 1\ncontext_first: perhaps",
-        "mine.yaml:3: context_first must be true or false",
     ),
     "context_first, untrue": (
         "version: 1",
@@ -742,13 +526,12 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_reported_with_its_line(own, fault):
-    old, new, expected = FAULTS[fault]
-    assert MINE.count(old) >= 1
-    report = own.report(MINE.replace(old, new, 1))
-    assert f"prompts/{expected}" in report
-    assert "what to do: " in report
+def test_a_fault_is_reported_with_its_line(own):
+    for fault, (old, new, expected) in FAULTS.items():
+        assert MINE.count(old) >= 1
+        report = own.report(MINE.replace(old, new, 1))
+        assert f"prompts/{expected}" in report, fault
+        assert "what to do: " in report
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,11 @@ import pytest
 
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines.openai import Engine
-from tests.grading.misbehaving import Server, answer
+from tests.grading.misbehaving import answer
 from tests.grading.project import Judged
 from tests.places import REPOSITORY
 
 NO_WAIT = 5.0  # seconds in which a busy machine has asked a few prompts
-
-
-@pytest.fixture
-def server():
-    server = Server()
-    yield server
-    server.stop()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines.openai import Engine
-from tests.grading.misbehaving import Server
 from tests.grading.project import PASSAGES, QUESTIONS, Judged
 from tests.grading.stand_ins import LlamaCpp, Ollama, StandIn, Tgi
 from tests.places import REPOSITORY
@@ -31,13 +30,6 @@ PAIRS = [
     for passage in PASSAGES.values()
 ]
 LONG = " ".join([*PASSAGES.values()] * 60)
-
-
-@pytest.fixture
-def server():
-    server = Server()
-    yield server
-    server.stop()
 
 
 @pytest.fixture

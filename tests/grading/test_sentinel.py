@@ -28,7 +28,7 @@ from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
 from tests.conftest import gradelake, made_once
 from tests.grading.project import Judged
-from tests.ingest.conftest import _toml
+from tests.projects import toml_value
 
 # says what people say, or one less where `mood.txt` beside it has the passage's letter
 MOODY = """
@@ -82,7 +82,9 @@ class Watched(Judged):
         with file.open("a") as settings:
             for name, table in self.sentinels.items():
                 settings.write(f"[sentinels.{name}]\n")
-                settings.writelines(f"{key} = {_toml(value)}\n" for key, value in table.items())
+                settings.writelines(
+                    f"{key} = {toml_value(value)}\n" for key, value in table.items()
+                )
         return Project.read(file)
 
     def round(self, limits: Limits = NO_LIMITS) -> list[dict]:
@@ -175,28 +177,26 @@ def test_graders_of_a_rubric_are_asked_all_items_of_a_query(watching):
         watching.round()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_what_cannot_be_watched_is_refused(watching):
+    watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
+    for settings, message in (
         ({"graders": ["assigns"]}, "'assigns' is shown more than a passage"),
         ({"graders": ["nobody"]}, r"no \[graders.nobody\]"),
         ({"graders": []}, "graders"),
         ({"assessor": "nits"}, "no judgments by 'nits'"),
         ({"alpha": 0.1}, "unknown setting 'alpha'"),
         ({"pairs": 3}, "pairs must be at least 20"),
-    ],
-)
-def test_what_cannot_be_watched_is_refused(watching, settings, message):
-    watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
-    watching.sentinels["daily"] = DAILY | settings
-    with pytest.raises(BadInput, match=message):
-        watching.round()
+    ):
+        watching.sentinels["daily"] = DAILY | settings
+        with pytest.raises(BadInput, match=message):
+            watching.round()
     assert watching.counted() == []
 
 
 # --- rounds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_round_is_kept_apart_from_all_other_grades(watching):
     missing = watching.plan("moody").totals.missing
     assert [each["pairs"] for each in watching.round()] == [40]

@@ -1,6 +1,5 @@
 """Prompts as token ids: they fit the model, and nothing in a text speaks as the model's frame."""
 
-import time
 from importlib.util import find_spec
 
 import pytest
@@ -141,16 +140,6 @@ def test_characters_of_several_tokens_are_kept_whole_or_not_at_all(chatting):
         fitted = fit(chatting, limit, passage=passage)
         kept = passage[: len(passage) - fitted.cut_characters]
         assert chatting.decode(fitted.ids).endswith(f"{QUESTION} Context: {kept}")
-
-
-def test_a_passage_of_a_megabyte_takes_seconds(unigram, chatting):
-    passage = (LONG + " ") * (1_000_000 // len(LONG))
-    started = time.monotonic()
-    for tokenizer, chat in ((unigram, False), (chatting, True)):
-        fitted = fit(tokenizer, 512, passage=passage, chat=chat)
-        assert 500 <= len(fitted.ids) <= 512
-        assert len(passage) - fitted.cut_characters < 2000
-    assert time.monotonic() - started < 10
 
 
 def test_a_passage_of_few_tokens_is_kept_however_many_characters_it_has(unigram):

@@ -9,7 +9,7 @@ import pytest
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines.transformers import Engine
 from gradelake.grading.run.attempts import expectation
-from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.errors import BadInput
 from tests.grading import tiny_models
 from tests.grading.project import PASSAGES, QUESTIONS, copy_of
 
@@ -96,6 +96,7 @@ def first_token_probabilities(tokenizer, model, text):
     return generated.scores[0][0].softmax(dim=-1)
 
 
+@pytest.mark.fast
 def test_a_words_probability_is_that_of_its_token(rated, models):
     engine, responses = rated
     tokenizer, model = loaded(models["t5"])
@@ -120,25 +121,6 @@ def test_a_word_of_two_tokens_has_the_product_of_theirs(rated, models):
         logits = model(**inputs, decoder_input_ids=start).logits[0].softmax(dim=-1)
         expected = (logits[0, first] * logits[1, second]).item()
         assert response.probabilities[0] == pytest.approx(expected, rel=1e-4, abs=0)
-
-
-def test_tokens_are_counted(rated, models):
-    engine, responses = rated
-    tokenizer, _ = loaded(models["t5"])
-    for values, response in zip(PAIRS, responses, strict=True):
-        ids = tokenizer(text_of(engine.grader.prompt, values))["input_ids"]
-        assert (response.prompt_tokens, response.cached_tokens) == (len(ids), 0)
-        assert response.completion_tokens == (2 if response.text == "0" else 1)
-
-
-def test_grades_depend_neither_on_the_batch_nor_on_the_order(rated, project, models):
-    _, together = rated
-    _, alone = score(project, models["t5"], max_model_len=2000, batch_size=1)
-    _, reversed_ = score(project, models["t5"], PAIRS[::-1], max_model_len=2000, batch_size=7)
-    for one, other, third in zip(together, alone, reversed_[::-1], strict=True):
-        assert one.text == other.text == third.text
-        assert one.probabilities == pytest.approx(other.probabilities, rel=1e-3, abs=0)
-        assert one.probabilities == pytest.approx(third.probabilities, rel=1e-3, abs=0)
 
 
 def test_words_are_told_apart_when_one_begins_the_other(project, models):
@@ -198,14 +180,6 @@ def test_a_long_passage_is_cut_at_its_end(project, models):
         expected = first_token_probabilities(tokenizer, model, text)
         (token,) = tokenizer.encode("5", add_special_tokens=False)
         assert response.probabilities[5] == pytest.approx(expected[token].item(), rel=1e-4, abs=0)
-
-
-def test_a_prompt_too_long_without_its_passage_fails_alone_with_the_reason(project, models):
-    too_long = PAIRS[0] | {"item": "Why is the sky blue? " * 50}
-    _, responses = score(project, models["t5"], [PAIRS[0], too_long, PAIRS[1]], max_model_len=400)
-    assert [bool(response.error) for response in responses] == [False, True, False]
-    assert "without its passage the prompt has" in responses[1].error
-    assert "400 fit" in responses[1].error
 
 
 # --- text to text: text ---------------------------------------------------------------------------
@@ -309,12 +283,6 @@ def test_a_t5_finds_the_best_span_behind_its_own_cls(
     assert 0 < n_answered < len(PAIRS)  # both an answer and none win
 
 
-def test_a_t5_would_answer_otherwise_without_its_cls(project, models):
-    _, responses = score(project, models["cls"], prompt="question_answer")
-    without = [brute_force(models["cls"], values, 512, "", "</s>")[0] for values in PAIRS]
-    assert [response.text for response in responses] != without
-
-
 def test_a_cls_in_a_text_is_text(project, models):
     values = {
         "query": "",
@@ -411,20 +379,10 @@ def test_a_folder_that_is_no_model_is_refused(project, tmp_path):
     with pytest.raises(EngineUnusable, match=r"cannot load .*model_type") as caught:
         score(project, tmp_path)
     assert "Check the model's name or folder" in caught.value.hint
-    with pytest.raises(BadInput, match="no such folder"):
-        grader(project, tmp_path / "nowhere")
-
-
-def test_a_model_with_broken_weights_is_refused(project, tmp_path):
-    folder = tiny_models.t5(tmp_path)
-    (folder / "model.safetensors").write_bytes(b"not weights")
+    broken = tiny_models.t5(tmp_path / "broken")
+    (broken / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(EngineUnusable, match="transformers cannot load"):
-        score(project, folder)
-
-
-def test_an_unknown_dtype_is_refused(project, models):
-    with pytest.raises(BadInput, match="dtype: unknown value 'float8'"):
-        grader(project, models["t5"], dtype="float8")
+        score(project, broken)
 
 
 # --- through Ray ----------------------------------------------------------------------------------
@@ -445,29 +403,3 @@ def test_a_collection_is_graded_by_a_text_to_text_model(judged, models, two_work
         assert row[1:3] == pytest.approx((mean, mass), rel=1e-3, abs=0)
         assert expectation(response.probabilities, range(6)) == pytest.approx((mean, mass))
         assert row[3] == (0 if passage_id == "p5" else response.prompt_tokens)  # p1's text
-
-
-def test_what_it_writes_freely_is_graded_by_the_papers_rule(judged, models, two_workers):
-    """RUBRIC, section 4.2.1. The model's words are noise: nothing, or marks and letters."""
-    grader(judged, models["t5"], constrained=False, decoding={"max_tokens": 8})
-    run = judged.grade("flan")
-    grades = judged.grades("flan", "grade, status, response, expected_grade").values()
-    for grade, status, response, expected_grade in grades:
-        assert (grade, status) == ((1, "defaulted") if response else (0, "unanswerable"))
-        assert expected_grade is None
-    assert (len(grades), run.counts["failed"]) == (12, 0)
-    assert min(run.counts["defaulted"], run.counts["unanswerable"]) > 0
-
-
-def test_no_answer_is_recorded_as_unanswerable(judged, models, two_workers):
-    grader(judged, models["silent"], prompt="question_answer", actors=1)
-    run = judged.grade("flan")
-    assert (run.counts["unanswerable"], run.exit_code) == (12, 0)
-    assert set(judged.grades("flan", "grade, status").values()) == {(0, "unanswerable")}
-
-
-def test_a_model_that_cannot_be_used_stops_the_run(judged, models, two_workers):
-    grader(judged, models["gpt2"], actors=1)
-    with pytest.raises(WorkFailed, match="neither a text-to-text"):
-        judged.grade("flan")
-    assert judged.rows("select count(*) from lake.raw.grades") == [(0,)]

@@ -135,7 +135,7 @@ def test_settings_that_make_no_sense_are_refused(moody, changes, message):
 
 
 def test_a_trial_may_not_be_called_like_another_grader(moody, judged):
-    judged.graders['"moody.2"'] = {"engine": "lexical", "prompt": "question_self_rating"}
+    judged.graders["moody.2"] = {"engine": "lexical", "prompt": "question_self_rating"}
     assert 'there is a [graders."moody.2"]' in refusal(moody, trials=2, decoding=WARM)
 
 

@@ -54,34 +54,18 @@ def graded(judged_lake, tmp_path_factory, two_workers):
         yield project
 
 
-def test_every_grade_is_on_the_scale_whatever_the_passage_says(graded):
+def test_hostile_passages_come_back_through_an_actor(graded):
+    """What each answer must be like is in test_engine_conformance.py."""
     assert graded.run.counts["failed"] == 0
-    grades = graded.grades("smol", "grade, status, response")
+    grades = graded.grades("smol", "grade, status, response, expected_grade, scale_mass")
     assert {passage for _, passage, _ in grades} >= set(HOSTILE)
-    assert {status for _, status, _ in grades.values()} == {"ok"}
-    assert all(str(grade) == response for grade, _, response in grades.values())
-    assert {grade for grade, _, _ in grades.values()} <= set(range(6))
-
-
-def test_the_probabilities_of_the_whole_scale_are_kept_as_the_expected_grade(graded):
-    for expected, mass in graded.grades("smol", "expected_grade, scale_mass").values():
+    for label, status, response, expected, mass in grades.values():
+        assert (status, response) == ("ok", str(label))
         assert 0 <= expected <= 5
         assert 0 < mass <= 1 + 1e-6
-
-
-def test_a_passage_longer_than_the_model_is_cut_at_its_end_and_that_is_recorded(graded):
-    cut = graded.grades("smol", "cut_characters, prompt_tokens")
-    length = len(HOSTILE["a_megabyte"])
-    for (_, passage, _), (n_cut, tokens) in cut.items():
-        assert tokens <= 2048 - 1
-        if passage == "a_megabyte":
-            assert length - 20_000 < n_cut < length
-            assert tokens > 2000
-        elif passage != "one_long_word":
-            assert n_cut == 0
-
-
-def test_what_prompts_share_is_computed_once(graded):
+    cut = {passage: n for (_, passage, _), (n,) in graded.grades("smol", "cut_characters").items()}
+    assert {passage for passage in cut if cut[passage]} <= {"a_megabyte", "one_long_word"}
+    assert cut["a_megabyte"] > len(HOSTILE["a_megabyte"]) - 20_000
     # the instruction, and each passage but its first time: not possible in blocks of 128 tokens
     assert graded.run.counts["cached_tokens"] > 0.5 * graded.run.counts["prompt_tokens"]
 

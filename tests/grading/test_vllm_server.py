@@ -61,14 +61,6 @@ def test_every_grade_is_on_the_scale_and_comes_with_its_expectation(smol, judged
     assert cached > 0
 
 
-def test_the_same_pairs_get_much_the_same_grades_again(smol):
-    first = smol("grade, expected_grade")
-    second = smol("grade, expected_grade", "again", max_passage_characters=19_999)  # a new id
-    assert sum(first[pair][0] == second[pair][0] for pair in first) >= 9
-    # bfloat16 sums differ from batch to batch
-    assert all(second[pair][1] == pytest.approx(first[pair][1], abs=0.5) for pair in first)
-
-
 def test_a_json_schema_gives_grades_on_the_scale_too(smol):
     grades = smol("grade, response, expected_grade", constrain="json_schema")
     assert {grade for grade, _, _ in grades.values()} <= set(range(6))
@@ -92,39 +84,6 @@ def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, s
     assert [response.cut_characters for response in responses] == [0, 18_000 - 4_500]
     assert all(response.text in "012345" for response in responses)
     assert 1000 < responses[1].prompt_tokens < ROOM
-
-
-def test_free_text_is_an_answer(judged, served, two_workers):
-    judged.grader(
-        "reader",
-        engine="openai",
-        model="smol",
-        base_url=served,
-        prompt="question_answer",
-        decoding={"max_tokens": 20},
-    )
-    run = judged.grade("reader")
-    assert (run.counts["pairs"], run.counts["failed"]) == (12, 0)
-    columns = "answer, response, completion_tokens, expected_grade"
-    for answer, response, completion_tokens, expected in judged.grades("reader", columns).values():
-        assert answer
-        assert answer == response.strip()
-        assert completion_tokens <= 20
-        assert expected is None
-
-
-def test_a_model_that_the_server_does_not_have_stops_the_run(judged, served):
-    from gradelake.grading.engines import EngineUnusable
-    from gradelake.grading.engines.openai import Engine
-
-    engine = Engine(
-        judged.grader(
-            "smol", engine="openai", model="smoll", base_url=served, prompt="question_self_rating"
-        )
-    )
-    with pytest.raises(EngineUnusable, match="`smoll` does not exist") as caught:
-        engine.score([engine.grader.prompt.render({"item": "What?", "passage": "Bees."})])
-    assert caught.value.hint == "Check base_url and model."
 
 
 # --- UMBRELA and TRUE -----------------------------------------------------------------------------
@@ -153,18 +112,6 @@ def is_graded_or_says_why(row: tuple, highest: int) -> bool:
     if status == "ok":
         return grade in range(highest + 1) and error is None
     return status == "failed" and grade is None and bool(error) and response is not None
-
-
-@pytest.mark.parametrize("prompt", ["umbrela", "umbrela_few"])
-def test_umbrela_gives_every_pair_a_grade_from_0_to_3_or_the_reason_why_not(
-    judged, served, two_workers, prompt
-):
-    found = grades_of(judged, prompt, by_server(served, prompt))
-    assert all(is_graded_or_says_why(row, 3) for row in found), found
-    # the grade is what stands at the end of the reply, and nothing from before
-    for _, grade, status, response, _ in found:
-        if status == "ok":
-            assert response.rstrip("*.` \n").endswith(str(grade)) or "final score" in response
 
 
 def test_true_explains_distils_and_judges(judged, served, two_workers):

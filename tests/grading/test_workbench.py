@@ -72,24 +72,23 @@ def test_the_commit_the_run_and_the_ledger_say_what_was_imported(ingested):
     assert done.snapshot == ingested.snapshot()
 
 
-@pytest.mark.parametrize(
-    ("reply", "rating", "status"),
-    [
-        ("3", 3, "ok"),
-        ('3"', 3, "ok"),  # the digit the reply holds
-        ("0%", 0, "ok"),
-        ("3: The answer has limited relevance", 0, "defaulted"),
-        ("6 months", 0, "defaulted"),
-        ("", 0, "defaulted"),
-        ("7", 0, "defaulted"),  # a digit, but not the rating
-    ],
-)
-def test_a_published_rating_is_defaulted_unless_the_reply_is_its_digit(
-    ingested, reply, rating, status
-):
-    done = brought(ingested, [paragraph(exam=[rated({"q1/a": rating}, {"q1/a": reply})])])
-    assert grades(ingested) == [("p1", "q1/a", rating, status)]
-    assert done.seen["replies_no_bare_digit"] == (reply != "3")
+def test_a_published_rating_is_defaulted_unless_the_reply_is_its_digit(ingested):
+    replies = {  # item -> reply, rating and its status
+        "a": ("3", 3, "ok"),
+        "b": ('3"', 3, "ok"),  # the digit the reply holds
+        "c": ("0%", 0, "ok"),
+        "d": ("3: The answer has limited relevance", 0, "defaulted"),
+        "e": ("6 months", 0, "defaulted"),
+        "f": ("", 0, "defaulted"),
+        "g": ("7", 0, "defaulted"),  # a digit, but not the rating
+    }
+    entry = rated(
+        {item: rating for item, (_, rating, _) in replies.items()},
+        {item: reply for item, (reply, *_) in replies.items()},
+    )
+    done = brought(ingested, [paragraph(exam=[entry])])
+    assert grades(ingested) == [("p1", item, *given[1:]) for item, given in replies.items()]
+    assert done.seen["replies_no_bare_digit"] == 6
 
 
 def test_a_rating_without_a_reply_is_ok(ingested):
@@ -427,51 +426,48 @@ def faulty(exam=None, **changes):
     return json.dumps(["q2", [paragraph(exam=[rated({"a": 1}) | exam] if exam else (), **changes)]])
 
 
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        ("[", "not JSON: Expecting value"),
-        ('{"a": 1}', "not [query_id, [paragraph, ...]]"),
-        ('["q2", {}]', "not [query_id, [paragraph, ...]]"),
-        ("[null, []]", "query_id is missing, not a string"),
-        ('["q2", [1]]', "paragraph 1: this is 1, not an object"),
-        (faulty(paragraph_id=""), "paragraph 1: paragraph_id is empty"),
-        (faulty(text=None), "paragraph 1: text is missing, not a string"),
-        (faulty(exam_grades={"a": 1}), 'paragraph 1: exam_grades is {"a": 1}, not a list'),
-        (faulty({"llm": None}), "paragraph 1: exam_grades 1, llm is missing, not a string"),
-        (
-            faulty({"answers": [["a"]]}),
-            'paragraph 1: exam_grades 1, answers 1 is ["a"], not [item id, text]',
-        ),
-        (faulty({"self_ratings": [{"self_rating": 1}]}), "question_id or nugget_id is missing"),
-        (
-            faulty({"self_ratings": [{"question_id": "a", "self_rating": "high"}]}),
-            'self_ratings 1, self_rating is "high", not a whole number',
-        ),
-        (
-            faulty({"self_ratings": [{"question_id": "a", "self_rating": 3e9}]}),
-            "self_rating is 3000000000.0, which is out of range",
-        ),
-        (faulty(grades=[direct(1, answer=5)]), "answer is 5, not a string"),
-        (faulty(grades=[direct(1, correctAnswered=None)]), "correctAnswered is missing"),
-        (
-            faulty(judgments=[{"relevance": None}]),
-            "paragraph_data, judgments 1, relevance is missing",
-        ),
-        (faulty(rankings=[ranking("m", "p", 1, "x")]), 'score is "x", not a finite number'),
-        (
-            faulty({"llm_options": {"gradelake": {"name": "x"}}}),
-            "llm_options, gradelake, grader_id is missing",
-        ),
-    ],
-)
-def test_a_malformed_line_is_reported_and_nothing_lands(ingested, line, wrong):
+MALFORMED = [
+    ("[", "not JSON: Expecting value"),
+    ('{"a": 1}', "not [query_id, [paragraph, ...]]"),
+    ('["q2", {}]', "not [query_id, [paragraph, ...]]"),
+    ("[null, []]", "query_id is missing, not a string"),
+    ('["q2", [1]]', "paragraph 1: this is 1, not an object"),
+    (faulty(paragraph_id=""), "paragraph 1: paragraph_id is empty"),
+    (faulty(text=None), "paragraph 1: text is missing, not a string"),
+    (faulty(exam_grades={"a": 1}), 'paragraph 1: exam_grades is {"a": 1}, not a list'),
+    (faulty({"llm": None}), "paragraph 1: exam_grades 1, llm is missing, not a string"),
+    (
+        faulty({"answers": [["a"]]}),
+        'paragraph 1: exam_grades 1, answers 1 is ["a"], not [item id, text]',
+    ),
+    (faulty({"self_ratings": [{"self_rating": 1}]}), "question_id or nugget_id is missing"),
+    (
+        faulty({"self_ratings": [{"question_id": "a", "self_rating": "high"}]}),
+        'self_ratings 1, self_rating is "high", not a whole number',
+    ),
+    (
+        faulty({"self_ratings": [{"question_id": "a", "self_rating": 3e9}]}),
+        "self_rating is 3000000000.0, which is out of range",
+    ),
+    (faulty(grades=[direct(1, answer=5)]), "answer is 5, not a string"),
+    (faulty(grades=[direct(1, correctAnswered=None)]), "correctAnswered is missing"),
+    (faulty(judgments=[{"relevance": None}]), "paragraph_data, judgments 1, relevance is missing"),
+    (faulty(rankings=[ranking("m", "p", 1, "x")]), 'score is "x", not a finite number'),
+    (
+        faulty({"llm_options": {"gradelake": {"name": "x"}}}),
+        "llm_options, gradelake, grader_id is missing",
+    ),
+]
+
+
+def test_a_malformed_line_is_reported_and_nothing_lands(ingested):
     before = ingested.snapshot()
-    with pytest.raises(Rejected) as caught:
-        brought(ingested, [GOOD, line])
-    first = caught.value.lines()[0]
-    assert first.startswith(f"{ingested.folder}/graded.jsonl:2: ")
-    assert wrong in first
+    for line, wrong in MALFORMED:
+        with pytest.raises(Rejected) as caught:
+            brought(ingested, [GOOD, line])
+        first = caught.value.lines()[0]
+        assert first.startswith(f"{ingested.folder}/graded.jsonl:2: ")
+        assert wrong in first
     assert ingested.snapshot() == before
 
 
@@ -488,17 +484,14 @@ def test_a_cut_off_gzip_file_is_rejected(ingested):
         bring(ingested, path.name)
 
 
-@pytest.mark.parametrize(
-    ("choices", "wrong"),
-    [
+def test_wrong_names_are_bad_input(ingested):
+    for choices, wrong in (
         ({"name": "a/b"}, "--name: 'a/b' cannot be used as a name"),
         ({"assessor": ""}, "--assessor: '' cannot be used as a name"),
-    ],
-)
-def test_wrong_names_are_bad_input(ingested, choices, wrong):
-    with pytest.raises(BadInput) as caught:
-        brought(ingested, [GOOD], **choices)
-    assert str(caught.value).startswith(wrong)
+    ):
+        with pytest.raises(BadInput) as caught:
+            brought(ingested, [GOOD], **choices)
+        assert str(caught.value).startswith(wrong)
 
 
 def test_a_file_of_another_collection_is_bad_input(ingested):
@@ -562,18 +555,15 @@ def test_times_with_a_zone_are_taken_to_utc(ingested):
     )
 
 
-@pytest.mark.parametrize(
-    ("grade", "grader", "wrong"),
-    [
+def test_values_that_no_lake_exports_are_refused(ingested):
+    for grade, grader, wrong in (
         ({"expected_grade": 10**400}, {}, "expected_grade is 1000"),
         ({"expected_grade": float("nan")}, {}, "expected_grade is NaN, not a finite number"),
         ({"scale_mass": True}, {}, "scale_mass is true, not a finite number"),
         ({"graded_at": "0001-01-01T00:00:00+14:00"}, {}, "not a time"),
         ({}, {"settings": "{"}, "settings is no JSON object"),
         ({}, {"settings": "[]"}, "settings is no JSON object"),
-    ],
-)
-def test_values_that_no_lake_exports_are_refused(ingested, grade, grader, wrong):
-    with pytest.raises(Rejected) as caught:
-        brought(ingested, exported(grade, grader))
-    assert wrong in str(caught.value)
+    ):
+        with pytest.raises(Rejected) as caught:
+            brought(ingested, exported(grade, grader))
+        assert wrong in str(caught.value)

@@ -225,15 +225,16 @@ def byte_tokenizer(folder: Path, chat_template: str):
 
 def lora_adapter(folder: Path, hidden: int = 576, layers: int = 30, **config) -> Path:
     """A LoRA adapter of the query projections, of SmolLM2-135M's size, as PEFT saves one."""
-    import torch
-    from safetensors.torch import save_file
+    import numpy as np
+    from safetensors.numpy import save_file
 
-    torch.manual_seed(5)
+    random = np.random.default_rng(5)
     rank, tensors = 4, {}
     for layer in range(layers):
         name = f"base_model.model.model.layers.{layer}.self_attn.q_proj"
-        tensors[f"{name}.lora_A.weight"] = torch.randn(rank, hidden) * 0.05
-        tensors[f"{name}.lora_B.weight"] = torch.randn(hidden, rank) * 0.2
+        down, up = random.standard_normal((rank, hidden)), random.standard_normal((hidden, rank))
+        tensors[f"{name}.lora_A.weight"] = (down * 0.05).astype(np.float32)
+        tensors[f"{name}.lora_B.weight"] = (up * 0.2).astype(np.float32)
     folder.mkdir(parents=True)
     save_file(tensors, folder / "adapter_model.safetensors")
     stated = {

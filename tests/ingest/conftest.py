@@ -1,11 +1,10 @@
 """A project folder with one tiny collection, and a real lake for it to go into."""
 
-import gzip
-import json
 import shutil
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,16 +16,9 @@ from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import command_line
-
-
-def write_file(path: Path, content: str | bytes | list[str]) -> Path:
-    """Write text, bytes or lines; zipped when the name ends in .gz."""
-    if isinstance(content, list):
-        content = "".join(f"{line}\n" for line in content)
-    data = content.encode() if isinstance(content, str) else content
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(data) if path.name.endswith(".gz") else data)
-    return path
+from tests.projects import USUAL, project, write
+from tests.projects import toml_value as _toml  # noqa: F401  (tests/grading/project.py)
+from tests.projects import write as write_file  # noqa: F401  (the same)
 
 
 def report(read, path: Path, *arguments) -> str:
@@ -42,20 +34,15 @@ class Tiny:
     def __init__(self, folder: Path):
         self.folder = folder
         self.name = "tiny"
-        self.settings = {
-            "queries": "topics.tsv",
-            "passages": "passages.tsv",
-            "judgments": {"nist": "nist.qrels"},
-            "runs": ["runs/*"],
-        }
+        self.settings = USUAL | {"judgments": {"nist": "nist.qrels"}}
         self.write("topics.tsv", ["q1\twhy is the sky blue", "q2\thow do bees find home"])
         self.write("passages.tsv", [f"p{n}\tText of passage {n}." for n in range(1, 6)])
         self.write("nist.qrels", ["q1 0 p1 2", "q1 0 p2 0", "q2 0 p3 1"])
         self.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q1 Q0 p2 2 1.5 good"])
         self._lake: Lake | None = None
 
-    def write(self, name: str, content: str | bytes | list[str]) -> Path:
-        return write_file(self.folder / name, content)
+    def write(self, name: str, content: Any) -> Path:
+        return write(self.folder / name, content)
 
     def configure(self, **settings) -> None:
         """Change settings of the collection; None takes one out."""
@@ -64,9 +51,7 @@ class Tiny:
 
     @property
     def project(self) -> Project:
-        lines = [f"[collections.{self.name}]"]
-        lines += [f"{key} = {_toml(value)}" for key, value in self.settings.items()]
-        return Project.read(self.write("gradelake.toml", lines))
+        return project(self.folder, {self.name: self.settings})
 
     @property
     def collection(self) -> Collection:
@@ -108,15 +93,6 @@ class Tiny:
             self._lake.close()
 
 
-def _toml(value) -> str:
-    if isinstance(value, dict):
-        items = (f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
-        return "{ " + ", ".join(items) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value)
-
-
 def said(outcome: Outcome) -> str:
     """Everything an ingest reports about what it refused."""
     return "\n".join(line for rejected in outcome.rejected for line in rejected.lines())
@@ -125,10 +101,9 @@ def said(outcome: Outcome) -> str:
 @pytest.fixture(scope="session")
 def empty_lake(tmp_path_factory) -> Path:
     """An empty lake, made once and copied for each test."""
-    folder = tmp_path_factory.mktemp("empty")
-    file = write_file(folder / "gradelake.toml", "")
-    Lake.create(Project.read(file)).close()
-    return folder / "lake"
+    made = project(tmp_path_factory.mktemp("empty"))
+    Lake.create(made).close()
+    return made.lake_path
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,12 @@ from contextlib import closing
 
 import pytest
 
+from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.trec import read_run
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
-from tests.ingest.conftest import new_tiny, report, said, write_file
+from tests.ingest.conftest import new_tiny, report, said
+from tests.projects import write
 
 
 def zipped(lines: int) -> bytearray:
@@ -29,32 +31,10 @@ def damaged(data: bytearray, at: int) -> bytearray:
 GOOD = "q1 Q0 p1 1 2.5 t\n"
 LATIN = f"{GOOD}q1 Q0 f\u00fcr 2 1.5 t\n"
 
-# what is wrong: file, bytes, and what the report says of it, in parts
-FAULTY_RUNS = {
-    "a_line_without_six_columns": (
-        "columns.run",
-        f"{GOOD}q1 Q0 p2 2 1.5\n",
-        [
-            ":2: 5 columns instead of 6",
-            "TREC run lines have 6 columns: query_id Q0 passage_id rank score tag",
-        ],
-    ),
-    "a_score_that_is_a_word": (
-        "word.run",
-        f"{GOOD}\nq1 Q0 p2 2 high t\n",
-        [":3: score 'high' is not a finite number", "Fix these lines, or leave the run out"],
-    ),
-    "a_score_that_is_nan": (
-        "nan.run",
-        f"{GOOD}q1 Q0 p2 2 nan t\n",
-        [":2: score 'nan' is not a finite number"],
-    ),
-    "a_score_that_is_infinite": (
-        "inf.run",
-        f"q1 Q0 p2 2 -inf t\n{GOOD}",
-        [":1: score '-inf' is not a finite number"],
-    ),
-    "a_passage_ranked_twice_for_a_query": (
+# file, bytes, and what the report says of it, in parts
+FAULTY_RUNS = [
+    ("word.run", f"{GOOD}\nq1 Q0 p2 2 high t\n", [":3: score 'high' is not a finite number"]),
+    (
         "twice.run",
         f"{GOOD}q2 Q0 p1 1 3 t\nq1 Q0 p2 2 2 t\n\nq1 Q0 p1 3 1 t\n",
         [
@@ -62,7 +42,7 @@ FAULTY_RUNS = {
             "Fix or remove these lines",
         ],
     ),
-    "a_query_the_collection_does_not_have": (
+    (
         "unknown.run",
         f"{GOOD}Q1 Q0 p1 1 3 t\nq9 Q0 p2 2 2 t\nq9 Q0 p1 3 1 t\n",
         [
@@ -71,100 +51,44 @@ FAULTY_RUNS = {
             "Add these queries to the collection's topics, or remove the lines.",
         ],
     ),
-    "an_empty_file": ("empty.run", "", [": the file is empty"]),
-    "a_file_of_blank_lines": ("blank.run", "\n \n\t\n", [": the file is empty"]),
-    "nothing_but_a_byte_order_mark": ("bom.run", "\ufeff", [": the file is empty"]),
-    "nothing_in_a_gzip_file": ("zipped.run.gz", gzip.compress(b""), [": the file is empty"]),
-    "a_gzip_file_of_no_bytes": ("none.run.gz", b"", [": the file is empty"]),
-    "a_gzip_file_that_was_cut_off": (
+    ("empty.run", "", [": the file is empty"]),
+    ("blank.run", "\n \n\t\n", [": the file is empty"]),
+    ("bom.run", "\ufeff", [": the file is empty"]),
+    ("zipped.run.gz", gzip.compress(b""), [": the file is empty"]),
+    ("none.run.gz", b"", [": the file is empty"]),
+    (
         "cut.run.gz",
         zipped(5000)[:-2000],
         [":", "the gzip file is broken or cut off here (", "Copy or download the file again."],
     ),
-    "a_gzip_file_with_damage_in_the_middle": (
-        "damaged.run.gz",
-        damaged(zipped(5000), at=9000),
-        [":", "the gzip file is broken or cut off here ("],
-    ),
-    "a_gzip_file_with_damage_at_its_start": (
-        "start.run.gz",
-        damaged(zipped(5000), at=10),
-        [":1: the gzip file is broken or cut off here ("],
-    ),
-    "a_file_named_gz_that_is_no_gzip_file": (
-        "plain.run.gz",
-        GOOD.encode(),
-        [": is not gzip, though its name ends in .gz", "rename it without .gz"],
-    ),
-    "a_gzip_file_whose_name_does_not_say_so": (
-        "packed.run",
-        gzip.compress(GOOD.encode()),
-        [": is a gzip file", "Rename it: packed.run.gz"],
-    ),
-    "a_file_zipped_twice": (
+    ("damaged.run.gz", damaged(zipped(5000), at=9000), [":", "is broken or cut off here ("]),
+    ("start.run.gz", damaged(zipped(5000), at=10), [":1: the gzip file is broken or cut off"]),
+    ("plain.run.gz", GOOD, [": is not gzip, though its name ends in .gz", "rename it without .gz"]),
+    ("packed.run", gzip.compress(GOOD.encode()), [": is a gzip file", "packed.run.gz"]),
+    (
         "packed_twice.run.gz",
         gzip.compress(gzip.compress(GOOD.encode())),
         [": is zipped twice", "Unzip it once"],
     ),
-    "a_file_in_latin_1": (
-        "latin.run",
-        LATIN.encode("latin-1"),
-        [":2: byte 0xfc is not UTF-8", "iconv -f LATIN1 -t UTF-8"],
-    ),
-    "a_file_in_utf_16": (
-        "utf16.run",
-        LATIN.encode("utf-16"),
-        [": is UTF-16, not UTF-8", "iconv -f UTF-16"],
-    ),
-    "a_run_tag_with_a_quote": (
-        "quote.run",
-        f"{GOOD}q1 Q0 p2 2 1.5 it's\n",
-        [':2: run tag "it\'s" holds a quote, slash'],
-    ),
-    "a_run_tag_with_a_slash": (
-        "slash.run",
-        "q1 Q0 p2 2 1.5 a/b\n",
-        [":1: run tag 'a/b' holds a quote, slash"],
-    ),
-    "a_run_tag_that_climbs": (
-        "climb.run",
-        "q1 Q0 p2 2 1.5 ../../x\n",
-        [":1: run tag '../../x' holds a quote, slash"],
-    ),
-    "a_file_name_with_a_blank": (
-        "my run.run",
-        GOOD,
-        [
-            ": 'my run' cannot be used as a system's name",
-            "Rename the file: letters, digits and . _ + = @ - only",
-        ],
-    ),
-    "a_file_name_with_a_quote": ("it's.run", GOOD, [": \"it's\" cannot be used as a system's"]),
-    "a_file_name_like_an_option": ("-x.run", GOOD, [": '-x' cannot be used as a system's name"]),
-    "a_file_name_with_two_dots": ("a..b.run", GOOD, [": 'a..b' cannot be used as a system's"]),
-    "a_file_name_beyond_ascii": (
-        "gr\u00fcn.run",
-        GOOD,
-        [": 'gr\u00fcn' cannot be used as a system's"],
-    ),
-    "a_value_of_great_length": (
+    ("latin.run", LATIN.encode("latin-1"), [":2: byte 0xfc is not UTF-8", "iconv -f LATIN1"]),
+    ("utf16.run", LATIN.encode("utf-16"), [": is UTF-16, not UTF-8", "iconv -f UTF-16"]),
+    (
         "long.run",
         f"q1 Q0 p1 1 {'9' * 100_000}x t\n",
         [":1: score '999", " ... ", "99x' is not a finite number"],
     ),
-    "a_digit_beyond_ascii": (
-        "digit.run",
-        "q1 Q0 p1 1 \uff11 t\n",
-        [":1: score '\uff11' is not a finite"],
+    *(
+        (f"{name}.run", GOOD, [f": {name!r} cannot be used as a system's name", "letters, digits"])
+        for name in ("my run", "it's", "-x", "a..b", "gr\u00fcn")
     ),
-}
+]
 
 
 @pytest.fixture(scope="module")
 def beside_good_runs(tmp_path_factory, empty_lake):
     """One ingest of all faulty runs, with good ones between them: (what was said, the lake)."""
     with closing(new_tiny(tmp_path_factory.mktemp("faulty") / "project", empty_lake)) as tiny:
-        for name, content, _ in FAULTY_RUNS.values():
+        for name, content, _ in FAULTY_RUNS:
             path = tiny.folder / "runs" / name
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         tiny.write("runs/also_good.run", GOOD)
@@ -173,16 +97,17 @@ def beside_good_runs(tmp_path_factory, empty_lake):
         yield outcome, tiny
 
 
-@pytest.mark.parametrize("fault", FAULTY_RUNS)
-def test_a_faulty_run_is_refused_by_file_and_line_with_what_to_do(beside_good_runs, fault):
-    name, _, expected = FAULTY_RUNS[fault]
-    (rejected,) = (r for r in beside_good_runs[0].rejected if r.file == f"runs/{name}")
-    told = "\n".join(rejected.lines())
-    assert told.startswith(f"runs/{name}{expected[0]}")
-    for part in expected[1:]:
-        assert part in told
-    assert "\n  what to do: " in told
-    assert len(told) < 1000
+def test_faulty_runs_are_refused_by_file_and_line_with_what_to_do(beside_good_runs):
+    reports = {
+        rejected.file: "\n".join(rejected.lines()) for rejected in beside_good_runs[0].rejected
+    }
+    for name, _, expected in FAULTY_RUNS:
+        shown = reports[f"runs/{name}"]
+        assert shown.startswith(f"runs/{name}{expected[0]}")
+        for part in expected[1:]:
+            assert part in shown
+        assert "\n  what to do: " in shown
+        assert len(shown) < 1000
 
 
 def test_a_gzip_file_that_was_cut_off_is_named_with_the_line_where_it_ends(tmp_path):
@@ -298,9 +223,9 @@ def test_a_line_of_200_megabytes_is_refused_before_it_is_in_memory(tmp_path):
 def test_the_longest_line_that_is_allowed_is_read(tmp_path):
     line = "q1 Q0 p1 1 2.5 " + "t" * ((1 << 20) - 15)
     assert len(line) == 1 << 20
-    file = write_file(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line, "q1 Q0 p3 1 2.5 t"])
+    file = write(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line, "q1 Q0 p3 1 2.5 t"])
     assert [frame.height for frame in read_run(file, "a.run")] == [3]
-    file = write_file(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line + "t", "q1 Q0 p3 1 2.5 t"])
+    file = write(tmp_path / "a.run", ["q1 Q0 p2 1 2.5 t", line + "t", "q1 Q0 p3 1 2.5 t"])
     with pytest.raises(Rejected, match=r"a\.run:2: this line is longer than 1 MiB"):
         list(read_run(file, "a.run"))
 
@@ -335,9 +260,10 @@ def test_judgments_repeated_without_conflict_are_kept_once_with_a_note(tiny):
 
 
 def test_missing_files_are_refused_one_by_one(tiny):
+    (tiny.folder / "folder").mkdir()
     tiny.configure(
         passages="no1.tsv",
-        judgments={"nist": "no2.qrels"},
+        judgments={"nist": "no2.qrels", "other": "folder"},
         near_duplicates="no3.tsv",
         official_ranks={"trec": "no4.json"},
     )
@@ -346,18 +272,11 @@ def test_missing_files_are_refused_one_by_one(tiny):
     for name in ("no1.tsv", "no2.qrels", "no3.tsv", "no4.json"):
         at = told.index(f"{name}: cannot be read: No such file or directory")
         assert told[at + 1].endswith(f" names it. Paths are relative to {tiny.folder}.")
+    assert "folder: cannot be read: Is a directory" in told
     assert f"[collections.tiny] judgments.nist names it. Paths are relative to {tiny.folder}." in (
         said(outcome)
     )
     assert (outcome.exit_code, tiny.systems()) == (3, {"good"})
-
-
-def test_a_folder_in_the_place_of_a_file(tiny):
-    (tiny.folder / "passages").mkdir()
-    tiny.configure(passages="passages")
-    outcome = tiny.ingest()
-    assert "passages: cannot be read: Is a directory" in said(outcome)
-    assert tiny.systems() == {"good"}
 
 
 def test_a_run_that_is_no_file_is_named_and_the_others_land(tiny):
@@ -400,6 +319,12 @@ def test_faulty_passages_ranks_and_clusters_leave_the_rest_alone(tiny):
 
 
 def test_without_usable_topics_a_new_collection_lands_nothing(tiny):
+    tiny.configure(queries="no.tsv")
+    assert said(tiny.ingest()).splitlines() == [
+        "no.tsv: cannot be read: No such file or directory",
+        f"  what to do: [collections.tiny] queries names it. Paths are relative to {tiny.folder}.",
+    ]
+    tiny.configure(queries="topics.tsv")
     tiny.write("topics.tsv", ["q1\tsky", "q1\tsea"])
     before = tiny.snapshot()
     outcome = tiny.ingest()
@@ -444,9 +369,9 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
 # --- settings -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("settings", "wrong", "hint"),
-    [
+def test_wrong_settings_are_named_with_what_they_should_be(tiny):
+    usual = tiny.settings
+    for settings, wrong, hint in (
         ({"judgements": "x"}, "unknown setting 'judgements'", "Did you mean 'judgments'?"),
         ({"run": ["x"]}, "unknown setting 'run'", "Did you mean 'runs'?"),
         ({"xyz": 1}, "unknown setting 'xyz'", "Known: assessor, "),
@@ -469,21 +394,16 @@ def test_a_query_that_nothing_names_can_be_taken_out(tiny):
         ({"default_pool_depth": 0}, "default_pool_depth must be at least 1", ""),
         ({"passages_for": "some"}, "passages_for: unknown value 'some'", "Known: all, pool."),
         ({"leave_out_near_duplicates": 1}, "leave_out_near_duplicates must be true or false", ""),
-    ],
-)
-def test_a_wrong_setting_is_named_with_what_it_should_be(tiny, settings, wrong, hint):
-    tiny.configure(**settings)
-    with pytest.raises(BadInput) as caught:
-        tiny.collection  # noqa: B018
-    place = ": [collections.tiny] " if wrong.startswith("has") else r":\d: [collections.tiny]: "
-    assert re.search("gradelake.toml" + place.replace("[", r"\["), str(caught.value))
-    assert wrong in str(caught.value)
-    assert hint in str(caught.value)
-
-
-def test_an_unknown_collection_is_answered_with_the_nearest_one(tiny):
-    from gradelake.ingest.collections.collection import Collection
-
+    ):
+        tiny.settings = usual
+        tiny.configure(**settings)
+        with pytest.raises(BadInput) as caught:
+            tiny.collection  # noqa: B018
+        place = ": [collections.tiny] " if wrong.startswith("has") else r":\d: [collections.tiny]: "
+        assert re.search("gradelake.toml" + place.replace("[", r"\["), str(caught.value))
+        assert wrong in str(caught.value)
+        assert hint in str(caught.value)
+    tiny.settings = usual
     with pytest.raises(BadInput, match=r"there is no \[collections.tny\]\n  Did you mean 'tiny'?"):
         Collection.named(tiny.project, "tny")
 
@@ -507,33 +427,6 @@ def test_a_folder_in_place_of_a_pattern_is_answered_with_patterns_for_what_is_in
         tiny.ingest()
     assert "[collections.tiny] runs: 'runs/' is a folder, not files" in str(caught.value)
     assert 'Write runs = ["runs/*.run", "runs/*.run.gz"].' in str(caught.value)
-
-
-def test_missing_topics_are_told_with_the_setting_that_names_them(tiny):
-    tiny.configure(queries="no.tsv")
-    outcome = tiny.ingest()
-    assert outcome.exit_code == 2
-    assert said(outcome).splitlines() == [
-        "no.tsv: cannot be read: No such file or directory",
-        f"  what to do: [collections.tiny] queries names it. Paths are relative to {tiny.folder}.",
-    ]
-
-
-def test_all_faults_of_a_run_are_told_in_the_order_of_its_lines(tiny):
-    lines = [f"q1 Q0 p{n} 1 2.5 t" for n in range(1, 40)]
-    lines[1] = "q1 Q0 p2 1 high t"
-    lines[4:36] = [f"q1 Q0 p{n} 1 2.5" for n in range(4, 36)]
-    tiny.write("runs/bad.run", lines)
-    told = said(tiny.ingest()).splitlines()
-    assert told[:3] == [
-        "runs/bad.run:2: score 'high' is not a finite number",
-        "runs/bad.run:5: 5 columns instead of 6",
-        "runs/bad.run:6: 5 columns instead of 6",
-    ]
-    assert told[-2:] == [
-        "runs/bad.run: and 23 more like these",
-        "  what to do: TREC run lines have 6 columns: query_id Q0 passage_id rank score tag.",
-    ]
 
 
 # --- the command line ---------------------------------------------------------------------------

@@ -3,16 +3,19 @@
 import hashlib
 import json
 import math
-import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gradelake.ingest.banks.bank_items import Findings
 from gradelake.ingest.banks.banks import read_bank
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.rubric_items import item_id_of
-from tests.ingest.conftest import write_file
+from tests.ingest.good_files import KINDS
+from tests.ingest.malformed import malformed
 from tests.places import DL19, REPOSITORY, missing_dl19
+from tests.projects import write
 
 DEMO = REPOSITORY / "ingest" / "demo"
 
@@ -48,10 +51,11 @@ def read(tmp_path):
 
     def _read(content, name="bank.jsonl", format_="auto") -> Read:
         if isinstance(content, list):
-            content = [c if isinstance(c, str) else json.dumps(c) for c in content]
+            lines = (c if isinstance(c, str) else json.dumps(c) for c in content)
+            content = "".join(f"{line}\n" for line in lines)
         elif isinstance(content, dict):
             content = json.dumps(content, indent=1)
-        return Read(write_file(tmp_path / name, content), format_)
+        return Read(write(tmp_path / name, content), format_)
 
     return _read
 
@@ -114,47 +118,28 @@ def test_objects_of_a_document_are_reported_on_their_own_lines(read):
 # --- oddities -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"question_text": " \n"}, "item 2 is left out: its text is empty"),
-        ({"question_text": None}, "item 2 is left out: its text is missing, not text"),
-        ({"question_text": 7}, "item 2 is left out: its text is 7, not text"),
-        ({"query_id": "q2"}, "item 2 is left out: it says query 'q2', its bank says 'q1'"),
-        ({"weight": -1}, "item 2 is left out: weight -1 is negative"),
-        ({"weight": "much"}, "item 2 is left out: weight 'much' is not a number"),
-        ({"weight": float("nan")}, "item 2 is left out: weight nan is not a number"),
-        ({"weight": True}, "item 2 is left out: weight True is not a number"),
-        ({"question_id": ["x"]}, "item 2 is left out: item id ['x'] is not an id"),
-        (
-            {"gold_answers": {"a": 1}},
-            "item 2 is left out: gold answers {'a': 1} are not a list of texts",
-        ),
-        (
-            {"question_text": "B\0?"},
-            "item 2 is left out: it holds a null character, which no file of text may",
-        ),
-        ({"nugget_text": "B"}, "item 2 is left out: both a question and a nugget"),
-    ],
-)
-def test_an_item_that_is_not_clear_is_left_out_and_said(read, change, said):
-    bank = questions("A?", "B?", "C?")
-    bank["items"][1] |= change
-    found = read([questions("Z?", query="q0"), bank])
-    assert found.texts == ["Z?", "A?", "C?"]
-    assert found.left_out == [f"bank.jsonl:2: {said}"]
-    assert found.findings.n_left_out == 1
-
-
-def test_an_item_of_another_facet_than_its_bank_is_left_out(read):
-    bank = questions("A?", "B?", facet_id="f")
-    bank["items"] = [
-        {"question_text": "A?", "facet_id": "g"},
-        {"question_text": "B?", "facet_id": "f"},
-    ]
-    found = read([bank])
-    assert found.texts == ["B?"]
-    assert "it says facet 'g', its bank says 'f'" in found.left_out[0]
+def test_an_item_that_is_not_clear_is_left_out_and_said(read):
+    for change, why in (
+        ({"question_text": " \n"}, "its text is empty"),
+        ({"question_text": None}, "its text is missing, not text"),
+        ({"question_text": 7}, "its text is 7, not text"),
+        ({"query_id": "q2"}, "it says query 'q2', its bank says 'q1'"),
+        ({"facet_id": "g"}, "it says facet 'g', its bank says 'f'"),
+        ({"weight": -1}, "weight -1 is negative"),
+        ({"weight": "much"}, "weight 'much' is not a number"),
+        ({"weight": float("nan")}, "weight nan is not a number"),
+        ({"weight": True}, "weight True is not a number"),
+        ({"question_id": ["x"]}, "item id ['x'] is not an id"),
+        ({"gold_answers": {"a": 1}}, "gold answers {'a': 1} are not a list of texts"),
+        ({"question_text": "B\0?"}, "it holds a null character, which no file of text may"),
+        ({"nugget_text": "B"}, "both a question and a nugget"),
+    ):
+        bank = questions("A?", "B?", "C?", facet_id="f")
+        bank["items"][1] |= change
+        found = read([questions("Z?", query="q0"), bank])
+        assert found.texts == ["Z?", "A?", "C?"]
+        assert found.left_out == [f"bank.jsonl:2: item 2 is left out: {why}"]
+        assert found.findings.n_left_out == 1
 
 
 def test_items_that_are_no_objects_and_banks_without_a_list_are_left_out(read):
@@ -427,7 +412,6 @@ def test_a_genq_file_has_questions_by_facet_with_the_ids_that_grades_name(read):
     ]
     assert (found.left_out, len(found.notes)) == ([], 1)
     assert "'2. x' is passed over" in found.notes[0]
-    assert rejected(read, {"q": {"f": {"title": "x"}}}, "genq.json").count("not a rubric bank") == 1
 
 
 def test_a_folder_holds_a_bank_per_topic(tmp_path):
@@ -435,8 +419,8 @@ def test_a_folder_holds_a_bank_per_topic(tmp_path):
     folder.mkdir()
     for query in ("q1", "q2"):
         bank = {"query_id": query, "nugget_bank": {"Why?": {"question": "Why?"}, "Who?": 1}}
-        write_file(folder / f"{query}.json.gz", json.dumps(bank))
-    write_file(folder / "README.md", "no bank")
+        write(folder / f"{query}.json.gz", json.dumps(bank))
+    write(folder / "README.md", "no bank")
     found = Read(folder)
     assert [item.query_id for item in found.found] == ["q1", "q2"]
     assert [line.split(":")[0] for line in found.left_out] == [
@@ -511,19 +495,13 @@ def test_rows_of_a_csv_bank_that_are_not_clear_are_left_out(read):
     assert found.notes == ["bank.csv:1: columns that are not read: 'colour'"]
 
 
-@pytest.mark.parametrize(("separator", "ending"), [(";", "\r\n"), ("\t", "\n"), (";", "\r")])
-def test_a_csv_bank_may_come_from_a_spreadsheet_elsewhere(read, separator, ending):
+def test_a_csv_bank_may_come_from_a_spreadsheet_elsewhere(read):
     rows = [["query_id", "kind", "text"], ["q1", "nugget", "a, b"]]
-    found = read("\ufeff" + ending.join(separator.join(row) for row in rows), "bank.csv")
-    assert (found.texts, found.left_out, found.notes) == (["a, b"], [], [])
-
-
-def test_a_csv_without_its_columns_or_with_an_open_quote_is_rejected(read):
-    said = rejected(read, "query_id,text\nq1,x", "bank.csv", format_="csv")
-    assert said.startswith("bank.csv:1: no column kind")
-    said = rejected(read, 'query_id,kind,text\nq1,nugget,a\nq1,nugget,"b\n', "bank.csv")
-    assert said.startswith("bank.csv:3: a row that cannot be read begins here")
-    assert "column text appears twice" in rejected(read, "query_id,kind,text,text\n", "bank.csv")
+    for separator, ending in ((";", "\r\n"), ("\t", "\n"), (";", "\r")):
+        found = read("\ufeff" + ending.join(separator.join(row) for row in rows), "bank.csv")
+        assert (found.texts, found.left_out, found.notes) == (["a, b"], [], [])
+    long = read(f"query_id,kind,text\nq1,nugget,{'long ' * 50_000}\n", "bank.csv", "csv")
+    assert len(long.texts[0]) == 249_999
 
 
 # --- TQA ----------------------------------------------------------------------------------------
@@ -567,66 +545,53 @@ def test_a_tqa_lesson_is_a_query_and_its_answer_key_the_gold_answers(read):
 # --- files that are no bank ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
+def test_a_file_that_is_no_bank_is_rejected_whole(read):
+    for name, content, why in (
         ("run.txt", "q1 Q0 p1 1 2.5 good", "run.txt: this is not a rubric bank"),
+        ("x.txt", "x" * 200_000, "x.txt: this is not a rubric bank"),
         ("x.json", '{"q1": "why"}', "x.json: this is not a rubric bank"),
+        ("x.json", '{"q": {"f": {"title": "x"}}}', "x.json: this is not a rubric bank"),
         ("x.json", "[]", "x.json: this is not a rubric bank"),
         ("x.json", "[1, 2]", "x.json: this is not a rubric bank"),
         ("x.json", '{\n "items": [\n', "x.json:2: not JSON that can be read"),
         ("x.jsonl", '{"query_id": "q1", "items": []}\n{"query_id": "q', "x.jsonl:2: not JSON"),
         ("x.json", '{"a":' * 100_000, "nested too deeply"),
         ("x.csv", "a,b\n1,2", "x.csv: this is not a rubric bank"),
+        ("x.csv", "query_id,text\nq1,x", "x.csv: this is not a rubric bank"),
+        ("x.csv", "query_id,kind,text,text\n", "column text appears twice"),
+        (
+            "x.csv",
+            'query_id,kind,text\nq1,nugget,"b\n',
+            "x.csv:2: a row that cannot be read begins",
+        ),
         ("x.jsonl", "", "the file is empty"),
-    ],
-)
-def test_a_file_that_is_no_bank_is_rejected_whole(read, name, content, said):
-    assert said in rejected(read, content, name)
-
-
-JUNK = [None, True, -1, 1e999, "", [], {}, [None], {"a": None}, "x\0y", [[]], 10**400, "9" * 400]
-
-
-def spoilt(value, chance: random.Random):
-    """A value with some of its parts replaced by junk, or gone."""
-    if chance.random() < 0.12:
-        return chance.choice(JUNK)
-    if isinstance(value, dict):
-        return {k: spoilt(v, chance) for k, v in value.items() if chance.random() > 0.05}
-    return [spoilt(v, chance) for v in value] if isinstance(value, list) else value
-
-
-def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(read):
-    lesson = {"nonDiagramQuestions": {"N": tqa_question("Q?", "a", a="b")}, "diagramQuestions": {}}
-    banks = [
-        questions("A?", "B?", facet_id="f"),
-        ARGUE,
-        {"globalID": "L", "questions": lesson},
-        {"query": {"qid": "q1"}, "nuggets": [{"text": "x", "importance": "okay"}]},
-    ]
-    n_read, hints = 0, []
-    for seed in range(1000):
-        chance = random.Random(seed)
-        content = json.dumps(spoilt(chance.choice(banks), chance), indent=chance.choice([None, 1]))
-        try:
-            for item in read(content, "bank.json").found:
-                filled = item.query_id, item.item_id, item.text, 0 <= item.weight < math.inf
-                assert all(filled)
-            n_read += 1
-        except Rejected as error:
-            hints.append(error.hint)
-    assert n_read > 500
-    assert len(hints) > 100
-    assert all(hints)
-
-
-def test_a_bank_of_another_format_than_the_stated_one_is_rejected(read):
-    said = rejected(read, [questions("A?")], format_="argue")
-    assert said.splitlines() == [
+    ):
+        assert why in rejected(read, content, name)
+    shown = rejected(read, "query_id,text\nq1,x", "bank.csv", format_="csv")
+    assert shown.startswith("bank.csv:1: no column kind")
+    shown = rejected(read, ",,\n,\n", "bank.csv", "csv")
+    assert shown.startswith("bank.csv: every cell is empty\n  what to do: ")
+    assert rejected(read, [questions("A?")], format_="argue").splitlines() == [
         "bank.jsonl: this is not in the argue format",
         "  what to do: It looks like --format workbench.",
     ]
+
+
+@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@given(data=st.data())
+def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(tmp_path_factory, data):
+    kind = data.draw(st.sampled_from([kind for kind in KINDS if "import bank" in kind.command]))
+    name = kind.file.removesuffix(".gz")
+    path = write(tmp_path_factory.getbasetemp() / name, data.draw(malformed(kind.good)))
+    try:
+        found = Read(path).found
+    except Rejected as error:
+        found, hint = [], error.hint
+    else:
+        hint = "none is needed"
+    assert hint
+    for item in found:
+        assert all((item.query_id, item.item_id, item.text, 0 <= item.weight < math.inf))
 
 
 # --- real banks ---------------------------------------------------------------------------------
@@ -659,20 +624,3 @@ def test_the_published_dl19_nuggets_are_read_with_their_oddities():
     assert repeated[0].endswith("is listed 3 times: kept once")
     assert repeated[1].endswith("is listed 2 times: kept once")
     assert "topic 1121709 has 44 nuggets where others have 10: check it" in found.notes[0]
-
-
-# --- no bank at all -------------------------------------------------------------------------------
-
-
-def test_a_csv_without_a_filled_cell_is_refused(read):
-    told = rejected(read, ",,,\n,\n", "bank.csv", "csv")
-    assert told.startswith("bank.csv: every cell is empty\n  what to do: ")
-
-
-def test_a_first_line_of_any_length_is_no_header(read):
-    assert rejected(read, "x" * 200_000, "bank.txt").startswith("bank.txt: this is not a ")
-
-
-def test_a_text_of_any_length_is_an_item(read):
-    found = read(f"query_id,kind,text\nq1,nugget,{'long ' * 50_000}\n", "bank.csv", "csv")
-    assert len(found.texts[0]) == 249_999

@@ -28,8 +28,9 @@ from ir_datasets.util import LocalDownload
 
 from gradelake.sql.common.errors import BadInput
 from tests import command_line
-from tests.ingest.conftest import said, write_file
+from tests.ingest.conftest import said
 from tests.places import SHARED
+from tests.projects import write
 
 TOPICS = ["q1\twhy is the sky blue", "q2\thow do bees find home", "q3\twhy is the sea salt"]
 QRELS = ["q1 0 d1 2", "q2 0 d2 0", "q3 0 d3 -1"]
@@ -43,12 +44,12 @@ def registered(tmp_path, request):
     scored = [f"q1 Q0 d{n} {n} {30 - n}.5 x" for n in range(10, 20)]
     handlers = [
         JsonlDocs(
-            LocalDownload(write_file(files / "docs.jsonl", docs)),
+            LocalDownload(write(files / "docs.jsonl", docs)),
             docstore_path=str(tmp_path / "docs.pklz4"),
         ),
-        TsvQueries(LocalDownload(write_file(files / "topics.tsv", TOPICS))),
-        TrecQrels(LocalDownload(write_file(files / "qrels.txt", QRELS)), {}),
-        TrecScoredDocs(LocalDownload(write_file(files / "scored.run", scored))),
+        TsvQueries(LocalDownload(write(files / "topics.tsv", TOPICS))),
+        TrecQrels(LocalDownload(write(files / "qrels.txt", QRELS)), {}),
+        TrecScoredDocs(LocalDownload(write(files / "scored.run", scored))),
     ]
     dataset_id = f"lab/{tmp_path.name}"
     ir_datasets.registry.register(dataset_id, ir_datasets.Dataset(*handlers))
@@ -539,7 +540,7 @@ def test_trec_dl_2019_lands_offline_from_files_put_where_ir_datasets_looks(tiny,
 
 
 def test_a_score_too_large_for_trec_eval_is_rejected_by_row(tiny, registered, tmp_path):
-    write_file(tmp_path / "dataset" / "scored.run", ["q1 Q0 d1 1 2.5 x", "q1 Q0 d2 2 1e39 x"])
+    write(tmp_path / "dataset" / "scored.run", ["q1 Q0 d1 1 2.5 x", "q1 Q0 d2 2 1e39 x"])
     use(tiny, registered)
     outcome = tiny.ingest()
     assert f"{registered}:2: score 1e+39: must be finite as a 32-bit float" in said(outcome)

@@ -53,7 +53,7 @@ def judged(tmp_path_factory, tiny_lake):
 
 def test_filled_cells_become_judgments_and_empty_ones_are_counted(ingested):
     done = bring(ingested, PLAIN)
-    assert (done.judged, done.empty, done.changed, done.sample) == (2, 1, 0, None)
+    assert (done.written, done.empty, done.changed, done.by["sample"]) == (2, 1, 0, None)
     assert judgments(ingested) == [("q1", "p1", 2), ("q2", "p3", 0)]
     assert drawn(ingested) == []
     assert done.snapshot == ingested.snapshot()
@@ -64,7 +64,7 @@ def test_filled_cells_become_judgments_and_empty_ones_are_counted(ingested):
 
 def test_a_sample_keeps_how_each_pair_was_drawn_judged_or_not(ingested):
     done = bring(ingested, SAMPLE)
-    assert (done.judged, done.empty, done.sample) == (2, 1, "pair-1")
+    assert (done.written, done.empty, done.by["sample"]) == (2, 1, "pair-1")
     assert drawn(ingested) == [
         ("pair-1", "judge:Sun", "pair", "q1", "p1", "s1", 6, 0.5, 10),
         ("pair-1", "judge:Sun", "pair", "q1", "p2", "s2", 4, 0.25, 10),
@@ -82,7 +82,7 @@ def test_a_fuller_file_replaces_what_it_brought_before(ingested):
     bring(ingested, SAMPLE)
     fuller = [line.replace('lines",,', 'lines",3,').replace("Text,0", "Text,1") for line in SAMPLE]
     done = bring(ingested, fuller, "fuller.csv")
-    assert (done.judged, done.empty, done.changed) == (3, 0, 1)
+    assert (done.written, done.empty, done.changed) == (3, 0, 1)
     assert judgments(ingested) == [("q1", "p1", 2), ("q1", "p2", 3), ("q2", "p3", 1)]
     assert len(drawn(ingested)) == 3
 
@@ -91,7 +91,7 @@ def test_an_emptied_cell_takes_its_judgment_back_and_a_row_left_out_stays(ingest
     bring(ingested, SAMPLE)
     emptied = SAMPLE[1].replace('comma",2,', 'comma",,')
     done = bring(ingested, [SAMPLE[0], emptied], "less.csv")
-    assert (done.judged, done.empty, done.changed) == (0, 1, 1)
+    assert (done.written, done.empty, done.changed) == (0, 1, 1)
     assert judgments(ingested) == [("q2", "p3", 0)]
     assert len(drawn(ingested)) == 3
 
@@ -137,7 +137,7 @@ def test_semicolons_decimal_commas_other_orders_and_a_mark_at_the_start_are_read
         "0,25;3;p1;q1;pair-1;judge:Sun;pair;s1;4;",
     ]
     ingested.write("done.csv", b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
-    assert bring(ingested).judged == 1
+    assert bring(ingested).written == 1
     assert drawn(ingested)[0][-2:] == (0.25, None)
 
 
@@ -161,7 +161,7 @@ def test_a_collection_cannot_take_over_the_name_of_people_who_judged(ingested):
 
 def test_judgments_above_the_scale_are_noted(ingested):
     done = bring(ingested, [PLAIN[0], "q1,sky,p1,Text,2", "q1,sky,p2,Text,22"])
-    assert done.judged == 2
+    assert done.written == 2
     assert done.warnings == [
         "1 judgment is above 2, the top of the collection's scale (first: 22 on line 3)"
     ]
@@ -257,7 +257,7 @@ def test_a_csv_without_a_filled_cell_is_refused(ingested, content):
 
 
 def test_a_passage_of_any_length_may_stand_in_the_csv(ingested):
-    assert bring(ingested, [HEADER, f"q1,sky,p1,{'long ' * 50_000},2"]).judged == 1
+    assert bring(ingested, [HEADER, f"q1,sky,p1,{'long ' * 50_000},2"]).written == 1
 
 
 def test_a_header_of_any_length_is_told_to_lack_its_columns(ingested):

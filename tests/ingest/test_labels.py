@@ -55,8 +55,8 @@ def graders(tiny):
 
 
 def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
-    n_rows, snapshot, warnings = bring(judged)
-    assert (n_rows, snapshot, warnings) == (3, judged.snapshot(), [])
+    done = bring(judged)
+    assert (done.written, done.snapshot, done.warnings) == (3, judged.snapshot(), [])
     assert graders(judged) == [("Sun", "imported", 0, 3, "qrels", '{"file": "Sun.qrels"}')]
     assert grades(judged) == [
         ("q1", "p1", "", 3, "ok"),
@@ -70,7 +70,7 @@ def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
 
 
 def test_the_commit_and_the_run_say_what_was_imported(judged):
-    _, snapshot, _ = bring(judged)
+    snapshot = bring(judged).snapshot
     assert judged.rows(
         f"select commit_message from lake.snapshots() where snapshot_id = {snapshot}"
     ) == [("import labels tiny Sun: 3 labels",)]
@@ -84,10 +84,10 @@ def test_the_commit_and_the_run_say_what_was_imported(judged):
 
 def test_the_top_of_the_scale_may_be_stated_and_no_label_is_above_it(judged):
     bring(judged)
-    assert bring(judged, max_label=4)[0] == 3
+    assert bring(judged, max_label=4).written == 3
     assert graders(judged)[0][2:4] == (0, 4)
     before = judged.snapshot()
-    assert bring(judged, max_label=4) == (0, None, [])
+    assert bring(judged, max_label=4).snapshot is None
     with pytest.raises(BadInput, match="--max-label 2: the judge has the label 3"):
         bring(judged, max_label=2)
     assert judged.snapshot() == before
@@ -99,16 +99,17 @@ def test_the_top_of_the_scale_may_be_stated_and_no_label_is_above_it(judged):
 def test_the_same_file_again_writes_nothing(judged):
     bring(judged)
     before = judged.snapshot()
-    assert bring(judged) == (0, None, [])
+    assert bring(judged).snapshot is None
     judged.write("copy.qrels", (judged.folder / "Sun.qrels").read_bytes())
-    assert bring(judged, "copy.qrels") == (0, None, [])
+    assert bring(judged, "copy.qrels").snapshot is None
     assert judged.snapshot() == before
 
 
 def test_a_changed_file_replaces_the_judges_labels_in_one_commit(judged):
-    _, old, _ = bring(judged)
+    old = bring(judged).snapshot
     judged.write("Sun.qrels", ["q2 0 p1 2"])
-    assert bring(judged)[:2] == (1, old + 1)
+    done = bring(judged)
+    assert (done.written, done.snapshot) == (1, old + 1)
     assert grades(judged) == [("q2", "p1", "", 2, "ok")]
     assert len(graders(judged)) == 1
     assert judged.rows(f"select count(*) from lake.raw.grades at (version => {old})") == [(3,)]
@@ -125,7 +126,7 @@ def test_a_file_that_changes_between_its_hash_and_its_reading_is_refused(judged,
         bring(judged)
     monkeypatch.undo()
     judged.write("Sun.qrels", LABELS)
-    assert bring(judged)[0] == len(LABELS)
+    assert bring(judged).written == len(LABELS)
 
 
 def test_two_judges_stand_side_by_side(judged):
@@ -165,9 +166,9 @@ def test_a_query_that_only_a_judge_names_cannot_be_taken_out(judged):
 
 def test_labels_repeated_without_conflict_are_kept_once_with_a_note(judged):
     judged.write("Sun.qrels", ["q1 0 p1 3", "q1 0 p1 3"])
-    n_rows, _, warnings = bring(judged)
-    assert n_rows == 1
-    assert warnings == [f"{judged.folder}/Sun.qrels: 1 repeated line, kept once"]
+    done = bring(judged)
+    assert done.written == 1
+    assert done.warnings == [f"{judged.folder}/Sun.qrels: 1 repeated line, kept once"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from tests.ingest.conftest import said, write_file
+from tests.ingest.conftest import said
+from tests.projects import write
 
 TABLES = [
     "collections",
@@ -473,7 +474,7 @@ def test_a_collection_may_have_no_passages_at_all(tiny):
 
 
 def test_files_may_lie_outside_the_project_and_below_folders_with_odd_names(tmp_path, tiny):
-    write_file(tmp_path / "else [where]" / "far.run.gz", ["q1 Q0 p1 1 1 t"])
+    write(tmp_path / "else [where]" / "far.run.gz", ["q1 Q0 p1 1 1 t"])
     tiny.write("runs/2024 (b)/deep/near.run", ["q1 Q0 p1 1 1 t"])
     tiny.configure(runs=["runs/**/*.run", "../else*/*.gz", f"{tiny.folder}/runs/good.run"])
     assert tiny.ingest().exit_code == 0

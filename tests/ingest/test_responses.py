@@ -15,12 +15,13 @@ from gradelake.ingest.collections.responses import (
 )
 from gradelake.ingest.collections.responses import split as spans_of
 from gradelake.sql.common.rubric_items import item_id_of
-from tests.ingest.conftest import report, said, write_file
+from tests.ingest.conftest import said
+from tests.ingest.test_readers import PLAIN, a_report
+from tests.projects import write
 
 
 def read(path, *objects):
-    write_file(path, [json.dumps(each) for each in objects])
-    return read_responses(path, path.name)
+    return read_responses(write(path, list(objects)), path.name)
 
 
 def split(text: str, *most: int) -> list[str]:
@@ -33,30 +34,16 @@ def words(n: int, start: int = 1) -> str:
     return " ".join(f"w{number}" for number in range(start, start + n))
 
 
-def a_report(*sentences, **more) -> dict:
-    """A TREC RAG report of (text, citations) sentences."""
-    return {
-        "metadata": {"team_id": "t", "run_id": "writer", "topic_id": "q1"},
-        "responses": [{"text": text, "citations": cited} for text, cited in sentences],
-    } | more
-
-
 # --- splitting ----------------------------------------------------------------------------------
 
 
-def test_a_short_response_is_one_passage(tmp_path):
+def test_whole_paragraphs_are_packed_while_400_tokens_fit():
     assert split("One. Two.\n\nThree.") == ["One. Two.\n\nThree."]
-
-
-def test_whole_paragraphs_are_packed_while_they_fit():
     paragraphs = [words(150), words(200, 151), words(60, 351), words(10, 411)]
     assert split("\n\n".join(paragraphs)) == [
         "\n\n".join(paragraphs[:2]),
         "\n\n".join(paragraphs[2:]),
     ]
-
-
-def test_exactly_400_tokens_are_one_passage_and_401_are_two():
     assert split(words(400)) == [words(400)]
     assert split(words(401)) == [words(400), "w401"]
 
@@ -101,9 +88,7 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence():
     assert split(text)[1].startswith("Then ")
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_no_passage_is_too_long_and_nothing_is_lost(seed):
-    choose = random.Random(seed)
+def test_no_passage_is_too_long_and_nothing_is_lost():
     kinds = [
         "bee",
         "it's",
@@ -116,27 +101,19 @@ def test_no_passage_is_too_long_and_nothing_is_lost(seed):
         "e.g.",
         "https://a.b/c?d=e",
     ]
-    gaps = [" "] * 20 + [
-        ". ",
-        "! ",
-        '." ',
-        "\n",
-        "\n\n",
-        "\n \n",
-        "  ",
-        ". Then ",
-        "。",
-        "\r\n\r\n",
-    ]
-    text = "".join(
-        choose.choice(kinds) + choose.choice(gaps) for _ in range(choose.randint(1, 1500))
-    )
-    for most in (MAX_TOKENS, choose.randint(1, 30)):
-        parts = split(text, most)
-        assert all(0 < count_tokens(part) <= most for part in parts)
-        assert all(part == part.strip() for part in parts)
-        assert "".join("".join(parts).split()) == "".join(text.split())
-    if seed % 3 == 0:  # words that fit are never cut
+    gaps = [". ", "! ", '." ', "\n", "\n\n", "\n \n", "  ", ". Then ", "。", "\r\n\r\n"] + [
+        " "
+    ] * 20
+    for seed in range(30):
+        choose = random.Random(seed)
+        n = choose.randint(1, 1500)
+        text = "".join(choose.choice(kinds) + choose.choice(gaps) for _ in range(n))
+        for most in (MAX_TOKENS, choose.randint(1, 30)):
+            parts = split(text, most)
+            assert all(0 < count_tokens(part) <= most for part in parts)
+            assert all(part == part.strip() for part in parts)
+            assert "".join("".join(parts).split()) == "".join(text.split())
+        # words that fit are never cut
         plain = " ".join(choose.choice(kinds) for _ in range(800)).replace("蜂蜜", "honey")
         assert " ".join(split(plain, 20)).split() == plain.split()
 
@@ -155,51 +132,37 @@ def test_packing_is_greedy_so_no_two_neighbours_would_fit_together():
 
 
 def test_the_plain_shape_is_system_query_and_text(tmp_path):
-    (found,) = read(tmp_path / "a.jsonl", {"system": "s", "query_id": 1, "text": " Words. "})
+    (found,) = read(
+        tmp_path / "a.jsonl", {"system": "s", "query_id": 1, "text": " Words. ", "metadata": {}}
+    )
     assert (found.system, found.query_id, found.text, found.line) == ("s", "1", "Words.", 1)
     assert found.citations == []
     assert found.passages() == [(passage_id("Words."), "Words.")]
-
-
-def test_the_plain_shape_may_carry_more_fields(tmp_path):
-    row = {"system": "s", "query_id": "q1", "text": "Words.", "metadata": {"model": "m"}}
-    (found,) = read(tmp_path / "a.jsonl.gz", row)
-    assert found.system == "s"
 
 
 def test_a_passage_is_named_by_the_md5_of_its_text():
     assert passage_id("Words.") == passage_id("  Words.\n") == "9c69e80bf1e25dccb74cc9716b5519f5"
 
 
-@pytest.mark.parametrize(
-    ("citations", "expected"),
-    [
+def test_a_report_cites_in_one_of_three_ways_and_names_its_parts_as_any_track_does(tmp_path):
+    for citations, expected in (
         (["d7", "d8"], [Citation(1, 1, "d7"), Citation(1, 2, "d8")]),
         ({"d7": 0.75, "d8": None}, [Citation(1, 1, "d7", 0.75), Citation(1, 2, "d8")]),
         ([1, 0], [Citation(1, 1, "d8"), Citation(1, 2, "d7")]),
         ([], []),
         (None, []),
-    ],
-    ids=["ids", "ids_with_confidence", "positions_in_references", "empty", "none"],
-)
-def test_a_report_cites_in_one_of_three_ways(tmp_path, citations, expected):
-    row = a_report(("Bees dance.", citations), references=["d7", "d8"])
-    (found,) = read(tmp_path / "a.jsonl", row)
-    assert (found.system, found.query_id, found.text) == ("writer", "q1", "Bees dance.")
-    assert found.citations == expected
-
-
-@pytest.mark.parametrize("key", ["topic_id", "narrative_id", "request_id"])
-@pytest.mark.parametrize("sentences", ["responses", "answer"])
-@pytest.mark.parametrize("others", [{}, {"topic_id": None, "narrative_id": None}])
-def test_a_report_may_name_its_parts_as_any_track_does(tmp_path, key, sentences, others):
-    row = {
-        "metadata": {"run_id": "r"} | others | {key: 7},
-        "responses": None,
-        sentences: [{"text": "One."}, {"text": " Two. "}],
-    }
-    (found,) = read(tmp_path / "a.jsonl", row)
-    assert (found.system, found.query_id, found.text) == ("r", "7", "One. Two.")
+    ):
+        row = a_report(("Bees dance.", citations), references=["d7", "d8"])
+        (found,) = read(tmp_path / "a.jsonl", row)
+        assert (found.system, found.query_id, found.text) == ("writer", "q1", "Bees dance.")
+        assert found.citations == expected
+    for key in ("topic_id", "narrative_id", "request_id"):
+        for part in ("responses", "answer"):
+            for others in ({}, {"topic_id": None, "narrative_id": None}):
+                metadata = {"run_id": "r"} | others | {key: 7}
+                sentences = {"responses": None, part: [{"text": "One."}, {"text": " Two. "}]}
+                (found,) = read(tmp_path / "a.jsonl", {"metadata": metadata} | sentences)
+                assert (found.system, found.query_id, found.text) == ("r", "7", "One. Two.")
 
 
 def test_a_citation_belongs_to_the_passage_in_which_its_sentence_begins(tmp_path):
@@ -228,70 +191,6 @@ def test_a_sentence_longer_than_a_passage_is_cited_where_it_begins(tmp_path):
     texts = dict(found.passages())
     assert texts[found.citing_passage(2)].splitlines()[-1].endswith("Long")
     assert texts[found.citing_passage(3)].endswith("w900.")
-
-
-PLAIN = {"system": "s", "query_id": "q1", "text": "Words."}
-
-
-@pytest.mark.parametrize(
-    ("row", "wrong"),
-    [
-        (PLAIN | {"system": ""}, "system is missing or empty"),
-        (PLAIN | {"system": None}, "system is missing or empty"),
-        (PLAIN | {"query_id": " "}, "query_id is missing or empty"),
-        (PLAIN | {"query_id": 1.5}, "query_id is missing or empty"),
-        (PLAIN | {"text": "\n"}, "text is missing or empty"),
-        (PLAIN | {"text": ["Words."]}, "text is missing or empty"),
-        ({"query_id": "q1"}, "system is missing or empty"),
-        ({"metadata": "m"}, "metadata is not an object"),
-        ({"metadata": {"run_id": "r"}}, "metadata has no topic_id or narrative_id"),
-        (a_report(metadata={"topic_id": "q1"}), "neither responses nor answer holds a list"),
-        (a_report(("Words.", []), metadata={"topic_id": "q1"}), "run_id is missing or empty"),
-        (a_report(), "neither responses nor answer holds a list of sentences"),
-        (a_report(responses={"text": "x"}), "neither responses nor answer holds a list"),
-        (a_report(responses=["x"]), "sentence 1 has no text"),
-        (a_report(responses=[{"text": "x"}, {"text": 1}]), "sentence 2 has no text"),
-        (a_report((" ", []), ("", [])), "the report is empty"),
-        (
-            a_report(("x", [2]), references=["a", "b"]),
-            "sentence 1 cites reference 2, but there are",
-        ),
-        (a_report(("x", [-1]), references=["a", "b"]), "sentence 1 cites reference -1, but there"),
-        (a_report(("x", [0])), "sentence 1 cites reference 0, but there are 0 (counted from 0)"),
-        (a_report(("x", [0]), references=[{"id": "a"}]), "is not a document id"),
-        (a_report(("x", [0]), references={"0": "a"}), "references is not a list"),
-        (a_report(("x", [0]), references="abc"), "references is not a list"),
-        (a_report(("x", [""])), "sentence 1: citation '' is not a document id"),
-        (a_report(("x", [None])), "sentence 1: citation None is not a document id"),
-        (a_report(("x", [True])), "sentence 1: citation True is not a document id"),
-        (a_report(("x", "d1")), "sentence 1: citations are neither a list nor an object"),
-        (a_report(("x", {"": 0.5})), "sentence 1: citation '' is not a document id"),
-        (a_report(("x", {"d": "high"})), "citation confidence 'high' is not a finite number"),
-        (a_report(("x", {"d": True})), "citation confidence True is not a finite number"),
-        (a_report(("x", {"d": float("nan")})), "citation confidence nan is not a finite number"),
-        (a_report(("x", {"d": 10**400})), "is not a finite number"),
-    ],
-)
-def test_a_faulty_response_is_rejected_by_line(tmp_path, row, wrong):
-    good = {"system": "good", "query_id": "q1", "text": "Words."}
-    file = write_file(tmp_path / "a.jsonl", [json.dumps(good), "", json.dumps(row)])
-    told = report(read_responses, file)
-    assert told.startswith("a.jsonl:3: ")
-    assert wrong in told
-    assert 'what to do: Each line: {"system": ..., "query_id": ..., "text": ...}, or a' in told
-
-
-def test_a_system_answers_a_query_once(tmp_path):
-    file = write_file(tmp_path / "a.jsonl", [json.dumps(PLAIN), json.dumps(PLAIN)])
-    told = report(read_responses, file)
-    assert told.startswith("a.jsonl:2: system 's' answers query 'q1' twice (first on line 1)")
-
-
-def test_faulty_responses_are_reported_together(tmp_path):
-    rows = [PLAIN | {"text": ""}, PLAIN, PLAIN | {"query_id": "q2"}, {}, a_report(), PLAIN]
-    file = write_file(tmp_path / "a.jsonl", [json.dumps(row) for row in rows])
-    lines = [line.split(": ")[0] for line in report(read_responses, file).splitlines()]
-    assert lines == ["a.jsonl:1", "a.jsonl:4", "a.jsonl:5", "a.jsonl:6", "  what to do"]
 
 
 # --- into the lake ------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, start_lake
+from tests.conftest import gradelake
 from tests.edits import write_edits
+from tests.lakes import start_lake
 
 # what gets out of an attribute, a text area or a script makes an element or attribute `xss`
 XSS = "\"'></textarea></script></title><xss xss=1><img src=x onerror=xss xss='1'>{{ 7 * 7 }}"
@@ -63,7 +64,7 @@ def make(folder: Path) -> None:
     edit = {"rubric_version": 1, "collection": "odd", "bank": "questions", "action": "add"}
     added = {"query_id": QUERIES[0], "kind": "question", "text": f"Who? {XSS}"}
     write_edits(folder, {**edit, **added, "editor": "ann", "reason": f"because {XSS}"})
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")
     gradelake(folder, "grade", "odd", "--grader", "lexical")

@@ -14,8 +14,9 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, start_lake
-from tests.report_page import HOSTILE
+from tests.conftest import gradelake
+from tests.lakes import start_lake
+from tests.moved_demo import HOSTILE
 from tests.serve.server import Server, own_server
 
 pytestmark = pytest.mark.slow
@@ -475,7 +476,7 @@ def test_ids_of_queries_may_be_anything(tmp_path):
             [("query_id", "kind", "text"), *((i, "question", f"Is it {i}?") for i in ids)]
         )
     (folder / "gradelake.toml").write_text('[collections.odd]\nqueries = "topics.jsonl"\n')
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "b")
     gradelake(folder, "build")

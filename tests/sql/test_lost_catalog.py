@@ -88,6 +88,7 @@ def test_a_night_on_a_lost_catalog_fails_and_tells_somebody(project):
     assert "gradelake lake recover --from r1" in told["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", LOST)
 def test_it_is_recovered_from_a_release_and_what_came_later_is_told(project, how):
     with Lake.writer(project) as lake, lake.transaction("grade", "c judge") as transaction:
@@ -145,6 +146,7 @@ def older_catalog_put_back(project: Project) -> None:
     shutil.copy(older, catalog_file(project))
 
 
+@pytest.mark.slow
 def test_a_release_that_an_older_catalog_does_not_know_is_told_and_nothing_is_tidied(project):
     older_catalog_put_back(project)
     before = files(project).keys()

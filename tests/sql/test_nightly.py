@@ -22,8 +22,9 @@ from gradelake.sql.operations.nightly.alert import Alerts
 from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.upkeep.verify import verify
 from tests.command_line import run_apart
-from tests.conftest import gradelake, made_once, start_lake
+from tests.conftest import gradelake, made_once
 from tests.edits import write_edits
+from tests.lakes import start_lake
 from tests.postgres_server import postgres_server
 
 SETTINGS = """
@@ -101,7 +102,7 @@ def first(tmp_path_factory) -> Path:
 
     def make(folder: Path) -> None:
         write(folder, "gradelake.toml", SETTINGS + THOMAS + SUN)
-        start_lake(folder, folder.parent)
+        start_lake(folder)
         write(folder, "engines/breaking.py", BREAKING)
         write(folder, "topics.tsv", "q1\twhy is the sky blue", "q2\thow do bees find home")
         write(folder, "passages.tsv", *(f"p{n}\t{text}" for n, text in enumerate(TEXTS)))

@@ -10,7 +10,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.gated import write_gated, write_run
-from tests.conftest import start_lake
+from tests.lakes import start_lake
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ def folder(tmp_path_factory) -> Path:
     write_gated(folder)
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write(GATES)
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     return folder
 
 

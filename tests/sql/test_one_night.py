@@ -11,9 +11,9 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.gated import QUERIES, write_gated, write_run
-from tests.conftest import start_lake
 from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import answer
+from tests.lakes import start_lake
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +68,7 @@ def folder(tmp_path_factory, server, monkeypatch) -> Path:
     (folder / "seeds" / "prices.csv").write_text(SEED)
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write('passages = "passages.tsv"\n' + SETTINGS.format(url=server.url))
-    start_lake(folder, folder.parent)
+    start_lake(folder)
     return folder
 
 

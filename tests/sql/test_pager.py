@@ -48,6 +48,7 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_w
     assert max(map(cell_len, paged)) <= 100
 
 
+@pytest.mark.slow
 def test_only_rows_for_people_that_do_not_fit_are_paged(demo, noted, tmp_path):
     for is_paged, *words in (
         (True, LONGER),
@@ -108,6 +109,7 @@ def test_a_pager_that_ends_early_is_no_error(demo):
     assert "rror" not in "".join(lines)
 
 
+@pytest.mark.slow
 def test_the_last_line_of_a_table_on_a_terminal_counts_its_rows(demo):
     for count, *words in (
         ("(1 row)", "select 1 as n"),

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.build import parsed
-from gradelake.sql.build.changes import DBT_PROJECT
+from gradelake.sql.build import changes, parsed
 from gradelake.sql.build.parsed import Shared
 
 FILE = "partial_parse.msgpack"
@@ -27,53 +26,42 @@ def target(demo) -> Path:
     return demo.parent / "parse"
 
 
-def test_what_one_run_parsed_the_next_is_given(target):
-    assert Shared(DBT_PROJECT, "definitions", []).manifest() is None
-    Shared(DBT_PROJECT, "definitions", []).keep(target)
-    manifest = Shared(DBT_PROJECT, "definitions", []).manifest()
+def test_what_one_run_parsed_the_next_is_given_unless_it_would_be_parsed_otherwise(
+    target, monkeypatch
+):
+    assert Shared("definitions", []).manifest() is None
+    Shared("definitions", []).keep(target)
+    manifest = Shared("definitions", []).manifest()
     assert "model.gradelake.topic_scores" in manifest.nodes
     assert "model.gradelake.topic_scores" in manifest.flat_graph["nodes"], "what models see"
+    for definitions, arguments in (
+        ("other definitions", []),
+        ("definitions", ["--vars", "{a: 1}"]),
+        ("definitions", ["--vars={a: 1}"]),
+        ("definitions", ["--no-partial-parse"]),
+    ):
+        assert Shared(definitions, arguments).manifest() is None
+    monkeypatch.setattr(changes, "DBT_PROJECT", Path("/elsewhere/dbt_project"))
+    assert Shared("definitions", []).manifest() is None
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        (DBT_PROJECT, "other definitions", []),
-        (Path("/elsewhere/dbt_project"), "definitions", []),
-        (DBT_PROJECT, "definitions", ["--vars", "{a: 1}"]),
-        (DBT_PROJECT, "definitions", ["--vars={a: 1}"]),
-        (DBT_PROJECT, "definitions", ["--no-partial-parse"]),
-    ],
-)
-def test_nothing_is_given_to_what_would_be_parsed_otherwise(target, changed):
-    Shared(DBT_PROJECT, "definitions", []).keep(target)
-    assert Shared(*changed).manifest() is None
-
-
-def test_what_was_parsed_with_other_settings_is_not_kept(target, cache):
-    Shared(DBT_PROJECT, "definitions", ["--vars", "{a: 1}"]).keep(target)
-    assert not cache.exists()
-
-
-def test_a_kept_file_that_is_damaged_is_parsed_anew(target, tmp_path):
+def test_where_nothing_fit_can_be_kept_dbt_parses(target, cache, tmp_path, monkeypatch):
+    Shared("definitions", ["--vars", "{a: 1}"]).keep(target)
+    assert not cache.exists(), "other settings"
     (tmp_path / FILE).write_bytes(b"damaged")
-    Shared(DBT_PROJECT, "definitions", []).keep(tmp_path)
-    assert Shared(DBT_PROJECT, "definitions", []).manifest() is None
+    Shared("definitions", []).keep(tmp_path)
+    assert Shared("definitions", []).manifest() is None
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
+    Shared("definitions", []).keep(target)
+    assert Shared("definitions", []).manifest() is None
 
 
 def test_only_the_newest_few_are_kept(target, cache):
     for number in range(7):
-        Shared(DBT_PROJECT, f"definitions {number}", []).keep(target)
+        Shared(f"definitions {number}", []).keep(target)
         for file in cache.iterdir():  # time passes
             os.utime(file, (file.stat().st_mtime - 10,) * 2)
     assert len(list(cache.iterdir())) == 4
-    assert Shared(DBT_PROJECT, "definitions 0", []).manifest() is None
-    assert Shared(DBT_PROJECT, "definitions 6", []).manifest()
-
-
-def test_where_nothing_can_be_kept_dbt_parses(target, tmp_path, monkeypatch):
-    (tmp_path / "a file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
-    shared = Shared(DBT_PROJECT, "definitions", [])
-    shared.keep(target)
-    assert shared.manifest() is None
+    assert Shared("definitions 0", []).manifest() is None
+    assert Shared("definitions 6", []).manifest()

@@ -100,6 +100,7 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(graded_lake):
         assert re.fullmatch(hint, error.value.hint), measure
 
 
+@pytest.mark.slow
 def test_no_question_answers_a_value_that_names_nothing_without_rows(graded_lake):
     questions = [(name, each) for name, entry in entries().items() for each in entry.parameters]
     for question, parameter in questions:
@@ -174,6 +175,7 @@ def test_the_book_is_a_line_per_question(demo):
     assert "@NAME --help" in last
 
 
+@pytest.mark.slow
 def test_one_word_that_is_a_question_or_a_table_says_how_it_is_asked(demo):
     for word, hint in {
         "leaderboard": "`@leaderboard` asks the question of this name; `from leaderboard` reads",

@@ -19,8 +19,8 @@ from gradelake.sql.operations.upkeep.verify import verify
 from tests import command_line
 from tests.conftest import made_once
 from tests.grading.project import Judged, make_template
-from tests.ingest.conftest import write_file
 from tests.postgres_server import new_database, postgres_server
+from tests.projects import write
 from tests.s3_server import S3, s3_server
 from tests.search import texts
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
@@ -213,8 +213,8 @@ def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back
     assert raw_tables(Project.find(team)) == before
     assert missing(team) == 0
     # a new system brings new pairs: those, and nothing else, are graded
-    write_file(team / "passages.tsv", ["p6\tBees find home, for they remember landmarks."])
-    write_file(team / "runs" / "new.run", ["q2 Q0 p6 1 2.5 new"])
+    write(team / "passages.tsv", ["p6\tBees find home, for they remember landmarks."])
+    write(team / "runs" / "new.run", ["q2 Q0 p6 1 2.5 new"])
     told.append(gradelake(team, "nightly"))
     assert missing(team) == 0
     with Lake.published(Project.find(team)) as opened:

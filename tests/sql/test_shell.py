@@ -64,6 +64,7 @@ def test_a_statement_goes_on_until_its_semicolon(shell):
     assert "42;x" in shell.ask("+ 2 || ';x' as answer;", "42;x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "completed", "rest", "answer"),
     first_of(

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gradelake
-from tests.conftest import DL19_JUDGES, write_dl19_config
 from tests.conftest import gradelake as command
 from tests.documentation.pages import blocks
 from tests.end_to_end.llmjudge import Published, make_lake
+from tests.lakes import DL19_JUDGES, write_dl19_config
 from tests.places import DL19, missing_dl19, missing_llmjudge
 from tests.published import CORRELATIONS, KAPPAS, LLMJUDGE_KAPPAS
 

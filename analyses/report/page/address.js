@@ -38,6 +38,14 @@ function chosen(controls) {
   return Object.fromEntries(controls.map(([name, id]) => [name, byId(id).value]));
 }
 
+// A press on a control chooses what all of its section say, but for what `without` has of its name.
+function startControls(kind, controls, without = {}) {
+  for (const [name, id] of controls) {
+    byId(id)?.addEventListener("change", () =>
+      choose(kind, [], { ...chosen(controls), ...without[name] }));
+  }
+}
+
 async function follow() {
   const { kind, ids, state } = here();
   const view = views.get(kind), address = addressed();

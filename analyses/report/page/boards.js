@@ -44,14 +44,14 @@ function inLanes(rows) {
 function whoLeads(rows, labels, measure, level) {
   if (rows.length < 2) return "There is no other to compare it with.";
   if (!rows[0].groups) {
-    return "Which of them differ, and which ranks are sure: gradelake stats ranks " +
+    return "For significant differences and ranges of ranks: gradelake stats ranks " +
       `${board.settled.collection} --measure ${measure} --label-set ${labels} --level ${level}.`;
   }
   const top = rows.filter((row) => lettersOf(row).includes("a")).map((row) => row.system);
   const last = top[top.length - 1];
-  if (top.length === rows.length) return "No two of them can be told apart.";
-  if (top.length === 1) return `${last} is better than every other by more than chance.`;
-  return `The first ${top.length}, ${top[0]} to ${last}, cannot be told apart.`;
+  if (top.length === rows.length) return "No two of them differ significantly.";
+  if (top.length === 1) return `${last} is significantly better than every other.`;
+  return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
 }
 
 // "nuggets" or "support" of labels that score whole answers; undefined of labels of passages
@@ -66,13 +66,7 @@ function defaultLevel(labels) {
 function startBoards(settled) {
   board.settled = settled;
   settled.label_sets.forEach((name, number) => board.index.set(name, number));
-  for (const [name, id] of BOARD) {
-    byId(id)?.addEventListener("change", () => {
-      const state = chosen(BOARD);
-      if (name === "labels") delete state.level; // each label set has its usual level
-      choose("board", [], state);
-    });
-  }
+  startControls("board", BOARD, { labels: { level: null } }); // each label set has its usual level
 }
 
 async function chooseBoard({ labels, measure, level }) {
@@ -108,7 +102,7 @@ async function showBoards() {
   });
   leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
-    `Leaderboard by ${measure}, with groups of systems that cannot be told apart: ` +
+    `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
 }

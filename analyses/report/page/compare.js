@@ -48,16 +48,16 @@ async function tested({ a, b, labels, measure, level }) {
 
 // `ahead`: what can be said where the difference is no chance
 function toldApart(ahead, { n, low, high }, test) {
-  if (n < 2) return "No difference can be told from one topic.";
+  if (n < 2) return "No conclusion can be drawn from one topic.";
   if (!test) {
-    return low <= 0 && high >= 0 ? "No difference can be told: the interval includes 0."
-      : `${ahead}, taken alone: the interval leaves out 0.`;
+    return low <= 0 && high >= 0 ? "No significant difference: the interval includes 0."
+      : `${ahead} on its own: the interval excludes 0.`;
   }
-  if (test.p >= ALPHA) return `No difference can be told (p = ${figure(test.p, 4)}).`;
-  const among = `as one of the leaderboard's ${test.n_pairs} pairs`;
+  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 4)}).`;
+  const corrected = `corrected for all ${test.n_pairs} pairs of the leaderboard`;
   return test.n_pairs === 1 ? `${ahead} (p = ${figure(test.p, 4)}).`
-    : test.tukey < ALPHA ? `${ahead}, also ${among}.`
-    : `${ahead}, taken alone; ${among}, no difference can be told.`;
+    : test.tukey < ALPHA ? `${ahead}, also when ${corrected}.`
+    : `${ahead} on its own, but not when ${corrected}.`;
 }
 
 function pairedFacts({ a, b }, { n, mean, low, high, wins, ties, losses }, ofWhat) {

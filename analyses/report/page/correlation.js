@@ -1,11 +1,5 @@
 // Correlations with their intervals, by measure; and coverage of the rubric as k grows.
-const correlation = { measures: [] };
-
-function startCorrelation(settled) {
-  correlation.measures = settled.measures;
-  byId("correlation-measure")?.addEventListener("change", (event) =>
-    choose("correlation", [], { measure: event.target.value }));
-}
+const CORRELATION = [["measure", "correlation-measure"]];
 
 async function showCorrelation({ measure }) {
   const select = byId("correlation-measure");
@@ -13,7 +7,7 @@ async function showCorrelation({ measure }) {
   const address = addressed();
   const all = await unpack("correlated");
   if (addressed() !== address) return; // another choice came first
-  const known = correlation.measures.filter((name) => all.some((row) => row.measure === name));
+  const known = board.settled.measures.filter((name) => all.some((row) => row.measure === name));
   fill(select, known, measure ?? known[0]);
   const rows = all.filter((row) => row.measure === select.value && row.kendall !== null);
   rows.sort((a, b) => b.kendall - a.kendall);
@@ -25,17 +19,9 @@ async function showCorrelation({ measure }) {
 
 const COVERAGE = [
   ["labels", "coverage-labels"], ["from", "coverage-tau"], ["system", "coverage-system"]];
-const coverage = { settled: null };
-
-function startCoverage(settled) {
-  coverage.settled = settled;
-  for (const [, id] of COVERAGE) {
-    byId(id)?.addEventListener("change", () => choose("coverage", [], chosen(COVERAGE)));
-  }
-}
 
 async function chooseCoverage({ labels, from, system }) {
-  const { covered, tau } = coverage.settled;
+  const { covered, tau } = board.settled;
   if (!covered.length || !byId("coverage-labels")) return;
   labels = covered.includes(labels) ? labels : covered[0];
   const address = addressed();

@@ -1,15 +1,12 @@
 // The grade grid: one query at a time, forty passages a page; arrow keys move from cell to cell.
 const PASSAGES = 40;
-const grid = { data: null, texts: null, about: null, page: 1, settled: null };
+const grid = { data: null, texts: null, about: null, page: 1 };
 
 const GRID = [["grader", "grid-grader"], ["query", "grid-query"]];
 
-function startGrid(settled) {
-  grid.settled = settled;
+function startGrid() {
   if (!byId("grid-grader")) return;
-  for (const [, id] of GRID) {
-    byId(id).addEventListener("change", () => choose("grid", [], chosen(GRID)));
-  }
+  startControls("grid", GRID);
   byId("grid-back").addEventListener("click", () => turn(-1));
   byId("grid-on").addEventListener("click", () => turn(1));
   byId("grid-table").addEventListener("keydown", walk);
@@ -17,7 +14,7 @@ function startGrid(settled) {
 
 async function chooseGrid({ grader, query, page }) {
   if (!byId("grid-grader")) return;
-  const { grids } = grid.settled;
+  const { grids } = board.settled;
   const graders = Object.keys(grids);
   grader = graders.includes(grader) ? grader : graders[0];
   fill(byId("grid-grader"), graders, grader);
@@ -29,7 +26,7 @@ async function chooseGrid({ grader, query, page }) {
 }
 
 async function showQuery(page) {
-  const about = grid.settled.grids[byId("grid-grader").value].find(
+  const about = board.settled.grids[byId("grid-grader").value].find(
     (one) => one.query_id === byId("grid-query").value);
   grid.about = about;
   const [data, found] = await Promise.all([unpack(about.id), textsOf(about.query_id)]);
@@ -56,7 +53,7 @@ function pagesOf({ passages }) {
 // The head and body of a table of these passages; `named`: what stands over an item's grades
 function gridParts(passages, named) {
   const { items } = grid.data;
-  const whose = grid.settled.assessor;
+  const whose = board.settled.assessor;
   const heads = ["passage", "mean", ...(whose ? [whose] : []), ...items.map(named)];
   const rows = passages.map((passage, row) => make("tr", {},
     make("th", { scope: "row", title: passage.passage_id }, passage.passage_id),

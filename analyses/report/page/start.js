@@ -32,12 +32,14 @@ async function drawRest() {
   const { kind, state } = here();
   // a server's page opens with its head, where the way back is
   const below = isSection(kind) && !(AT && kind === "board") ? byId(kind) : null;
-  for (const [id, start, show] of [
-    ["board", startBoards, chooseBoard], ["scatter", () => {}, showScatter],
-    ["correlation", startCorrelation, showCorrelation], ["grid", startGrid, chooseGrid],
-    ["coverage", startCoverage, chooseCoverage], ["moved", () => {}, showMoved],
+  startBoards(settled);
+  startGrid();
+  startControls("correlation", CORRELATION);
+  startControls("coverage", COVERAGE);
+  for (const [id, show] of [
+    ["board", chooseBoard], ["scatter", showScatter], ["correlation", showCorrelation],
+    ["grid", chooseGrid], ["coverage", chooseCoverage], ["moved", showMoved],
   ]) {
-    start(settled);
     sections.set(id, show);
     undrawn.add(id);
   }

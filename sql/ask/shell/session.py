@@ -67,7 +67,7 @@ class Shell(Answers):
             question.tell_what_is_not_built(lake)
 
 
-def read(shell: Shell) -> None:
+def read_lines(shell: Shell) -> None:
     """Standard input line by line. Where only the output is not a terminal, prompts and errors go
     to standard error, and an error ends nothing."""
     reader, typed, at_end = input_lines.Reader(), sys.stdin.isatty(), False

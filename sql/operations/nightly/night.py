@@ -234,7 +234,7 @@ class _Doing:
             return
         with Lake.live(self.project) as lake:
             with suppress(BadInput):  # the step says what is wrong
-                if seeds.edits_are_in(lake, seeds.gather(self.project)):
+                if seeds.edits_are_in(lake, self.project):
                     return
             last = seeds.edits_of(lake)
         brought = self._run("build", *build.only("wanted_items", "wanted_grades"), name="rubric")

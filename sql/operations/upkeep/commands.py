@@ -53,22 +53,25 @@ def _show_verified(done) -> None:
     how = "every column read, hashes compared" if done.deep else "sizes and footers read"
     if done.compared:
         how += f", {done.compared:,} compared with the backup"
-    console.paragraph(
+    console.say(
         f"{counted(len(done.catalogs), 'catalogs')} ({', '.join(done.catalogs)}), "
         f"{counted(done.files, 'files')} of "
         f"{console.size(done.bytes)} ({how}), {sum(done.tables.values()):,} raw rows in "
-        f"{console.duration(done.seconds)}"
+        f"{console.duration(done.seconds)}",
+        wrap=True,
     )
     if done.deep and done.unhashed:
-        console.paragraph(
+        console.say(
             f"{counted(done.unhashed, 'files', 'have')} no hash to compare with yet: the next "
-            "build records one"
+            "build records one",
+            wrap=True,
         )
     if done.orphans:
-        console.paragraph(
+        console.say(
             f"{counted(done.orphans, 'files')} of {console.size(done.orphan_bytes)} that no "
             "catalog names: being written now, or left by a killed process (`gradelake lake tidy` "
-            "removes those)"
+            "removes those)",
+            wrap=True,
         )
     console.say(counted(len(done.faults), "faults") if done.faults else "the lake is sound")
 

@@ -51,13 +51,10 @@ class Campaign:
         self.tally.reads += self.readers.n_reads
 
     def planned(self) -> list[Fault]:
-        """Faults for one night that do not exclude each other; kinds that came least come first,
-        and some come twice."""
-        rank = {
-            kind: (self.tally.count(kind.kind, NIGHTLY), self.rng.random()) for kind in self.kinds
-        }
+        """Faults for one night that do not exclude each other; kinds that came least come first, in
+        their order, and some come twice."""
         chosen: list[Fault] = []
-        kinds = sorted(self.kinds, key=rank.get)
+        kinds = sorted(self.kinds, key=lambda kind: self.tally.count(kind.kind, NIGHTLY))
         for kind in kinds + [kind for kind in kinds if kind.several]:
             for _ in range(12):
                 fault = kind(self.rng)

@@ -141,14 +141,14 @@ class EngineKilled(_WorkerKilled):
 
 
 KILLS: list[type[Fault]] = [
-    NightKilled,
-    _step_killed("ingest", INGEST),
-    _step_killed("plan", PLAN),
-    _step_killed("the driver of grading", *GRADING),
     ActorKilled,
     EngineKilled,
+    _step_killed("the driver of grading", *GRADING),
+    _step_killed("ingest", INGEST),
     _step_killed("build", BUILD),
+    _step_killed("plan", PLAN),
     _step_killed("release diff", DIFF),
     _step_killed("report", REPORT),
     _step_killed("lake tidy", TIDY),
+    NightKilled,
 ]

@@ -73,17 +73,17 @@ class Rounds:
         self.tally.reads += self.readers.n_reads
 
     def _round(self) -> None:
-        """The command that came least."""
+        """Break the command that came least, of two the one that is named first."""
         costs = {
-            kind: (self.tally.count(command=kind) + self.rng.random()) * COSTS.get(kind, 1)
-            for kind in self.desk.works()
+            kind: self.tally.count(command=kind) * COSTS.get(kind, 1) for kind in self.desk.works()
         }
         work = next(filter(None, map(self.desk.work, sorted(costs, key=costs.__getitem__))))
         before = work.before or (self.desk.content() if self.desk.touched else self.known)
         self.desk.touched = self._hit = False
         if gone := self.known - before - Counter(work.goes):
             self._problem(work.kind, f"gone before it began: {sorted(gone)[:3]}")
-        for _ in range(self.rng.randint(1, IN_A_ROW)):
+        in_a_row = min(IN_A_ROW, 1 + self.tally.rounds // len(costs))  # each command once, at first
+        for _ in range(self.rng.randint(1, in_a_row)):
             fault = self._fault(work)
             code = self._broken(work, fault, before)
             if (code == 0 and not isinstance(fault, FileHit)) or work.is_done():
@@ -99,8 +99,7 @@ class Rounds:
     def _fault(self, work: Work) -> Fault:
         """The kind that this command met least."""
         kinds = [kind for kind in self.kinds if work.file or not issubclass(kind, FileHit)]
-        rank = {kind: (self.tally.count(kind.kind, work.kind), self.rng.random()) for kind in kinds}
-        return min(kinds, key=rank.__getitem__)(self.rng)
+        return min(kinds, key=lambda kind: self.tally.count(kind.kind, work.kind))(self.rng)
 
     def _at(self, kind: str) -> tuple[str, int] | None:
         """Where a command stops for its fault; None: at a random moment."""

@@ -108,14 +108,14 @@ class Desk(Room):
         """Each kind of work; None where there is nothing for it to do now."""
         made = {
             "ingest": self._ingest,
+            "build": self._build,
+            "grade": self._grade,
             "import labels": partial(self._import, "labels", self._labels),
             "import judgments": partial(self._import, "judgments", self._judgments),
             "import bank": partial(self._import, "bank", self._bank),
             "import grades": partial(self._import, "grades", self._grades),
             "rubric edit": self._edit,
             "review": self._review,
-            "grade": self._grade,
-            "build": self._build,
             "release keep": self._keep,
             "release drop": self._drop,
             "lake tidy": self._tidy,

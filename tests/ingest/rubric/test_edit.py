@@ -1,184 +1,144 @@
-"""`gradelake rubric edit`: from the editor to rows of the file, at version 0."""
+"""`gradelake rubric edit`: from an editor or a file to rows of rubric_edits.csv, or to nothing."""
 
 import csv
+import io
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
-from gradelake.ingest.csv_tables import split_answers, written
 from gradelake.ingest.rubric import edits_file
+from gradelake.ingest.rubric.edits_file import COLUMNS
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.lake.transaction import author
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY, line_of, without
-from tests.ingest.rubric.editing import edit, rows
-
-# --- each kind of edit --------------------------------------------------------------------------
+from tests.tiers import first_of
 
 
-def test_a_changed_text_becomes_a_reword_row(tiny):
-    said = edit(tiny, f"text = text.replace({SKY!r}, 'Why is it \"blue\", #1?')").stdout
-    assert rows(tiny) == [("1", "mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", "")]
-    assert 'reworded    Why is [-the-]{+it+} [-sky-]{+"blue",+} [-blue?-]{+#1?+}' in said
-    assert "saved as version 1 of tiny's rubric" in said
-    assert "next: gradelake build" in said
-    assert "gradelake grade tiny --grader NAME --rubric-version 1" in said
+def rows(tiny) -> list[dict[str, str]]:
+    """The file's rows; a known item by its text."""
+    names = {item_id_of("q1", "", text): text for text in (SKY, LIGHT, BLUE)}
+    names[item_id_of("q2", "", BEES)] = BEES
+    found = list(csv.DictReader(io.StringIO(tiny.edits.read_bytes().decode(), newline="")))
+    return [row | {"item_id": names.get(row["item_id"], row["item_id"])} for row in found]
 
 
-def test_a_removed_line_becomes_a_drop_row_and_needs_no_grading(tiny):
-    said = edit(
-        tiny, f"text = ''.join(l for l in text.splitlines(True) if {BLUE!r} not in l)"
-    ).stdout
-    assert rows(tiny) == [("1", "mine", BLUE, "drop", "q1", "", "", "", "")]
-    assert "1 dropped" in said
-    assert "gradelake grade" not in said
+def edit(tiny, code: str, *options: str, exit_code: int = 0):
+    """Edit q1 with a scripted editor."""
+    os.environ["EDITOR"] = tiny.editor(code)  # the fixture puts it back
+    return tiny.rubric("edit", "q1", "--bank", "mine", *options, code=exit_code)
 
 
-def test_a_changed_weight_becomes_a_reweight_row(tiny):
-    said = edit(tiny, "text = text.replace('  2  ', '  0.25  ')").stdout
-    assert rows(tiny) == [("1", "mine", LIGHT, "reweight", "q1", "", "", "", "0.25")]
-    assert f"reweighted  {LIGHT} (weight 2 -> 0.25)" in said
+def kept_sheets(tiny) -> list:
+    return sorted((tiny.folder / "lake" / "sheets").glob("*"))
 
 
-def test_a_new_line_becomes_an_add_row(tiny):
-    edit(tiny, "text += '+ 2 nugget Air is thin [answers: a\\\\|b|c]\\n'")
-    assert rows(tiny) == [("1", "mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2")]
-    assert split_answers(rows(tiny)[0][7]) == ["a|b", "c"]
-
-
-def test_a_text_and_weight_changed_together_are_one_row(tiny):
-    edit(tiny, f"text = text.replace('2  question  {LIGHT}', '3  question  What is light?')")
-    assert rows(tiny) == [("1", "mine", LIGHT, "reword", "q1", "", "What is light?", "", "3")]
-
-
-def test_several_queries_and_banks_are_edited_in_one_sheet_and_one_version(tiny):
+def test_each_kind_of_edit_becomes_a_row_of_one_version(tiny):
     sheet = tiny.sheet("q2", "q1")
     assert re.findall("@query .* @base", sheet) == [
         "@query q2 @bank mine @base",
         "@query q1 @bank facets @base",
         "@query q1 @bank mine @base",
     ]
-    tiny.use(without(sheet, BEES) + "+ question New?\n")
-    assert [row[:5] for row in rows(tiny)] == [
-        ("1", "mine", BEES, "drop", "q2"),
-        ("1", "mine", "", "add", "q1"),
-    ]
-
-
-def test_items_that_differ_only_in_their_facet_are_told_apart(tiny):
-    sheet = tiny.sheet("q1")
-    other = item_id_of("q1", "f2", "Same words?")
-    tiny.use(sheet.replace(line_of(sheet, other)[1], f"{other}  9  question  Same words?"))
-    assert rows(tiny) == [("1", "facets", other, "reweight", "q1", "", "", "", "9")]
-
-
-def added(tiny) -> list[tuple]:
-    """(facet, item) of what was added, as a build has it."""
-    shown = json.loads(tiny.rubric("show", "q1", "--json").stdout)
-    (query,) = shown if isinstance(shown, list) else [shown]
-    return [
-        (item["facet_id"], item["item_id"])
-        for item in query["items"]
-        if item["in_this_version"] == "added"
-    ]
-
-
-@pytest.mark.slow
-def test_a_new_line_may_name_a_facet_and_a_file_without_the_column_gets_it(tiny):
-    of_before = edits_file.COLUMNS[:-1]
-    values = ("1", "tiny", "mine", "", "add", "q1", "nugget", 'Of "before",\nor so', "", "", "", "")
-    tiny.edits.parent.mkdir()
-    tiny.edits.write_text(written([of_before, values]))
-    assert added(tiny) == [("", item_id_of("q1", "", values[7]))]
-    sheet = tiny.sheet("q1")
     assert "\n# facet f1\n# facet f2\n@query q1 @bank facets" in sheet
-    heading = line_of(sheet, "@bank facets")[1]
-    without_facet = sheet.replace(heading, f"{heading}\n+ question Plain?")
-    tiny.use(without_facet)
-    assert tiny.edits.read_text().startswith(written([of_before, values]))
-    sheet = tiny.sheet("q1")
-    heading = line_of(sheet, "@bank facets")[1]
-    tiny.use(sheet.replace(heading, f"{heading}\n+ @facet f2 3 question New?"))
-    (first, second, third) = csv.DictReader(tiny.edits.open(newline=""))
-    assert tuple(first.values()) == (*values, "")
-    assert (second["text"], second["facet_id"]) == ("Plain?", "")
-    assert (third["text"], third["weight"], third["facet_id"]) == ("New?", "3", "f2")
-    assert added(tiny) == [("f2", item_id_of("q1", "f2", "New?"))]
-
-
-def test_an_unknown_facet_is_refused_with_its_line_and_with_its_row(tiny):
-    sheet = tiny.sheet("q1")
-    heading = line_of(sheet, "@bank facets")[1]
-    error = tiny.use(sheet.replace(heading, f"{heading}\n+ @facet f3 question New?"), code=2).error
-    number = line_of(sheet, "@bank facets")[0] + 1
-    assert f"sheet.txt:{number}: the query has no facet 'f3' (known: f1, f2)" in error
-    tiny.edits.parent.mkdir()
-    for action, facet, wrong in (
-        ("add", "f3", "query q1 has no facet 'f3'"),
-        ("drop", "f1", "facet_id belongs to add, not to drop"),
+    heading, shared = line_of(sheet, "@bank facets")[1], item_id_of("q1", "f2", "Same words?")
+    changed = without(without(sheet, BEES), BLUE)
+    for old, new in (
+        (heading, f"{heading}\n+ @facet f2 3 question New?"),
+        (line_of(sheet, shared)[1], f"{shared}  9  question  Same words?"),
+        (SKY, 'Why is it "blue", #1?'),
+        (f"2  question  {LIGHT}", f"0.25  question  {LIGHT}"),
     ):
-        item = item_id_of("q1", "f1", "Same words?") if action == "drop" else ""
-        kind, text = ("", "") if item else ("question", "New?")
-        values = ("1", "tiny", "facets", item, action, "q1", kind, text, "", "", "", "", facet)
-        tiny.edits.write_text(written([edits_file.COLUMNS, values]))
-        error = tiny.rubric("show", "q1", code=2).error
-        assert "row 1" in error
-        assert wrong in error
+        changed = changed.replace(old, new)
+    changed += "+ 2 nugget Air is thin [answers: a\\|b|c]\n"
+    done = tiny.use(changed, "--reason", "too, easy").stdout
+    found = rows(tiny)
+    for column, value in (
+        ("rubric_version", "1"),
+        ("collection", "tiny"),
+        ("editor", author()),
+        ("reason", "too, easy"),
+    ):
+        assert {row[column] for row in found} == {value}
+    names = ("bank", "item_id", "action", "query_id", "kind", "text", "gold_answer", "weight")
+    assert [tuple(row[name] for name in (*names, "facet_id")) for row in found] == [
+        ("mine", BEES, "drop", "q2", "", "", "", "", ""),
+        ("facets", "", "add", "q1", "question", "New?", "", "3", "f2"),
+        ("facets", shared, "reweight", "q1", "", "", "", "9", ""),
+        ("mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", "", ""),
+        ("mine", LIGHT, "reweight", "q1", "", "", "", "0.25", ""),
+        ("mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2", ""),
+        ("mine", BLUE, "drop", "q1", "", "", "", "", ""),
+    ]
+    assert 'reworded    Why is [-the-]{+it+} [-sky-]{+"blue",+} [-blue?-]{+#1?+}' in done
+    assert f"reweighted  {LIGHT} (weight 2 -> 0.25)" in done
+    assert "2 dropped, 2 added, 1 reworded, 2 reweighted" in done
+    assert "saved as version 1 of tiny's rubric" in done
+    assert "as 3 new items have no grades yet" in done
+    assert "gradelake grade tiny --grader NAME --rubric-version 1" in done
 
 
-@pytest.mark.parametrize(
-    ("code", "options", "reason"),
-    [
-        ("", ["--reason", "too, easy"], "too, easy"),
-        ("text = text.replace('@reason', '@reason in the sheet')", [], "in the sheet"),
-        ("text = text.replace('@reason was', '@reason is')", ["--reason", "was 1"], "is 1"),
-    ],
-)
-def test_the_reason_comes_from_the_option_or_the_sheet(tiny, code, options, reason):
-    edit(tiny, f"{code}\ntext = text.replace({SKY!r}, 'One?')", *options)
-    assert [row["reason"] for row in csv.DictReader(tiny.edits.open(newline=""))] == [reason]
+def test_edits_that_dbt_refuses_are_named_by_line_and_nothing_is_saved(tiny):
+    sheet = tiny.sheet("q1")
+    heading = line_of(sheet, "@bank facets")[1]
+    changed = without(sheet, SKY).replace(heading, f"{heading}\n+ @facet f3 question New?")
+    changed = changed.replace(BLUE, "").replace("2  question", "-2  question")
+    changed += f"+ question Same?\n+ nugget Same?\n+ question {SKY}\n+ inf question Much?\n"
+    error = tiny.use(changed, code=2).error
+    last = changed.count("\n")
+    for line, problem in (
+        (line_of(changed, "f3")[0], "query q1 has no facet 'f3'"),
+        (line_of(changed, "-2  question")[0], "weight -2 is negative"),
+        (changed.split("nugget  \n")[0].count("\n") + 1, "its text is empty"),
+        (last - 2, f"the item is edited twice in this version (see line {last - 3})"),
+        (last, "weight must be finite"),
+    ):
+        assert f"sheet.txt:{line}: {problem}" in error
+    assert "is edited twice in this version" in error.split(f"sheet.txt:{last - 1}: ")[1]
+    assert "Nothing was written" in error
+    assert not tiny.edits.exists()
+    again = sheet + f"+ question {LIGHT}\n"
+    assert "the query has an item with this text already" in tiny.use(again, code=2).error
 
 
-# --- sheets as files ----------------------------------------------------------------------------
-
-
-def test_a_printed_sheet_used_as_it_is_changes_nothing(tiny):
+def test_a_sheet_may_come_from_standard_input_and_json_says_what_was_saved(tiny):
+    sheet = tiny.sheet("q2")
+    unchanged = json.loads(tiny.rubric("edit", "--from", "-", "--json", stdin=sheet).stdout)
+    assert (unchanged["version"], unchanged["edits"]) == (None, [])
     assert tiny.use(tiny.sheet("q1", "q2")).stdout == "nothing was changed\n"
     assert not tiny.edits.exists()
-
-
-def test_a_sheet_may_come_from_standard_input(tiny):
-    sheet = without(tiny.sheet("q2"), BEES)
-    tiny.rubric("edit", "q2", "--from", "-", stdin=sheet)
-    assert [row[2:4] for row in rows(tiny)] == [(BEES, "drop")]
-
-
-def test_json_says_what_was_saved(tiny):
-    sheet = tiny.sheet("q2")
-    unchanged = json.loads(tiny.use(sheet, "--json").stdout)
-    assert (unchanged["version"], unchanged["edits"]) == (None, [])
-    done = json.loads(tiny.use(without(sheet, BEES), "--json").stdout)
+    changed = without(sheet, BEES)
+    done = json.loads(tiny.rubric("edit", "--from", "-", "--json", stdin=changed).stdout)
     assert (done["collection"], done["version"]) == ("tiny", 1)
-    assert [(e["action"], e["old_text"], e["text"]) for e in done["edits"]] == [
-        ("drop", BEES, None)
-    ]
+    (edit,) = done["edits"]
+    assert (edit["action"], edit["old_text"], edit["text"]) == ("drop", BEES, None)
+    assert [row["item_id"] for row in rows(tiny)] == [BEES]
 
 
-def test_a_wrong_sheet_names_file_and_line_and_writes_nothing(tiny):
+def test_the_reason_comes_from_the_option_or_the_sheet(tiny):
+    session = tiny.session(queries=("q1",), reason="was 1")
+    text = session.text()
+    assert session.read(text, "sheet").reason == "was 1"
+    assert session.read(text.replace("@reason was", "@reason is"), "sheet").reason == "is 1"
+    assert session.read(text, "sheet", "too, easy").reason == "too, easy"
+
+
+def test_sheets_and_names_that_do_not_fit_are_refused(tiny, monkeypatch):
+    monkeypatch.setenv("EDITOR", "true")
     sheet = tiny.sheet("q1")
     number, line = line_of(sheet, SKY)
     error = tiny.use(sheet.replace(line, f"deadbeef {line[8:]}"), code=2).error
     assert f"sheet.txt:{number}: there is no item 'deadbeef' here" in error
-    assert not tiny.edits.exists()
-
-
-def test_a_sheet_of_other_queries_than_those_named_is_refused(tiny):
-    error = tiny.use(tiny.sheet("q1"), "--bank", "facets", code=2).error
+    error = tiny.use(sheet, "--bank", "facets", code=2).error
     assert "no query 'q1' with a bank 'mine' to edit here" in error
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
+    for arguments, problem in (
         (["edit"], "name the queries to edit"),
         (["edit", "q3", "--print"], "tiny has no query 'q3'\n  Known: q1, q2."),
         (["edit", "q1", "--print", "--bank", "mines"], "no bank 'mines'\n  Did you mean 'mine'?"),
@@ -188,8 +148,156 @@ def test_a_sheet_of_other_queries_than_those_named_is_refused(tiny):
         (["show", "q3"], "tiny has no query 'q3'"),
         (["show", "q1", "--version", "1"], "no rubric version 1\n  Known: 0."),
         (["diff", "0", "4"], "no rubric version 4"),
-    ],
+    ):
+        assert problem in tiny.rubric(*arguments, code=2).error
+    assert not tiny.edits.exists()
+
+
+# --- the editor ---------------------------------------------------------------------------------
+
+
+def test_an_editor_that_is_missing_fails_or_changes_nothing_leaves_nothing(tiny):
+    assert "--print" in tiny.rubric("edit", "q1", code=2).error
+    for code in ("", "text = ''", "text = '# nothing left\\n'"):
+        assert edit(tiny, code).stdout == "nothing was changed\n"
+    failed = edit(tiny, "sys.exit(3)", exit_code=1).error
+    assert "ended with status 3: nothing was changed" in failed
+    assert not tiny.edits.exists()
+    assert kept_sheets(tiny) == []
+
+
+def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny, monkeypatch):
+    refused = edit(
+        tiny, f"text = text.replace({SKY!r}, '').replace({LIGHT!r}, 'What?')", exit_code=2
+    )
+    (kept,) = kept_sheets(tiny)
+    number, line = next(
+        (n, line)
+        for n, line in enumerate(kept.read_text().split("\n"), 1)
+        if line.endswith("question  ")
+    )
+    assert f"{kept.name}:{number}: its text is empty" in refused.error
+    assert "Your sheet was kept in " in refused.error
+    assert not tiny.edits.exists()
+    monkeypatch.setenv("EDITOR", "false")  # $VISUAL comes first, and may have options
+    mend = f"text = text.replace({SKY!r}, sys.argv[1])"
+    monkeypatch.setenv("VISUAL", tiny.editor(mend) + " --x")
+    tiny.rubric("edit", "q1")
+    assert [row["text"] for row in rows(tiny)] == ["--x"]
+    tiny.edits.unlink()
+    tiny.use(kept.read_text().replace(line, f"{line}{SKY}"))
+    assert [(row["item_id"], row["text"]) for row in rows(tiny)] == [(LIGHT, "What?")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answers", "status"),
+    first_of(
+        1,
+        ([("Go on editing?", "y"), ("Save?", "y")], 0),
+        ([("Go on editing?", "n")], 2),
+        ([("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")], 2),
+    ),
 )
-def test_unknown_names_are_refused(tiny, arguments, problem, monkeypatch):
-    monkeypatch.setenv("EDITOR", "true")
-    assert problem in tiny.rubric(*arguments, code=2).error
+def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
+    assert tiny.project
+    program = tiny.editor(
+        f"text = text.replace({SKY!r}, '') if {SKY!r} in text else "
+        f"text.replace('question  \\n', 'question  Fixed?\\n')"
+    )
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradelake", "rubric", "edit", "q1", "--bank", "mine"],
+        cwd=tiny.folder,
+        env=os.environ | {"EDITOR": program},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        close_fds=True,
+    )
+    os.close(theirs)
+    seen, at = b"", 0
+    for question, answer in answers:
+        while question.encode() not in seen[at:]:
+            seen += os.read(ours, 1000)
+        at = len(seen)
+        os.write(ours, f"{answer}\n".encode())
+    while chunk := _read(ours):
+        seen += chunk
+    os.close(ours)
+    assert process.wait(60) == status, seen.decode()
+    assert b"its text is empty" in seen
+    assert len(kept_sheets(tiny)) == (1 if status else 0)
+    assert tiny.edits.exists() is (status == 0)
+    assert status or [row["text"] for row in rows(tiny)] == ["Fixed?"]
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1000)
+    except OSError:  # how Linux says that the other end is closed
+        return b""
+
+
+# --- two at once --------------------------------------------------------------------------------
+
+# waits until both editors have their sheet
+MEET = """
+import time
+(file.parent / sys.argv[1]).touch()
+while len(list(file.parent.glob("here-*"))) < 2:
+    time.sleep(0.01)
+"""
+
+
+def both(tiny, first: str, second: str):
+    """Two people edit q1 at once; what each process printed."""
+    processes = [
+        tiny.start("q1", "--bank", "mine", editor=f"{tiny.editor(MEET + code, f'{n}.py')} here-{n}")
+        for n, code in enumerate((first, second))
+    ]
+    return [(*process.communicate(timeout=120), process.returncode) for process in processes]
+
+
+@pytest.mark.slow
+def test_two_edits_of_different_items_at_once_are_both_kept(tiny):
+    done = both(
+        tiny, f"text = text.replace({SKY!r}, 'One?')", f"text = text.replace({LIGHT!r}, 'Two?')"
+    )
+    assert [code for *_, code in done] == [0, 0], done
+    found = sorted((row["rubric_version"], row["text"]) for row in rows(tiny))
+    assert [version for version, _ in found] == ["1", "2"]
+    assert {text for _, text in found} == {"One?", "Two?"}
+
+
+@pytest.mark.slow
+def test_of_two_edits_of_one_item_at_once_the_later_is_refused_and_its_sheet_kept(tiny):
+    done = both(
+        tiny, f"text = text.replace({SKY!r}, 'One?')", f"text = text.replace({SKY!r}, 'Two?')"
+    )
+    assert sorted(code for *_, code in done) == [0, 2], done
+    (error,) = [stderr for _, stderr, code in done if code]
+    (kept,) = [file for file in kept_sheets(tiny) if file.suffix == ".txt"]
+    (row,) = rows(tiny)
+    number = line_of(kept.read_text(), "Two?" if row["text"] == "One?" else "One?")[0]
+    assert f"{kept.name}:{number}: {SKY!r} has been edited since this was written" in error
+    assert f"rubric_edits.csv:2, reword by {author()}" in error
+
+
+def test_what_somebody_else_saved_meanwhile_is_not_gone_over(tiny):
+    header = ",".join(COLUMNS)
+    tiny.write("seeds/rubric_edits.csv", [header])
+    first, second = tiny.session(queries=("q1",)), tiny.session(queries=("q1",))
+    text = first.text()
+    heavier = text.replace("2  question", "3  question")
+    first.save(heavier + "+ question New?\n", "sheet")
+    with pytest.raises(Rejected, match=f"{re.escape(repr(LIGHT))} has been edited since"):
+        second.save(heavier, "sheet")
+    with pytest.raises(Rejected, match="the query has an item with this text already"):
+        second.save(text + "+ question New?\n", "sheet")
+    assert len(rows(tiny)) == 2
+    later = replace(second, rows=edits_file.read(second.project))
+    tiny.write("seeds/rubric_edits.csv", [header])
+    with pytest.raises(BadInput, match="has changed in the meantime"):
+        later.save(text.replace(LIGHT, "Two?"), "sheet")
+    assert tiny.edits.read_text() == f"{header}\n"

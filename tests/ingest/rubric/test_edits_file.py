@@ -31,6 +31,10 @@ def row(**cells: str) -> dict[str, str]:
     return dict.fromkeys(COLUMNS, "") | cells
 
 
+def add(project, *rows: dict[str, str]) -> None:
+    edits_file.write(project, edits_file.appended(project, rows))
+
+
 def kept(project) -> str:
     return edits_file.path_of(project).read_bytes().decode()
 
@@ -60,22 +64,20 @@ def test_without_a_file_the_rows_of_the_package_hold(project):
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
+def test_a_file_that_cannot_be_read_is_refused_by_line(project):
+    for content, problem in (
         ("rubric_version,collection\n", ":1: the first line is not the header"),
         (f"{HEADER.replace(',', ';')}\n", ":1: the first line is not the header"),
+        (f"{HEADER.removesuffix(',facet_id')}\n", ":1: the first line is not the header"),
         (f"{HEADER}\n{DROP},more\n", ":2: 14 cells instead of 13"),
         (f'{HEADER}\n{DROP}\n{DROP},"open\n', ":3: a row that cannot be read begins here"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused_by_line(project, content, problem):
-    put(project, content)
-    assert f"rubric_edits.csv{problem}" in refused(project)
+    ):
+        put(project, content)
+        assert f"rubric_edits.csv{problem}" in refused(project)
 
 
 def test_the_file_is_made_with_its_header(project):
-    assert edits_file.append(project, [row(rubric_version="1", action="drop")]) is False
+    add(project, row(rubric_version="1", action="drop"))
     assert kept(project) == f"{HEADER}\n1,,,,drop,,,,,,,,\n"
 
 
@@ -84,49 +86,29 @@ def test_rows_that_come_with_the_package_are_copied_first(project, tmp_path, mon
     packaged.mkdir()
     (packaged / edits_file.NAME).write_text(f"{HEADER}\n{DROP}\n")
     monkeypatch.setattr(seeds, "PACKAGED", packaged)
-    assert edits_file.append(project, [row(rubric_version="2", action="drop")]) is True
+    add(project, row(rubric_version="2", action="drop"))
     assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,drop,,,,,,,,\n"
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        f"{HEADER}\n{DROP}\n\n",
-        f'{HEADER}\n1 , tiny,mine,q1/x,\'drop\',,,,,,ann,"a ""b""",\n',
-        f"\ufeff{HEADER}\n{DROP}\n",
-    ],
-)
-def test_what_stands_there_keeps_its_bytes(project, before):
-    put(project, before)
-    edits_file.append(project, [row(rubric_version="2")])
-    assert kept(project) == f"{before}2,,,,,,,,,,,,\n"
-
-
-def test_a_last_line_without_an_end_gets_one(project):
+def test_what_stands_there_keeps_its_bytes_and_line_ends(project):
+    for before, end in (
+        (f"{HEADER}\n{DROP}\n\n", "\n"),
+        (f'{HEADER}\n1 , tiny,mine,q1/x,\'drop\',,,,,,ann,"a ""b""",\n', "\n"),
+        (f"\ufeff{HEADER}\n{DROP}\n", "\n"),
+        (f"{HEADER}\r\n{DROP}\r\n", "\r\n"),
+    ):
+        put(project, before)
+        add(project, row(rubric_version="2"))
+        assert kept(project) == f"{before}2,,,,,,,,,,,,{end}"
     put(project, f"{HEADER}\n{DROP}")
-    edits_file.append(project, [row(rubric_version="2")])
+    add(project, row(rubric_version="2"))
     assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,,,,,,,,,\n"
 
 
-def test_a_file_with_windows_line_ends_keeps_them(project):
-    put(project, f"{HEADER}\r\n{DROP}\r\n")
-    edits_file.append(project, [row(rubric_version="2")])
-    assert kept(project) == f"{HEADER}\r\n{DROP}\r\n2,,,,,,,,,,,,\r\n"
-
-
-def test_a_file_without_the_column_of_facets_gets_it_when_a_row_needs_it(project):
-    older = HEADER.removesuffix(",facet_id")
-    put(project, f"{older}\n{DROP[:-1]}\n")
-    edits_file.append(project, [row(rubric_version="2")])
-    assert kept(project) == f"{older}\n{DROP[:-1]}\n2,,,,,,,,,,,\n"
-    edits_file.append(project, [row(rubric_version="3", facet_id="sea")])
-    assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,,,,,,,,,\n3,,,,,,,,,,,,sea\n"
-
-
-@pytest.mark.parametrize("text", ['a, "b" #c', "two\nlines", "lone\rreturn", "\\|", "'=1+1"])
-def test_every_text_is_found_again(project, text):
-    edits_file.append(project, [row(rubric_version="1", text=text), row(rubric_version="1")])
-    assert [r["text"] for r in edits_file.read(project)] == [text, ""]
+def test_every_text_is_found_again(project):
+    texts = ['a, "b" #c', "two\nlines", "lone\rreturn", "\\|", "'=1+1", ""]
+    add(project, *(row(rubric_version="1", text=text) for text in texts))
+    assert [each["text"] for each in edits_file.read(project)] == texts
 
 
 def test_the_file_keeps_its_permissions_and_a_link_stays_a_link(project):
@@ -136,7 +118,7 @@ def test_the_file_keeps_its_permissions_and_a_link_stays_a_link(project):
     path.rename(real)
     real.chmod(0o664)
     path.symlink_to(real)
-    edits_file.append(project, [row(rubric_version="1")])
+    add(project, row(rubric_version="1"))
     assert path.is_symlink()
     assert real.read_text() == f"{HEADER}\n1,,,,,,,,,,,,\n"
     assert stat.S_IMODE(real.stat().st_mode) == 0o664
@@ -145,4 +127,4 @@ def test_the_file_keeps_its_permissions_and_a_link_stays_a_link(project):
 def test_a_folder_that_cannot_be_written_is_told_and_leaves_nothing(project):
     (project.folder / "seeds").write_text("a file where the folder should be")
     with pytest.raises(WorkFailed, match=r"rubric_edits\.csv: cannot be written"):
-        edits_file.append(project, [row(rubric_version="1")])
+        add(project, row(rubric_version="1"))

@@ -129,8 +129,8 @@ def test_edits_may_join_the_newest_version_unless_it_edited_their_item(copied):
     before = copied.edits.read_bytes()
     error = copied.use(sheet.replace("a clear sky", "our sky"), "--version", "2", code=2).error
     number = line_of(sheet, "Why is a clear sky")[0]
-    said = "'Why is a clear sky blue?' was already edited in version 2"
-    assert f"sheet.txt:{number}: {said}" in error
+    why = "'Why is a clear sky blue?' was already edited in version 2"
+    assert f"sheet.txt:{number}: {why}" in error
     assert copied.edits.read_bytes() == before
     for version in ("1", "4"):
         error = copied.use(without(sheet, LIGHT), "--version", version, code=2).error
@@ -146,7 +146,7 @@ def test_edits_may_join_the_newest_version_unless_it_edited_their_item(copied):
 def test_an_older_sheet_can_be_used_where_nobody_edited_the_same_items(copied, edited):
     sheet = (edited.folder / "version1.txt").read_text()
     error = copied.use(sheet.replace("the clear sky", "our sky"), code=2).error
-    assert "has been edited since this sheet was written (rubric_edits.csv:" in error
+    assert "has been edited since this was written (rubric_edits.csv:" in error
     copied.use(sheet.replace("3  question", "5  question"))
     last = copied.edits.read_text().splitlines()[-1]
     assert last.startswith("3,tiny,mine,q1/")

@@ -1,0 +1,284 @@
+"""An engine that asks an endpoint in chats: side by side, patiently, each reply checked."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from gradelake.grading.engines import Cluster, Response, Setting, Workers
+from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._chat import (
+    chat_options,
+    full_text,
+    is_too_long,
+    response_of,
+    short,
+    shorter,
+)
+from gradelake.grading.engines._client import is_same_model
+from gradelake.grading.engines._connection import Connection
+from gradelake.grading.engines._patience import Busy, patiently
+from gradelake.grading.engines._rates import RATES, Rates
+from gradelake.grading.prompts.prompt import Rendered
+from gradelake.sql.common.checked import Count
+
+if TYPE_CHECKING:
+    from gradelake.grading.graders.grader import Grader
+    from gradelake.grading.prompts.prompt import Prompt
+
+_PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
+_NAMES = 10  # of models that answer, told of
+_TELLING = 8  # characters of a key; a shorter one may be a word of the scale
+_CONTINUES = "What was graded is kept; the same command continues."
+
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class _Unanswered(Exception):
+    """No reply: whether the prompt or the endpoint is at fault is not known yet."""
+
+    def __init__(self, reason: str, hint: str, is_too_long: bool = False):
+        super().__init__(reason)
+        self.hint = hint
+        self.is_too_long = is_too_long  # for the model
+
+
+class ChatEngine(Base):
+    """Has one prompt answered after the other by a `Connection`; `429` waits as long as it asks."""
+
+    connection_kind: ClassVar[type[Connection]]
+    targets = Base.targets | {"generate"}
+    has_endpoint = True
+    chunk_pairs = 160
+    #: of every way to an endpoint
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "concurrency": Setting(Count, 16, "prompts on their way at once", False),
+        **RATES,
+        "timeout": Setting(Seconds, 60.0, "seconds for one reply", False),
+        "patience": Setting(Seconds, 600.0, "seconds of `429` alone before giving up", False),
+        "pause": Setting(
+            Annotated[float, Field(ge=0)], 1.0, "seconds after an error of the server", False
+        ),
+        "served_as": Setting(
+            list[str], [], "other names of the model that may answer; a date after its own may"
+        ),
+        "reasoning": Setting(bool, False, "a model that reasons and takes no temperature"),
+        "max_passage_characters": Setting(Count, 20_000, "longer passages are cut at the end"),
+    }
+
+    @classmethod
+    def longest_reply(cls, grader: "Grader") -> int:
+        options, _ = chat_options(grader)
+        name = "max_completion_tokens" if "max_completion_tokens" in options else "max_tokens"
+        return options[name]
+
+    @classmethod
+    def revision(cls, model: str, settings: Mapping[str, Any]) -> str:
+        return ""
+
+    @classmethod
+    def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
+        return Workers(count=1, cpus=0)
+
+    def __init__(self, grader: "Grader"):
+        super().__init__(grader)
+        self.connection = self.connection_kind(grader)
+        where = self.connection.where, self.connection.key_name, grader.model
+        self.rates = Rates(grader.settings, *where)
+        self.answering = set(self.connection.names)  # of models that answered
+        self.takes_schema = True  # until it is found out that it does not
+        self.set_decoding(grader.decoding)
+        self.loop = asyncio.new_event_loop()
+        self.answered_at = 0.0
+
+    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
+        super().set_decoding(decoding)
+        self._set_options()
+
+    def set_prompt(self, prompt: "Prompt") -> None:
+        super().set_prompt(prompt)
+        self._set_options()
+
+    def _set_options(self) -> None:
+        self.options, self.reading = chat_options(self.grader)
+        if not self.takes_schema:
+            self.options.pop("response_format", None)
+
+    def reach(self) -> str | None:
+        return self.loop.run_until_complete(self.connection.reach())
+
+    # --- asking -----------------------------------------------------------------------------------
+
+    def score(self, prompts: Sequence[Rendered]) -> list[Response]:
+        return self.loop.run_until_complete(self._score(prompts))
+
+    async def _score(self, prompts: Sequence[Rendered]) -> list[Response]:
+        gate = asyncio.Semaphore(self.grader.settings["concurrency"])
+        unanswered = []
+
+        async def ask(prompt: Rendered) -> Response:
+            async with gate:
+                try:
+                    return await self._ask(prompt)
+                except _Unanswered as error:
+                    unanswered.append(prompt)
+                    await asyncio.sleep(self.grader.settings["pause"])
+                    return Response(error=str(error))
+
+        tasks = [asyncio.ensure_future(ask(prompt)) for prompt in prompts]
+        try:
+            responses = await asyncio.gather(*tasks)
+            if unanswered:
+                await self._probe()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return responses
+
+    async def _probe(self) -> None:
+        """Before a prompt is blamed: can the endpoint answer at all?"""
+        word = next(iter(self.scale.words)) if self.scale else "yes"
+        plain = Rendered(None, f"Write {word} and nothing else.", "", "", {})
+        for _ in range(_PROBES):
+            try:
+                await self._ask(plain)
+                return
+            except _Unanswered as error:
+                last = error
+                await asyncio.sleep(self.grader.settings["pause"])
+        raise self.connection.unusable(f"does not answer: {last}", last.hint)
+
+    async def _ask(self, prompt: Rendered) -> Response:
+        """One prompt. Waits on 429; shortens a passage that the model has no room for.
+
+        Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
+        """
+        passage = self._passage(prompt)
+        patience = self.grader.settings["patience"]
+        again = patiently(patience, self.grader.settings["pause"], lambda: self.answered_at)
+        while True:
+            try:
+                response: Response = await again(self._answer, _messages(prompt, passage))
+            except _Unanswered as error:
+                most = shorter(len(passage)) if error.is_too_long else None
+                if most is None:
+                    raise
+                passage = passage[:most]
+            except Busy as error:
+                raise self.connection.unusable(
+                    f"still busy after {patience:g} s of patience: {error}",
+                    f"Wait, or lower concurrency, or raise patience. {_CONTINUES}",
+                ) from None
+            else:
+                self.answered_at = time.monotonic()
+                return replace(response, cut_characters=len(prompt.passage) - len(passage))
+
+    async def _answer(self, messages: list[dict[str, str]]) -> Response:
+        """One reply, or why there is none: `Busy`, `_Unanswered`, `EngineUnusable`."""
+        openai, connection = self.connection.openai, self.connection
+        try:
+            return await self._complete(messages)
+        except openai.RateLimitError as error:
+            raise connection.busy(error) from None
+        except openai.AuthenticationError as error:
+            raise connection.unusable(error, connection.key_hint) from None
+        except openai.NotFoundError as error:
+            raise connection.unusable(error, "Check base_url and model.") from None
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            hint = "Check model, constrain, reasoning and decoding: what does it accept?"
+            too_long = is_too_long(full_text(error))
+            raise _Unanswered(connection.reason(error), hint, too_long) from None
+        except openai.PermissionDeniedError as error:  # of some hosts: a prompt they censor
+            raise _Unanswered(connection.reason(error), connection.key_hint) from None
+        except TimeoutError:
+            seconds = self.grader.settings["timeout"]
+            raise _Unanswered(
+                f"no reply within {seconds:g} seconds", f"Is it busy? Raise timeout. {_CONTINUES}"
+            ) from None
+        except (openai.OpenAIError, ValueError) as error:  # no, half or another reply
+            if isinstance(error, openai.APIStatusError):
+                connection.refuse_redirect(error)
+            if connection.lacks_credentials(error):
+                raise connection.unusable(error, connection.key_hint) from None
+            raise _Unanswered(connection.reason(error), f"Is it running? {_CONTINUES}") from None
+
+    async def _complete(self, messages: list[dict[str, str]]) -> Response:
+        """One reply; without a schema where the server refuses the one for a text."""
+        openai = self.connection.openai
+        try:
+            return await self._sent(messages, self.options)
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            free = {key: self.options[key] for key in self.options if key != "response_format"}
+            if len(free) == len(self.options) or not self.grader.prompt.asks_json:
+                raise
+            response = await self._sent(messages, free)  # or its own error: it was the prompt
+            self.takes_schema, self.options = False, free
+            self.notes.append(
+                f"{self.connection.where} refuses a JSON schema; replies are not held "
+                f'to it (constrain = "none" asks without): {self.connection.reason(error)}'
+            )
+            return response
+
+    async def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Response:
+        text = "".join(message["content"] for message in messages)
+        expected = await self.rates.wait(text, self.longest_reply(self.grader))
+        async with asyncio.timeout(self.grader.settings["timeout"]):
+            completion = await self.connection.chat(messages, options)
+        response = self.read(completion)
+        if response.prompt_tokens is not None:
+            counted = response.prompt_tokens + (response.completion_tokens or 0)
+            self.rates.correct(expected, counted)
+        return response
+
+    def read(self, completion: Any) -> Response:
+        """The answer in a completion. Raises `Misshapen`, and `EngineUnusable` where another model
+        answers."""
+        response = response_of(completion, self.reading)
+        self._heed_model(getattr(completion, "model", None))
+        if len(self.connection.key) >= _TELLING:
+            response.text = response.text.replace(self.connection.key, "***")
+        return response
+
+    def _heed_model(self, answering: Any) -> None:
+        """Note which model answered. Raises `EngineUnusable` where it is another one."""
+        asked = self.grader.model
+        if not answering:  # some servers do not say
+            return
+        answering = str(answering)
+        if answering in self.answering:
+            return
+        named = short(answering, self.connection.key)
+        if answering not in self.grader.settings["served_as"] and not is_same_model(
+            asked, answering
+        ):
+            raise self.connection.unusable(
+                f"{named!r} answers, not {asked!r}",
+                "Check model. If it is the same by another name, allow it: "
+                f'served_as = ["{named}"]. {_CONTINUES}',
+            )
+        if len(self.answering) < _NAMES:
+            self.answering.add(answering)
+            self.notes.append(f"{named!r} answers for {asked!r}")
+
+    def _passage(self, prompt: Rendered) -> str:
+        """As much of the passage as is sent."""
+        if "passage" not in prompt.values:
+            return prompt.passage
+        return prompt.passage[: self.grader.settings["max_passage_characters"]]
+
+    def body(self, prompt: Rendered, most_characters: int | None) -> tuple[dict[str, Any], int]:
+        """What is sent in a batch to have a prompt answered, and how many characters of the passage
+        that has; `most_characters`: as many at most."""
+        passage = self._passage(prompt)[:most_characters]
+        options = dict(self.options)
+        extra = options.pop("extra_body", {})
+        return {"messages": _messages(prompt, passage), **options, **extra}, len(passage)
+
+
+def _messages(prompt: Rendered, passage: str) -> list[dict[str, str]]:
+    user = {"role": "user", "content": f"{prompt.before}{passage}{prompt.after}"}
+    return [{"role": "system", "content": prompt.system}, user] if prompt.system else [user]

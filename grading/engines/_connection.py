@@ -1,0 +1,91 @@
+"""What an engine asks an endpoint by; the two ways are in openai.py and litellm.py."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.engines._chat import full_text, reason_of, retry_after, short
+from gradelake.grading.engines._patience import Busy
+
+if TYPE_CHECKING:
+    from gradelake.grading.graders.grader import Grader
+
+
+class Connection:
+    """Asks one endpoint with one key, which appears nowhere else; says what went wrong.
+
+    Errors are those of the library `openai`, whichever way a request takes.
+    """
+
+    def __init__(self, grader: "Grader"):
+        import openai
+
+        self.openai = openai
+        self.model = grader.model
+        self.settings = grader.settings
+        self.where = grader.settings["base_url"] or grader.model
+        self.names = {grader.model}  # under which the model answers
+        self.key_name = self.name_of_key()
+        self.key = os.environ.get(self.key_name, "").strip()
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise EngineUnusable(
+                f"the key in {self.key_name} has characters that cannot be sent",
+                "Copy it again: letters, digits and punctuation only, on one line.",
+            )
+
+    def name_of_key(self) -> str:
+        """The variable that the key is in."""
+        return self.settings["api_key_env"]
+
+    async def chat(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:
+        """A completion, asked for once."""
+        raise NotImplementedError
+
+    async def reach(self) -> str | None:
+        """What there is to say of the endpoint; None: it answers."""
+        raise NotImplementedError
+
+    def stated_wait(self, error: Any) -> float | None:
+        """Seconds that a 429 asks to wait."""
+        return retry_after(error.response.headers)
+
+    def lacks_credentials(self, error: Exception) -> bool:
+        """Whether nothing was sent, as nobody knows who asks."""
+        return False
+
+    # --- telling ----------------------------------------------------------------------------------
+
+    @property
+    def key_hint(self) -> str:
+        name = self.key_name
+        return f"Is the key in {name} right?" if self.key else f"{name} holds no key."
+
+    def reason(self, error: Exception) -> str:
+        """What went wrong, on one line."""
+        return reason_of(error, self.key)
+
+    def unusable(self, why: str | Exception, hint: str | None = None) -> EngineUnusable:
+        """What says so of this endpoint."""
+        return EngineUnusable(
+            f"{self.where}: {why if isinstance(why, str) else self.reason(why)}", hint
+        )
+
+    def busy(self, error: Any) -> Busy:
+        """A 429, as what is waited for. Raises `EngineUnusable` where waiting does not help."""
+        if "insufficient_quota" in full_text(error):
+            raise self.unusable(
+                error,
+                "The account's quota is used up. What was graded is kept; the same command "
+                "continues.",
+            ) from None
+        return Busy(self.reason(error), self.stated_wait(error))
+
+    def refuse_redirect(self, error: Any) -> None:
+        """Raise `EngineUnusable` where the server sends us elsewhere."""
+        if error.response.has_redirect_location:
+            target = short(error.response.headers["location"], self.key)
+            raise self.unusable(
+                f"redirects to {target!r}",
+                "Prompts go to the address in gradelake.toml only. If that is right, name it in "
+                "base_url.",
+            ) from None

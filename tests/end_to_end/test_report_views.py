@@ -1,0 +1,461 @@
+"""The report's views in a real browser: from a number to its cause; two of a kind; what moved."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.lake import Lake
+from tests.browser import Look
+from tests.conftest import gradelake
+from tests.moved_demo import HOSTILE
+from tests.report_page import ODD_ITEM, ODD_PASSAGE, ODD_QUERY
+
+pytestmark = pytest.mark.slow
+
+HUMAN, NEWEST = "assessor:human", "lexical/v2/best"
+TABS = 600  # presses of Tab after which a link counts as out of reach
+
+
+def by_mouse(look: Look, place: str, words: str) -> None:
+    look.page.locator(place).get_by_role("link", name=words, exact=True).first.click()
+
+
+def by_keyboard(look: Look, place: str, words: str) -> None:
+    """Tab from where the focus is to a link, and Enter."""
+    at_link = (
+        "([place, words]) => document.activeElement.matches(`${place} a`) "
+        "&& document.activeElement.innerText.trim() === words"
+    )
+    for _ in range(TABS):
+        look.page.keyboard.press("Tab")
+        if look.page.evaluate(at_link, [place, words]):
+            return look.page.keyboard.press("Enter")
+    raise AssertionError(f"no Tab leads to {words!r}")
+
+
+def arrived(look: Look, title: str) -> None:
+    """The view has this heading, which has the focus, so that Tab goes on from there."""
+    look.page.wait_for_function(
+        "title => document.activeElement.tagName === 'H2' "
+        "&& document.activeElement.innerText === title",
+        arg=title,
+    )
+
+
+@pytest.mark.parametrize("go", [by_mouse, by_keyboard])
+def test_every_number_leads_to_its_cause(browser, demo_page, graded_demo, go: Callable):
+    with Lake.published(Project.find(graded_demo)) as lake:
+        ((system, query, text, score),) = lake.rows(
+            "select system, query_id, text, value from lake.marts.topic_scores "
+            "inner join lake.raw.queries using (collection, query_id) "
+            "where label_set like 'assessor:%' and level = 2 and measure = 'nDCG@10' and system in "
+            "(select system from lake.raw.systems where kind = 'ranking') "
+            "order by value desc, system, query_id limit 1"
+        )
+        ((passage, passage_text),) = lake.rows(
+            "select passage_id, text from lake.intermediate.int_ranked_entries "
+            "inner join lake.raw.passages using (collection, passage_id) "
+            "where system = ? and query_id = ? and rank = 1",
+            system,
+            query,
+        )
+        retrievers = dict(
+            lake.rows(
+                "select system, rank from lake.intermediate.int_ranked_entries "
+                "inner join lake.raw.systems using (collection, system) where query_id = ? "
+                "and passage_id = ? and (rank <= 20 or kind = 'generation')",
+                query,
+                passage,
+            )
+        )
+        ((item, item_text, answering),) = lake.rows(
+            "select item_id, any_value(item_text), count(*) filter (where grade >= 4) as n "
+            "from lake.marts.grade_grid where grader = 'lexical' and query_id = ? "
+            "group by item_id order by n desc, item_id limit 1",
+            query,
+        )
+    look = Look(browser, demo_page, 1280)
+    go(look, "#leaderboard-table", system)
+    arrived(look, f"System {system}")
+    assert look.page.locator("#view-chart svg").count() == 1
+    assert system in look.page.locator("#view-chart").get_attribute("aria-label")
+    row = look.page.locator("#view tbody tr").filter(
+        has=look.page.get_by_role("link", name=query, exact=True)
+    )
+    assert f"{score:.4f}" in row.inner_text()
+    go(look, "#view", query)
+    arrived(look, f"Query {query}: {text}")
+    assert f"The ranking of {system}" in look.text("#view")
+    go(look, "#view", passage)
+    arrived(look, f"Passage {passage}")
+    assert passage_text in look.text("#view")
+    found = look.page.locator("#view .scroll").last.locator("tbody tr").all_inner_texts()
+    assert {tuple(line.split("\t")[:2]) for line in found} == {
+        (system, str(rank)) for system, rank in retrievers.items()
+    }
+    at_passage = look.page.url
+    go(look, "#view", system)
+    arrived(look, f"System {system}")
+    look.page.go_back()
+    arrived(look, f"Passage {passage}")
+    assert look.page.url == at_passage
+    go(look, "#view", item_text)
+    arrived(look, f"Rubric item {item}")
+    assert item_text in look.text("#view")
+    assert f"{answering} of " in look.text("#view")
+    assert look.said == []
+    assert [url for url in look.asked if not url.startswith("blob:")] == []
+
+
+def test_a_link_shows_the_same_in_another_browser(browser, demo_page, graded_demo):
+    with Lake.published(Project.find(graded_demo)) as lake:
+        system, query, passage = lake.rows(
+            "select system, query_id, passage_id from lake.intermediate.int_ranked_entries "
+            "where rank = 1 order by all limit 1"
+        )[0]
+    look = Look(browser, demo_page, 1280)
+    by_mouse(look, "#leaderboard-table", system)
+    arrived(look, f"System {system}")
+    look.page.select_option("#view-measure", "AP")
+    look.page.select_option("#view-level", "1")
+    (other,) = look.page.locator("#view-than").select_option(index=1)
+    look.page.get_by_role("button", name=f"to {other}", exact=True).wait_for()
+    shown = {look.page.url: look.text("#view")}
+    by_mouse(look, "#view", query)
+    look.page.wait_for_selector("#view-system")
+    shown[look.page.url] = look.text("#view")
+    by_mouse(look, "#view", passage)
+    arrived(look, f"Passage {passage}")
+    shown[look.page.url] = look.text("#view")
+    for address, text in shown.items():
+        assert "measure=AP&level=1" in address
+        second = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        second.goto(address)
+        second.wait_for_selector("html[data-ready=yes]")
+        assert second.inner_text("#view") == text
+        second.context.close()
+
+
+def test_an_address_of_what_is_not_there_says_so(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    for address, title in (
+        ("system/nobody", "No system “nobody” here"),
+        ("query/none", "No query “none” here"),
+        ("passage/bird-navigation/p%2F9", "No passage “p/9” here"),
+        ("item/bird-navigation/what", "No rubric item “what” here"),
+        ("item/which", "No rubric item “which” here"),
+        ("query/100%", "No query “100%” here"),
+    ):
+        look.page.evaluate("address => { location.hash = address; }", address)
+        arrived(look, title)
+        assert "Was the link made in the report of another release" in look.text("#view")
+    by_mouse(look, "#view", "the leaderboard")
+    look.page.wait_for_selector("#leaderboard-table", state="visible")
+    assert look.said == []
+
+
+def test_an_item_is_left_out_where_the_rubric_is_not_shared(browser, odd_page, tmp_path):
+    shared = tmp_path / "shared.html"
+    gradelake(odd_page.parents[1], "report", "--without-rubric", "-o", str(shared))
+    look = Look(browser, shared, 1280)
+    look.page.evaluate("location.hash = 'item/unanswered/what'")
+    arrived(look, "No rubric item \u201cwhat\u201d here")
+    assert "Left out: the rubric is not shared." in look.text("#view")
+    assert look.said == []
+
+
+def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    look.page.locator("#grid-table td.grade").first.focus()
+    passage = look.page.locator("#grid-table tbody th").first.inner_text()
+    by_keyboard(look, "#grid-detail", "Item 1")
+    look.page.wait_for_function("location.hash.startsWith('#item/')")
+    look.page.go_back()
+    look.page.locator("#grid-table td.grade").first.focus()
+    by_keyboard(look, "#grid-detail", passage)
+    arrived(look, f"Passage {passage}")
+
+
+def test_where_people_and_labels_disagree_it_says_so(browser, odd_page):
+    look = Look(browser, odd_page, 1280)
+    by_mouse(look, "#leaderboard-table", "odd")
+    by_mouse(look, "#view", ODD_QUERY)
+    by_mouse(look, "#view", ODD_PASSAGE)
+    arrived(look, f"Passage {ODD_PASSAGE}")
+    says = look.text("#view-says")
+    assert says.startswith("People disagree: it is relevant for assessor:ann (3)")
+    assert "not relevant for assessor:ben (0)" in says
+
+
+def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page):
+    look = Look(browser, odd_page, 390)
+    by_mouse(look, "#leaderboard-table", "long")
+    arrived(look, "System long")
+    views = [look.text("#view")]
+    for words, title in (
+        (ODD_QUERY, f"Query {ODD_QUERY}: what is {HOSTILE}"),
+        (f"[the hue of it] Is it blue? {HOSTILE}", f"Rubric item {ODD_ITEM}"),
+        (ODD_PASSAGE, f"Passage {ODD_PASSAGE}"),
+    ):
+        by_mouse(look, "#view", words)
+        arrived(look, title)
+        views.append(look.text("#view"))
+        assert not look.wider_than_the_window
+    assert all(HOSTILE in view for view in views)
+    assert "2 of 120 entries, down to the pool depth (2); 118 are left out." in views[1]
+    look.page.reload()
+    arrived(look, f"Passage {ODD_PASSAGE}")
+    assert look.page.evaluate("window.broken === undefined")
+    assert look.said == []
+
+
+# --- two of a kind ------------------------------------------------------------------------------
+
+
+def look_at(browser, folder: Path, address: str) -> Look:
+    look = Look(browser, folder / "reports" / "demo.html", 1280)
+    look.page.evaluate("hash => { location.hash = hash }", address)
+    look.page.wait_for_selector("#view h2")
+    return look
+
+
+def shown(look: Look, words: str) -> None:
+    """Wait until the view's heading says these words."""
+    look.page.wait_for_function(
+        "words => document.querySelector('#view h2')?.textContent === words", arg=words
+    )
+
+
+def choose(look: Look, name: str, value: str) -> None:
+    look.page.select_option(f"#view-{name}", value)
+    look.page.wait_for_function(
+        "([name, value]) => new URLSearchParams(location.hash.split('?')[1]).get(name) === value "
+        "&& document.getElementById(`view-${name}`)?.value === value",
+        arg=[name, value],
+    )
+
+
+def differences(folder, a, b, labels, measure, level) -> dict[str, float]:
+    """topic -> score of a less that of b, of scores with 4 decimals: in SQL."""
+    with Lake.published(Project.find(folder)) as lake:
+        return dict(
+            lake.rows(
+                "with topics as (select distinct query_id from lake.marts.relevance_labels "
+                "where label_set = $labels), "
+                "scores as (select query_id, system, round(value, 4) as value "
+                "from lake.marts.topic_scores "
+                "where label_set = $labels and measure = $measure and level = $level) "
+                "select query_id, coalesce(sum(value) filter (system = $a), 0) "
+                "- coalesce(sum(value) filter (system = $b), 0) "
+                "from topics left join scores using (query_id) group by query_id",
+                a=a,
+                b=b,
+                labels=labels,
+                measure=measure,
+                level=level,
+            )
+        )
+
+
+def comes_to(text: str, values: np.ndarray) -> bool:
+    """Whether a view shows the differences' mean and Student's interval as scipy has them.
+
+    Within 0.0006: a mean of -3.1 in 8 topics is as near to -0.387 as to -0.388.
+    """
+    number = r"([+\u2212]?[\d.]+)"
+    figures = re.search(f"{number}; 95 % interval {number} to {number}", text).groups()
+    told = [float(figure.replace("\u2212", "-")) for figure in figures]
+    interval = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    return told == pytest.approx([values.mean(), *interval], abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "labels", "measure", "level"),
+    [
+        ("bm25", "lsa", HUMAN, "nDCG@10", 2),
+        ("bm25", "answer_writer", NEWEST, "AP", 3),
+        ("rarest_word", "fusion", HUMAN, "P@10", 1),
+    ],
+)
+def test_two_systems_differ_by_what_sql_and_scipy_say(browser, moved, a, b, labels, measure, level):
+    address = f"#compare?a={a}&b={b}&labels={labels}&measure={measure}&level={level}"
+    look = look_at(browser, moved, address)
+    of = differences(moved, a, b, labels, measure, level)
+    values = np.array(list(of.values()))
+    text = look.text("#view")
+    assert comes_to(text, values)
+    signs = Counter(np.sign(values.round(4)))
+    assert f"{signs[1]}, {signs[0]}, {signs[-1]} (scores of 4 decimals)" in text
+    topics = look.column("#view table", 1)
+    assert len(topics) == len(of)
+    sizes = [abs(of[topic]) for topic in topics]
+    assert sizes == pytest.approx(sorted(sizes, reverse=True)), "those that decide come first"
+    look.page.wait_for_selector("#view-chart svg")
+    assert look.page.locator("#view-chart svg .mark-rect path").count() == len(of)
+    first = look.page.locator("#view table tbody a").first
+    assert first.get_attribute("href").startswith(f"#query/{topics[0]}?labels=")
+    assert look.said == []
+
+
+def test_no_winner_is_named_where_chance_may_have_done_it(browser, moved):
+    look = look_at(browser, moved, f"#compare?a=bm25&b=lsa&labels={HUMAN}&measure=nDCG@10")
+    assert look.text("#compare-says").startswith("No significant difference (p = 0.")
+    choose(look, "b", "rarest_word")
+    assert look.text("#compare-says").startswith("bm25 is ahead by more than chance")
+
+
+def test_elsewhere_the_command_that_tests_is_named_and_works(browser, moved):
+    look = look_at(browser, moved, f"#compare?a=bm25&b=lsa&labels={HUMAN}&measure=AP&level=3")
+    (command,) = look.page.locator("#view code").all_inner_texts()
+    assert command == (
+        "gradelake stats significance demo --measure AP --label-set assessor:human --level 3 "
+        "--release r2"
+    )
+    assert "55 pairs of 11 systems" in gradelake(moved, *command.split()[1:]).stdout
+    assert look.page.locator("#view-level").is_enabled()
+    choose(look, "measure", "nDCG@10")
+    assert look.page.locator("#view-level").is_disabled(), "nDCG knows no level"
+
+
+def test_from_the_board_to_two_systems_by_keyboard_and_back(browser, moved):
+    look = Look(browser, moved / "reports" / "demo.html", 1280)
+    look.page.locator("#compare-systems").focus()
+    best = look.column("#leaderboard-table", 2)[:2]
+    look.page.keyboard.press("Enter")
+    shown(look, " and ".join(best))
+    look.page.locator("#view-a").focus()
+    look.page.keyboard.press("t")
+    shown(look, f"tfidf_cosine and {best[1]}")
+    assert look.page.evaluate("document.activeElement.id") == "view-a", "the hand stays"
+    look.page.go_back()
+    shown(look, " and ".join(best))
+    look.page.go_back()
+    look.page.wait_for_selector("#board:visible")
+    assert look.said == []
+
+
+def test_two_label_sets_show_ranks_and_scores_of_both(browser, moved):
+    measure = "P@10"
+    look = look_at(browser, moved, f"#labels?a={HUMAN}&b={NEWEST}&measure={measure}")
+    with Lake.published(Project.find(moved)) as lake:
+        ours, theirs = (
+            {
+                system: (rank, score)
+                for system, rank, score in lake.rows(
+                    "select system, rank, score_4dp from lake.marts.leaderboard "
+                    "where label_set = ? and measure = ? and level = 2",
+                    labels,
+                    measure,
+                )
+            }
+            for labels in (HUMAN, NEWEST)
+        )
+    table = "#view [aria-label='Systems under both label sets'] table"
+    systems = look.column(table, 1)
+    assert sorted(systems) == sorted(ours)
+    assert [int(rank) for rank in look.column(table, 2)] == [ours[one][0] for one in systems]
+    assert [int(rank) for rank in look.column(table, 3)] == [theirs[one][0] for one in systems]
+    assert [float(score) for score in look.column(table, 6)] == [theirs[one][1] for one in systems]
+    n_moved = sum(ours[one][0] != theirs[one][0] for one in systems)
+    tau = stats.kendalltau(*zip(*((ours[s][1], theirs[s][1]) for s in systems), strict=True))
+    assert f"Kendall's tau-b {tau.statistic:.3f}. {n_moved} change rank" in look.text(
+        "#label-sets-says"
+    )
+    look.page.wait_for_selector("#view-chart svg")
+    assert look.page.locator("#view-chart svg .mark-rule line").count() == len(systems)
+    assert look.said == []
+
+
+def test_topics_that_decide_move_systems_unevenly(browser, moved):
+    look = look_at(browser, moved, f"#labels?a={HUMAN}&b={NEWEST}&measure=AP")
+    with Lake.published(Project.find(moved)) as lake:
+        expected = dict(
+            lake.rows(
+                "with scores as (from lake.marts.topic_scores where measure = 'AP' and level = 2), "
+                "places as (from (select distinct query_id from scores) "
+                "cross join (select distinct system from scores)), "
+                "changes as (select query_id, system, "
+                "coalesce(sum(round(value, 4)) filter (label_set = $b), 0) "
+                "- coalesce(sum(round(value, 4)) filter (label_set = $a), 0) as change "
+                "from places left join scores using (query_id, system) group by all), "
+                "middle as (select query_id, avg(change) as middle from changes group by all) "
+                "select query_id, avg(abs(change - middle)) from changes "
+                "inner join middle using (query_id) group by all",
+                a=HUMAN,
+                b=NEWEST,
+            )
+        )
+    table = "#view [aria-label='Topics that decide'] table"
+    topics, uneven = look.column(table, 1), [float(n) for n in look.column(table, 6)]
+    assert uneven == sorted(uneven, reverse=True)
+    assert uneven == pytest.approx([expected[topic] for topic in topics], abs=6e-5)
+
+
+@pytest.mark.parametrize(("measure", "has_p"), [("nDCG@10", True), ("P@10", False)])
+def test_two_label_sets_differ_by_what_sql_and_scipy_say(browser, moved, measure, has_p):
+    look = look_at(browser, moved, f"#labels?a={HUMAN}&b={NEWEST}&measure={measure}")
+    with Lake.published(Project.find(moved)) as lake:
+        of = dict(
+            lake.rows(
+                "select query_id, (coalesce(sum(round(value, 4)) filter (label_set = $a), 0) "
+                "- coalesce(sum(round(value, 4)) filter (label_set = $b), 0)) / 11 "
+                "from lake.marts.topic_scores "
+                "where measure = $measure and level = 2 and label_set in ($a, $b) group by all",
+                a=HUMAN,
+                b=NEWEST,
+                measure=measure,
+            )
+        )
+    values = np.array(list(of.values()))
+    assert len(values) == 8
+    text = look.text("#view")
+    assert comes_to(text, values)
+    signs = Counter(np.sign(values.round(4)))
+    assert f"{signs[1]}, {signs[0]}, {signs[-1]} (scores of 4 decimals)" in text
+    p = stats.permutation_test(
+        (np.rint(1e8 * values), np.zeros(8)), lambda a, b: (a - b).sum(), permutation_type="samples"
+    ).pvalue
+    if has_p:
+        assert f"{p:.4f}: paired randomisation test, all sign patterns" in text
+        verdict = (
+            "No significant difference"
+            if p >= 0.05
+            else f"{NEWEST if values.mean() < 0 else HUMAN} score"
+        )
+        assert look.text("#higher-says").startswith(verdict)
+    else:
+        assert "in the report for nDCG@10, AP, RR" in text
+    look.page.wait_for_selector("#view-differences svg")
+    assert look.page.locator("#view-differences svg .mark-rect path").count() == 8
+    table = "#view [aria-label='Topics that decide'] table"
+    told = dict(zip(look.column(table, 1), look.column(table, 5), strict=True))
+    assert {topic: float(one) for topic, one in told.items()} == pytest.approx(of, abs=6e-5)
+    assert look.said == []
+
+
+def test_from_the_scatter_to_two_label_sets_by_mouse(browser, moved):
+    look = Look(browser, moved / "reports" / "demo.html", 1280)
+    look.page.click("#compare-labels")
+    shown(look, f"{HUMAN} and judge:lexical_direct")
+    choose(look, "b", NEWEST)
+    shown(look, f"{HUMAN} and {NEWEST}")
+    assert look.said == []
+
+
+def test_what_moved_is_read_and_opened_by_keyboard(browser, moved):
+    look = Look(browser, moved / "reports" / "demo.html", 1280)
+    assert look.page.locator("#days-pairs svg").count() == 1
+    assert look.page.evaluate("window.broken === undefined"), "texts of edits stay texts"
+    assert "retinal" in look.page.locator("#moved del").first.inner_text()
+    older = look.page.locator("#moved > details > summary").nth(1)
+    assert not look.page.get_by_label("Edits of version 1", exact=True).is_visible()
+    older.focus()
+    look.page.keyboard.press("Enter")
+    assert look.page.get_by_label("Edits of version 1", exact=True).is_visible()
+    assert look.said == []
