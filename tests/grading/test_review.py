@@ -8,7 +8,6 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 from rich.cells import cell_len
@@ -16,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from gradelake.app import app
 from gradelake.grading.review.cards import Assignment, Card, choose_tau, deal, find_grader
-from gradelake.grading.review.revise import Answer
+from gradelake.grading.review.revise import Answer, ReviewKey
 from gradelake.grading.review.screen import _lines
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.clock import utc_now
@@ -414,69 +413,6 @@ def test_killed_in_the_middle_it_keeps_what_was_said(folder):
     assert "the lake is sound" in gradelake(folder, "lake", "verify").stdout
 
 
-# --- the table ------------------------------------------------------------------------------------
-
-
-def rows_of_reviews() -> pl.DataFrame:
-    texts = [
-        "grader_id",
-        "collection",
-        "query_id",
-        "passage_id",
-        "item_id",
-        "passage_sha256",
-        "query_sha256",
-        "assessor",
-        "verdict",
-        "note",
-    ]
-    row = dict.fromkeys(texts, "x") | {"grade": 4, "reviewed_at": utc_now()}
-    rows = [
-        row | {"verdict": "agree", "own_grade": None, "note": None},
-        row
-        | {
-            "verdict": "disagree",
-            "own_grade": 0,
-            "note": 'it\'s "ü"\n\\',
-            "item_id": "y",
-            "passage_sha256": None,
-            "query_sha256": None,
-        },
-    ]
-    return pl.DataFrame(rows, schema_overrides={"own_grade": pl.Int64})
-
-
-def test_copies_and_backups_carry_reviews(tmp_path):
-    """To PostgreSQL, whose catalog holds the rows itself, and back as a restored backup."""
-    from gradelake.sql.operations.upkeep.backup import backup
-    from gradelake.sql.operations.upkeep.lake_copy import copy
-    from gradelake.sql.operations.upkeep.restore import restore
-    from gradelake.sql.operations.upkeep.verify import verify
-    from tests.postgres_server import postgres_server
-    from tests.sql.small_lake import small_lake
-
-    def reviews(project: Project) -> list[tuple]:
-        with Lake.live(project) as lake:
-            return lake.rows("select * from lake.raw.grade_reviews order by all")
-
-    ours = small_lake(tmp_path / "ours")
-    with Lake.writer(ours) as lake, lake.transaction("test") as transaction:
-        transaction.insert("grade_reviews", rows_of_reviews())
-    expected = reviews(ours)
-    assert len(expected) == 2
-    with postgres_server() as catalog:
-        (tmp_path / "theirs").mkdir()
-        settings = tmp_path / "theirs" / "gradelake.toml"
-        settings.write_text(f'[lake]\ncatalog = "{catalog}"\n')
-        theirs = Project.read(settings)
-        assert copy(ours, theirs, []).tables["raw.grade_reviews"] == 2
-        assert reviews(theirs) == expected
-        backup(theirs, tmp_path / "backup")
-    back, _ = restore(tmp_path / "backup", tmp_path / "back")
-    assert reviews(back) == expected
-    assert verify(back, deep=True).faults == []
-
-
 def test_a_key_is_a_grade_whatever_its_gold_answers_and_an_assessor():
     grade = [column for column in KEYS["grades"] if column != "gold_sha256"]
-    assert KEYS["grade_reviews"] == [*grade, "assessor"]
+    assert KEYS["grade_reviews"] == [*grade, "assessor"] == list(ReviewKey._fields)

@@ -10,6 +10,8 @@ from tests.browser import chromium
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM
 from tests.serve.server import Server
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:

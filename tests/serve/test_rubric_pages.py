@@ -380,7 +380,7 @@ def test_hostile_texts_are_one_item_each_and_text_on_every_page(own):
 def test_wrong_kinds_and_facets_are_refused(editor, demo_lake):
     form = form_of(editor.get(AT))
     for field, value, message in (
-        ("kind", "question Why?\n+ question", "expected question or nugget"),
+        ("kind", "question Why?\n+ question", "kind must be question or nugget"),
         ("facet", "x question Why?\n+", "has no facet"),
         ("weight", "@facet", "is not a number"),
     ):
