@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.ingest.rubric import preview
+from gradelake.ingest.rubric import edits_file, preview
 from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.save import Saved
 from gradelake.sql.build.build import build
@@ -147,9 +147,11 @@ def test_the_preview_of_random_edits_equals_what_the_build_says(folder, first):
                 gradelake(folder, "rubric", "show", BREAD)
         before, files = marts(folder), contents(folder)
         if is_saved:
-            _, versions = preview.of_saved(project)
+            versions = preview.of_saved(project).versions
         else:
-            versions = preview.of_proposed(project, "demo", Saved([], number, rows=new))
+            content = edits_file.appended(project, new)
+            proposed = Saved("demo", "", [], "", version=number, content=content)
+            versions = preview.of_proposed(project, "demo", proposed)
         assert contents(folder) == files
         rows += new
         write_edits(folder, *rows)
