@@ -24,8 +24,8 @@ from gradelake.sql.lake.transaction import author
 
 _SEED = "rubric_edits"
 _HINT = (
-    "Nothing was written. Make a new sheet from the rubric as it is now (rubric edit --print); a "
-    "saved edit's own row can be changed in the file of edits."
+    "Nothing was written. Fix these lines; where the same items were edited since, make a new sheet "
+    "(rubric edit --print), or change the saved edit's own row in the file of edits."
 )
 
 

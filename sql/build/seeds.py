@@ -76,12 +76,21 @@ def hashes(seeds: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
-    """The files of a project's own seeds that are not as in the build of these hashes."""
+    """The files of a project's own seeds that are not as in the build of these hashes.
+
+    A file that is wrong is one of them: the next build says what is wrong.
+    """
+    return [file.name for file in _own(project) if _hash_of(file) != built.get(file.stem)]
+
+
+def _hash_of(file: Path) -> str | None:
+    """What `hashes` has of one file of people's own; None where it is wrong."""
     try:
-        now = hashes(contents(project))
-    except BadInput:  # the next build says what is wrong
-        now = {}
-    return [file.name for file in _own(project) if now.get(file.stem) != built.get(file.stem)]
+        header = _rows_of((PACKAGED / file.name).read_bytes())[0]
+        rows = _checked(file, os.path.relpath(file), header)
+    except (BadInput, FileNotFoundError):
+        return None
+    return hashes({file.stem: _as_text(rows)})[file.stem]
 
 
 def edits_are_in(lake: "Lake", project: Project, seeds: Iterable[str] = ("rubric_edits",)) -> bool:

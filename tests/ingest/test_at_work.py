@@ -146,7 +146,8 @@ def test_an_ingest_that_is_stopped_leaves_no_suspects(ingested, error):
 def test_a_file_that_changes_while_it_is_read_is_refused(ingested):
     def changing(what, items, total):
         for item in items:
-            ingested.write("runs/new.run", "q1 Q0 p2 1 1.0 new\n")
+            other = ingested.write("new.run", "q1 Q0 p2 1 1.0 new\n")
+            other.replace(ingested.folder / "runs" / "new.run")  # at once: it is never empty
             yield item
 
     ingested.write("runs/new.run", RUN)

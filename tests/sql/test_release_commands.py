@@ -40,7 +40,7 @@ def run(project: Project, *arguments: str) -> str:
     done = CliRunner().invoke(app, ["--config", str(project.file), *arguments])
     if done.exception:
         raise done.exception
-    return done.output
+    return done.stdout
 
 
 def listed(project: Project) -> dict[str, dict]:

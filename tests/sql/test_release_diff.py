@@ -38,6 +38,11 @@ def project(tmp_path_factory) -> Project:
                 "insert into {lake}.raw.collections values "
                 "('c', 'files', 2, 3, 20, false, now()::timestamp)"
             )
+            transaction.run("create schema if not exists {lake}.intermediate")
+            transaction.run(
+                "create table {lake}.intermediate.int_measure_families as "
+                "select 'AP' as family, 'AP' as spelling, 'AP' as pattern, 1 as place"
+            )
         write(
             lake,
             "('c', 'judge:a', 'q1', 'p1', 3), ('c', 'judge:a', 'q1', 'p2', 0), "

@@ -72,8 +72,8 @@ def test_each_kind_of_edit_becomes_a_row_of_one_version(tiny):
         ("mine", BEES, "drop", "q2", "", "", "", "", ""),
         ("facets", "", "add", "q1", "question", "New?", "", "3", "f2"),
         ("facets", shared, "reweight", "q1", "", "", "", "9", ""),
-        ("mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", "", ""),
         ("mine", LIGHT, "reweight", "q1", "", "", "", "0.25", ""),
+        ("mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", "", ""),
         ("mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2", ""),
         ("mine", BLUE, "drop", "q1", "", "", "", "", ""),
     ]
@@ -96,12 +96,12 @@ def test_edits_that_dbt_refuses_are_named_by_line_and_nothing_is_saved(tiny):
     for line, problem in (
         (line_of(changed, "f3")[0], "query q1 has no facet 'f3'"),
         (line_of(changed, "-2  question")[0], "weight -2 is negative"),
-        (changed.split("nugget  \n")[0].count("\n") + 1, "its text is empty"),
+        (line_of(changed, "1  nugget")[0], "its text is empty"),
         (last - 2, f"the item is edited twice in this version (see line {last - 3})"),
+        (last - 1, "the query has an item with this text already"),
         (last, "weight must be finite"),
     ):
         assert f"sheet.txt:{line}: {problem}" in error
-    assert "is edited twice in this version" in error.split(f"sheet.txt:{last - 1}: ")[1]
     assert "Nothing was written" in error
     assert not tiny.edits.exists()
     again = sheet + f"+ question {LIGHT}\n"
