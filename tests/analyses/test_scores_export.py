@@ -69,6 +69,7 @@ def by_autojudge(folder: Path) -> set[tuple]:
     }
 
 
+@pytest.mark.slow
 def test_the_layout_of_trec_eval_is_a_file_for_each_run(graded_demo, tmp_path):
     of_two = ("--measure", "AP", "--measure", "nDCG@10", "--layout")
     plain = gradelake(graded_demo, *BOARD, *of_two, "ir_measures").stdout.splitlines()

@@ -99,6 +99,7 @@ def backlog(lake: Lake) -> dict[str, int]:
     )
 
 
+@pytest.mark.slow
 def test_the_backlog_follows_raw_between_builds(folder):
     """A new grader lacks everything, a graded one nothing; a text that changes is graded anew;
     a grader that takes over a name lacks everything again."""

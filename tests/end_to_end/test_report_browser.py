@@ -100,6 +100,7 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
     assert look.said == []
 
 
+@pytest.mark.slow
 def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     assert look.page.locator("#choose-labels").input_value() == "assessor:human"
@@ -116,6 +117,7 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     assert look.said == []
 
 
+@pytest.mark.slow
 def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-grader", "lexical")

@@ -21,6 +21,7 @@ from tests.tools.gallery import (
 PAGE = GALLERY.parent / "README.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, name):
     file = GALLERY / f"{name}.png"
@@ -30,10 +31,12 @@ def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, 
     assert f"gallery/{name}.png" in PAGE.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_gallery_has_no_other_picture():
     assert {file.stem for file in GALLERY.iterdir()} == set(PICTURES)
 
 
+@pytest.mark.slow
 def test_the_card_on_the_page_of_reviews_is_the_forms_of_today(browser, graded_demo, tmp_path):
     form = tmp_path / "mia.html"
     gradelake(graded_demo, *FORM, "-o", form)

@@ -33,6 +33,7 @@ def read(file: Path) -> list[list[str]]:
         return list(csv.reader(stream, strict=True))
 
 
+@pytest.mark.slow
 def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     browser, demo_page, graded_demo, tmp_path
 ):
@@ -118,6 +119,7 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     assert look.page.evaluate(f"field({cell})") == "a [-red-]{+blue+} crust"
 
 
+@pytest.mark.slow
 def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     browser, demo_page, graded_demo, tmp_path
 ):
@@ -163,6 +165,7 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     assert sorted(ours) == sorted(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", first_of(1, ["leaderboard"], ["scatter"], ["coverage"]))
 def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path, picture):
     written = []
@@ -190,6 +193,7 @@ def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path, pict
     assert any(text and text.startswith(expected) for text in texts), texts
 
 
+@pytest.mark.slow
 def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     ticks = [
@@ -204,6 +208,7 @@ def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(br
     assert bold.all_text_contents() == ["bm25"]
 
 
+@pytest.mark.slow
 def test_an_outlier_does_not_squash_the_rest(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     for values, ends in (

@@ -107,6 +107,7 @@ def test_the_long_answer_is_read_whole_and_in_no_pool(answering):
     ) == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_short_list_is_asked_for_again_in_halves_and_nothing_is_guessed(answering):
     respond(answering, f"short {' '.join(NUGGETS['q1'][:12])}")
     run = answering.grade("assigns", query_ids=("q1",))
@@ -165,6 +166,7 @@ def test_two_grades_are_the_ends_of_three(answering):
     ) == [("assign", 0, 2, "nugget")]
 
 
+@pytest.mark.slow
 def test_an_engine_that_fails_fails_its_window_only(answering):
     """Asked three times, as all are; the tokens of no reply are unknown."""
     grader = answering.grader("assigns")

@@ -83,6 +83,7 @@ def test_each_assignment_is_a_grade_of_the_answer(answering):
     ]
 
 
+@pytest.mark.slow
 def test_files_of_several_runs_are_one_graders_and_a_changed_file_replaces_its_own(answering):
     bring(answering, record("a"), file="a.jsonl")
     bring(answering, record("b"), file="b.jsonl")
@@ -97,6 +98,7 @@ def test_files_of_several_runs_are_one_graders_and_a_changed_file_replaces_its_o
     assert answering.lake.value("select count(*) from lake.raw.graders") == 1
 
 
+@pytest.mark.slow
 def test_systems_that_answer_alike_share_the_first_assignment_and_that_is_said(answering):
     done = bring(answering, record("b", "support", "support"), record("c"))
     assert done.counts["grades"] == 2
@@ -104,6 +106,7 @@ def test_systems_that_answer_alike_share_the_first_assignment_and_that_is_said(a
     assert {grade for *_, grade in grades(answering, "grade")} == {2}
 
 
+@pytest.mark.slow
 def test_what_the_rubric_says_otherwise_is_told_and_counts(answering):
     other = record("a")
     other["nuggets"][1] |= {"importance": "vital"}
@@ -168,6 +171,7 @@ def test_a_nugget_that_is_there_twice_needs_one_assignment(answering):
     assert bring(answering, twice).counts["grades"] == 2
 
 
+@pytest.mark.slow
 def test_choices_of_other_formats_are_refused(answering):
     for choices, hint in (
         ({"grader": None}, "--grader NAME"),

@@ -123,6 +123,7 @@ def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothin
     assert judged.snapshot() == snapshot
 
 
+@pytest.mark.slow
 def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbling):
     run = stumbling.grade("judge")
     columns = ("planned", "ok", "failed", "reused", "tokens", "cached_tokens", "state")

@@ -42,6 +42,7 @@ def grade(judged, **options):
 # --- what it cost ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_says_what_its_tokens_came_to(hosted):
     run = grade(hosted)
     assert run.counts["pairs"] == 12
@@ -73,6 +74,7 @@ def test_no_run_costs_more_than_its_limit_and_the_next_one_goes_on(hosted):
     assert (pairs, spent) == (12, pytest.approx(10 * A_PROMPT))
 
 
+@pytest.mark.slow
 def test_where_not_even_one_pair_is_sure_to_fit_nothing_is_asked(hosted, server):
     run = grade(hosted, max_cost=0.001)
     assert (run.counts["pairs"], run.left, run.out_of_money) == (0, 12, True)
@@ -150,6 +152,7 @@ def test_what_was_graded_says_what_the_rest_will_cost(hosted, server, monkeypatc
     assert (totals.cost.low, totals.cost.high) == (both, both)
 
 
+@pytest.mark.slow
 def test_a_grader_without_a_model_costs_nothing_and_one_without_a_price_is_not_0(hosted):
     assert hosted.plan("lexical").totals.cost == Cost(None, 0.0, 0.0, True)
     hosted.grader("gpt", model="another")

@@ -91,6 +91,7 @@ def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
 # --- 429 ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_429_waits_until_the_date_that_the_server_names(server, engine):
     def in_three_seconds(asked):
         date = format_datetime(datetime.now(UTC) + timedelta(seconds=3), usegmt=True)

@@ -59,11 +59,13 @@ def test_requests_are_spread_over_the_minute(ask):
     assert ask(6, requests_per_minute=240) >= 5 * 0.25 - 0.2
 
 
+@pytest.mark.slow
 def test_the_next_run_goes_on_where_the_last_one_ended(ask, server):
     ask(1, requests_per_minute=30)
     assert ask(1, requests_per_minute=30) >= 2 - 0.2
 
 
+@pytest.mark.slow
 def test_tokens_are_those_that_the_server_counted(ask, server):
     """A prompt of 500 tokens by the server's count, some 250 by its letters: 0.5 s each."""
     server.on("", answer("Yes", usage={"prompt_tokens": 499, "completion_tokens": 1}))

@@ -133,6 +133,7 @@ def test_answers_become_blind_reviews_in_one_commit(folder, form):
     assert [card["id"] for card in rest["cards"]] == [card["id"] for card in form["cards"][3:]]
 
 
+@pytest.mark.slow
 def test_a_newer_answer_revises_an_older_one_never_and_what_was_said_first_stays(folder, form):
     ((grade,),) = [(dealt(folder)[0].grade,)]
     other = unlike(grade)
@@ -147,6 +148,7 @@ def test_a_newer_answer_revises_an_older_one_never_and_what_was_said_first_stays
     ]
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_ahead_does_not_outlive_later_reviews(folder, form):
     ahead = saved(form, 1, answered_at="2199-01-01T00:00:00.000Z")
     bring(folder, ahead)
@@ -189,6 +191,7 @@ def spoilt(form: dict, **changes: object) -> dict:
     return saved(form, 1, 2, **changes)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_changed_or_damaged_is_refused_whole(graded_demo, form, tmp_path):
     file = tmp_path / "answers.json"
     for make, message in (
@@ -249,6 +252,7 @@ def test_huge_files_are_not_read_to_their_end(graded_demo, tmp_path):
     assert "is larger than 64 MiB" in refused.stderr
 
 
+@pytest.mark.slow
 def test_who_has_reviewed_everything_is_told_so(folder, form):
     bring(folder, saved(form, 1, 1, 1, 1, 1))
     who = ("--grader", "lexical", "--assessor", "ann", "--sample", "5")

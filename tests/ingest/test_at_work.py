@@ -86,6 +86,7 @@ def dies() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_file_that_kills_what_reads_it_is_refused_until_it_changes(ingested):
     at_work(ingested).begin(SHOWN)  # and killed
     for _ in range(2):

@@ -493,6 +493,7 @@ def test_topics_and_passages_with_one_id_are_a_rejection(tiny, tmp_path):
 # --- a real one ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"no TREC data in {SHARED}")
 def test_trec_dl_2019_lands_offline_from_files_put_where_ir_datasets_looks(tiny, tmp_path):
     home = tmp_path / "home"

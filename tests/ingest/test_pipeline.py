@@ -511,6 +511,7 @@ def generated(tiny) -> dict[str, str]:
     )
 
 
+@pytest.mark.slow
 def test_going_back_to_an_earlier_file_of_responses_brings_its_answers_back(tiny):
     tiny.configure(responses=["responses/*.jsonl"])
     first = tiny.write("responses/v1.jsonl", [answer("s", "Version one.")])

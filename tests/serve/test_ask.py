@@ -130,6 +130,7 @@ def test_an_editor_reads_a_release_in_sql(editor):
     assert said(editor, "select 1", release="r9").status_code == 400
 
 
+@pytest.mark.slow
 def test_statements_that_do_more_or_cannot_be_done_are_refused_in_words(editor):
     for sql in (
         "delete from raw.grades",
@@ -171,6 +172,7 @@ def test_an_error_in_the_middle_of_the_rows_is_said_in_words(editor):
         assert "Could not convert string 'x'" in alert(answer.text)
 
 
+@pytest.mark.slow
 def test_pages_and_files_have_limits_that_they_tell(editor):
     page = said(editor, "select i from range(1001) as t(i)").text
     assert "The first 1,000 rows; a file has more." in page

@@ -336,6 +336,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_text_on_every_page(operator):
     token = {"token": operator.headers["x-token"]}
     for shows, stored in SHOWN:
@@ -350,6 +351,7 @@ def test_what_is_stored_is_text_on_every_page(operator):
             assert any(each in text for text in seen.texts), (shows, each)
 
 
+@pytest.mark.slow
 def test_what_an_address_or_a_form_holds_is_text(operator):
     for path in (
         f"/c/{XSS}/board",

@@ -41,6 +41,7 @@ def test_a_table_for_people_and_csv_json_parquet_for_programs(folder):
     assert table[1].split() == [rows[0]["system"], "1"]
 
 
+@pytest.mark.slow
 def test_the_ending_of_a_file_chooses_the_format_and_the_rows_are_counted(folder):
     import polars as pl
 
@@ -180,6 +181,7 @@ def test_a_failing_test_leaves_readers_on_the_last_release(folder):
     gradelake(folder, "build")
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_a_lost_data_file(folder, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)

@@ -170,6 +170,7 @@ def test_a_release_that_an_older_catalog_does_not_know_is_told_and_nothing_is_ti
     maintain(project)
 
 
+@pytest.mark.slow
 def test_an_older_release_can_be_recovered_and_the_later_one_dropped(project):
     older_catalog_put_back(project)
     lose(project, "missing")

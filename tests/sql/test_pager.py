@@ -32,6 +32,7 @@ def noted(tmp_path) -> dict[str, str]:
     return {"PAGER": f"tee '{tmp_path}/paged by'"}
 
 
+@pytest.mark.slow
 def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_would_show_it(
     demo, noted, tmp_path
 ):
@@ -85,6 +86,7 @@ def test_colours_take_no_room_on_the_screen(monkeypatch):
     assert pager._is_long("12345678901\nx\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("less"), reason="there is no less")
 def test_less_shows_a_screen_and_q_leaves_it(demo, tmp_path):
     """Without $PAGER it is less."""
@@ -122,6 +124,7 @@ def test_the_last_line_of_a_table_on_a_terminal_counts_its_rows(demo):
         assert shown(demo, *words).splitlines()[-1] == count
 
 
+@pytest.mark.slow
 def test_n_rows_are_written_to_a_file_a_pipe_and_in_a_session(demo, tmp_path):
     for name in ("rows.csv", "rows.json", "rows.parquet"):
         done = gradelake(demo, "sql", LONG, "-n", "7", "--output", tmp_path / name)

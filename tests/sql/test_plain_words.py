@@ -76,6 +76,7 @@ def test_a_lost_data_file_is_named_with_what_to_do(tmp_path):
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
 
 
+@pytest.mark.slow
 def test_a_place_that_may_not_be_written_is_named(tmp_path):
     small_lake(tmp_path)
     (tmp_path / "gradelake.toml").write_text('[collections.c]\nqueries = "topics.tsv"\n')

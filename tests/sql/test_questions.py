@@ -276,6 +276,7 @@ def test_a_lake_without_a_collection_is_not_built_and_says_what_to_do(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_freshness_is_as_of_now_and_of_a_release_when_one_is_named(later_folder, tmp_path):
     def needs_build(*words: str) -> str:
         (row,) = rows(later_folder, "@freshness", *words)

@@ -106,6 +106,7 @@ def test_who_may_only_read_the_bucket_reads_releases_and_changes_nothing(lake, s
     assert s3.files("small") == files
 
 
+@pytest.mark.slow
 def test_a_bucket_is_backed_up_restored_and_tidied(lake, as_writer, tmp_path):
     backup(lake, tmp_path / "backup")
     restored, _ = restore(tmp_path / "backup", tmp_path / "restored")

@@ -94,6 +94,7 @@ def test_tab_completes(shell, typed, completed, rest, answer):
     shell.wait_for("lake>")
 
 
+@pytest.mark.slow
 def test_tab_offers_tables_of_marts_without_a_prefix_and_questions_with_their_words(shell):
     shell.complete("select * from rubric_")
     offered = shell.wait_for("rubric_versions")
@@ -252,6 +253,7 @@ def test_rows_fit_a_narrow_terminal_and_a_pager_shows_all_of_them(demo, cache):
         assert narrow.leave() == 0
 
 
+@pytest.mark.slow
 def test_history_is_kept_for_the_next_session_and_only_for_its_user(demo, tmp_path):
     with Terminal(demo, XDG_CACHE_HOME=str(tmp_path)) as first:
         first.type("select 6 *" + ENTER)
@@ -278,6 +280,7 @@ def test_without_a_place_for_the_history_the_session_has_its_own(demo, tmp_path)
         assert shell.leave() == 0
 
 
+@pytest.mark.slow
 def test_no_colour_where_none_is_wanted(demo, cache):
     for environment in ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}):
         with Terminal(demo, XDG_CACHE_HOME=str(cache), **environment) as shell:
@@ -324,6 +327,7 @@ def test_the_first_error_in_a_pipe_ends_it(demo):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_error_in_a_pipe_says_on_which_line_the_statement_begins(demo):
     for text, line in {
         "select 1 as one;\n\n-- two\nselect\n  wrong;\n": 4,
@@ -346,6 +350,7 @@ def test_a_pipe_can_leave_early_and_write_to_a_file(demo, tmp_path):
     assert "one answer" in piped(demo, "select 1;", "--format", "parquet", code=2).stderr
 
 
+@pytest.mark.slow
 def test_psqls_words_can_be_piped_in(demo):
     text = (
         "\\d leaderboard\n\\dt board\nselect 6 * 7 as answer;\n\\?\n\\q\nselect 1 as never_asked;\n"
@@ -399,6 +404,7 @@ def test_every_question_has_an_example_of_parameters_it_has():
         assert entry.question in entry.help("gradelake sql ")
 
 
+@pytest.mark.slow
 def test_schema_says_what_columns_mean_and_a_terminal_wraps_it(demo, tmp_path):
     shown = piped(demo, ".schema leaderboard\n.schema intermediate.int_pool\n").stdout
     score = re.search(r"\nscore +DOUBLE +(Mean over all queries of .*)\n", shown)[1]

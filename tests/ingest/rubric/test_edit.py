@@ -108,6 +108,7 @@ def test_edits_that_dbt_refuses_are_named_by_line_and_nothing_is_saved(tiny):
     assert "the query has an item with this text already" in tiny.use(again, code=2).error
 
 
+@pytest.mark.slow
 def test_a_sheet_may_come_from_standard_input_and_json_says_what_was_saved(tiny):
     sheet = tiny.sheet("q2")
     unchanged = json.loads(tiny.rubric("edit", "--from", "-", "--json", stdin=sheet).stdout)
@@ -166,6 +167,7 @@ def test_an_editor_that_is_missing_fails_or_changes_nothing_leaves_nothing(tiny)
     assert kept_sheets(tiny) == []
 
 
+@pytest.mark.slow
 def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny, monkeypatch):
     refused = edit(
         tiny, f"text = text.replace({SKY!r}, '').replace({LIGHT!r}, 'What?')", exit_code=2
@@ -284,6 +286,7 @@ def test_of_two_edits_of_one_item_at_once_the_later_is_refused_and_its_sheet_kep
     assert f"rubric_edits.csv:2, reword by {author()}" in error
 
 
+@pytest.mark.slow
 def test_what_somebody_else_saved_meanwhile_is_not_gone_over(tiny):
     header = ",".join(COLUMNS)
     tiny.write("seeds/rubric_edits.csv", [header])
