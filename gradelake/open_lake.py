@@ -22,9 +22,9 @@ class OpenLake:
     The release is opened at the first question, and kept: what others build meanwhile changes no
     answer. Relations can be read until the lake is closed.
 
-    `ingest`, `grade`, `build`, `report` and `gate` do what the commands do. They return what a
-    command prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is
-    true.
+    `ingest`, `plan`, `grade`, `sentinel`, `build`, `report` and `gate` do what the commands do, by
+    the same functions. They return what a command prints with `--json`, raise `GradelakeError`,
+    and show nothing unless `progress` is true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -67,10 +67,7 @@ class OpenLake:
         return question.rows(lake, *book.asked(lake, name, given))
 
     def tables(self) -> duckdb.DuckDBPyRelation:
-        """The tables that people ask, marts first: name (as a query may say it), description.
-
-        Raises `BadInput` in a release from before the lake kept descriptions.
-        """
+        """The tables that people ask, marts first: name (as a query may say it), description."""
         return self.sql(
             """
             select
@@ -115,6 +112,41 @@ class OpenLake:
         limits = (retry_failed, max_minutes, max_cost, wait)
         with console.quietly(not progress):
             done = grade(self.project, collection, grader, chosen, rubric_version, limit, *limits)
+        return console.plain(done.as_object())
+
+    def plan(
+        self,
+        collection: str,
+        *graders: str,
+        queries: Sequence[str] | None = None,
+        rubric_version: int | None = None,
+        limit: int | None = None,
+        progress: bool = False,
+    ) -> dict[str, Any]:
+        """Say what graders (none: all of the collection) have still to do, and at what cost."""
+        from gradelake.grading.plan.plans import plan
+
+        chosen = None if queries is None else tuple(dict.fromkeys(queries))
+        with console.quietly(not progress):
+            found = plan(self.project, collection, graders, chosen, rubric_version, limit)
+        return console.plain(found.as_object())
+
+    def sentinel(
+        self,
+        *sentinels: str,
+        now: bool = False,
+        limit: int | None = None,
+        max_minutes: float | None = None,
+        max_cost: float | None = None,
+        progress: bool = False,
+    ) -> dict[str, Any]:
+        """Grade the rounds of sentinels (none: all) that are due, or `now` is true."""
+        from gradelake.grading.run.progress import Progress
+        from gradelake.grading.sentinel.rounds import Limits, watch
+
+        limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
+        with console.quietly(not progress):
+            done = watch(self.project, sentinels, console.tell, Progress, now, limits)
         return console.plain(done.as_object())
 
     def build(

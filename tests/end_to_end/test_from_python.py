@@ -170,6 +170,25 @@ def test_functions_return_what_the_commands_print(folder, lake):
     page = file.read_bytes()
     assert report == printed(folder, "report", "demo")
     assert page == file.read_bytes()
+    assert lake.plan("demo", "lexical_direct") == printed(
+        folder, "plan", "demo", "--grader", "lexical_direct"
+    )
+    asked = {"system": "bm25", "baseline": "bm25_rm3", "measures": ["AP", "nDCG@10"]}
+    judged = lake.gate("demo", label_set="assessor:human", **asked)
+    code = {"passed": 0, "fell": 4, "cannot tell": 5}[judged["verdict"]]
+    words = "--system bm25 --baseline bm25_rm3 --measure AP --measure nDCG@10"
+    gate = ("gate", "demo", "--label-set", "assessor:human", *words.split(), "--json")
+    assert judged == json.loads(run(folder, *gate, code=code).stdout)
+    with (folder / "gradelake.toml").open("a") as config:
+        config.write(
+            '[sentinels.daily]\ncollection = "demo"\ngraders = ["lexical_direct"]\n'
+            "pairs = 20\nevery_days = 0\n"
+        )
+    with gradelake.open(folder) as watching:
+        first = watching.sentinel()["rounds"][0]
+    (second,) = printed(folder, "sentinel")["rounds"]
+    assert (first["round"], second["round"], first["pairs"]) == (1, 2, second["pairs"])
+    assert set(first) == set(second)
     with pytest.raises(gradelake.GradelakeError, match="there is no"):
         lake.ingest("demos")
     with pytest.raises(gradelake.GradelakeError, match="lexical"):

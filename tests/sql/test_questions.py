@@ -267,7 +267,7 @@ def test_a_lake_without_a_collection_is_not_built_and_says_what_to_do(tmp_path):
     mistyped = gradelake(tmp_path, "sql", "from raw.querys", "--live", code=2).stderr
     assert 'Did you mean "queries"?' in mistyped
     with Lake.writer(Project.find(tmp_path)) as lake:
-        publish(lake, "r1")  # an older Gradelake did
+        publish(lake, "r1")
     for words in (("select 1 as one where false",), ("select 1 as one where false", "--live")):
         told = gradelake(tmp_path, "sql", *words)
         assert told.stdout.splitlines() == ["one", "(no rows)"]
