@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests import lakes
-from tests.command_line import gradelake  # noqa: F401
 from tests.grading.vllm_server import vllm_server
 from tests.lakes import copy_of, kept, made_once_in
 from tests.places import REPOSITORY, missing_dl19

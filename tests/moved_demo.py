@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.nightly import record
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BREAD, KINDS, edit, edits
 from tests.rubric_oracle import read_bank

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake
+from tests.conftest import made_once
 from tests.lakes import start_lake
 from tests.moved_demo import HOSTILE, make_moved
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.lakes import start_lake
 
 PAIRS = [(5, 3), (4, 3), (4, 2), (3, 2), (1, 0), (0, 0), (0, 1), (0, -1)]  # (label, judgment)

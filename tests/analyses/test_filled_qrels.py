@@ -8,7 +8,7 @@ import pytrec_eval
 
 from tests import oracle
 from tests.analyses.typed import typed
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.analyses.gated import HOSTILE, HOSTILE_QUERY, QUERIES, write_gated, write_run
-from tests.command_line import run
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake, run
+from tests.conftest import made_once
 from tests.lakes import start_lake
 
 pytestmark = pytest.mark.slow

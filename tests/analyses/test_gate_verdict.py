@@ -11,7 +11,7 @@ from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Paired, j
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 ALPHA, TOLERANCE = 0.05, 0.01
 

@@ -12,7 +12,7 @@ import pytest
 
 from gradelake.analyses.tables.latex import render
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = [
     pytest.mark.slow,

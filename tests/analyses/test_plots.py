@@ -19,7 +19,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.small import FAR, LONG
 from tests.analyses.typed import typed
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,8 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake
+from tests.conftest import made_once
 from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated
 from tests.lakes import start_lake
 from tests.report_page import Page

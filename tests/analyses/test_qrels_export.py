@@ -11,7 +11,7 @@ import pytrec_eval
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.typed import typed
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

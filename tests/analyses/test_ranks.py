@@ -14,7 +14,7 @@ from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.boards import board, random_board
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])

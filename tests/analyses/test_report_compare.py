@@ -13,7 +13,7 @@ from scipy import stats
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import ADDED_LATER, BREAD, REWORDED, REWORDED_AGAIN
 from tests.moved_demo import HOSTILE, HOSTILE_ITEM, REREAD
 from tests.report_page import Page

@@ -15,7 +15,7 @@ from gradelake.analyses.stats.review_sample import COLUMNS, draw_sample
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

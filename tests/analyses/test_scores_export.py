@@ -9,7 +9,7 @@ import yaml
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 BOARD = ("export", "scores", "demo", "--label-set", "assessor:human")
 

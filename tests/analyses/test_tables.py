@@ -14,7 +14,7 @@ from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.typed import typed
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 
 def typed(folder: Path, line: str, code: int = 0) -> subprocess.CompletedProcess:

@@ -95,7 +95,7 @@ def _dl19(place: Path, measure, row) -> None:
     for file in (DL19 / "runs").glob("*.run.gz"):
         (folder / "runs" / file.name).symlink_to(file)
     with (folder / "gradelake.toml").open("a") as file:
-        file.write(GRADER)
+        file.write(GRADER)  # type: ignore[attr-defined]
     command(folder, "ingest", "dl19")
     bank = str(DL19 / "question_bank.jsonl.gz")
     command(folder, "import", "bank", "dl19", bank, "--name", "questions")

@@ -12,7 +12,7 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look, chromium
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.sql.small_lake import publish
 from tests.tools import lineage
 

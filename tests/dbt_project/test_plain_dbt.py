@@ -8,7 +8,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import ADDED, BIRDS, DROPPED, HASHES, edit

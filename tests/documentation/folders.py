@@ -13,7 +13,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gradelake.grading.prompts.written_reply import FEATURES
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.documentation.pages import blocks
 from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import Server, answer

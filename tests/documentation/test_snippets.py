@@ -11,7 +11,7 @@ from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections.collection import Collection
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.documentation.pages import Block, blocks, pages
 from tests.grading.tiny_models import lora_adapter
 

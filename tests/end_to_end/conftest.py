@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake
+from tests.conftest import made_once
 from tests.end_to_end import strange_lake
 from tests.lakes import start_demo
 from tests.report_page import demo_page as demo_page

@@ -6,7 +6,7 @@ from pathlib import Path
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import oracle, rubric_oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.rubric_oracle import item_id
 

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.places import LLMJUDGE
 
 QUESTIONS = "flan-t5-large.QuestionSelfRatedUnanswerablePromptWithChoices"

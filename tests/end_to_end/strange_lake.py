@@ -9,7 +9,7 @@ from pathlib import Path
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.lakes import start_lake
 
 # every kind of labels that statistics stumble over, on two queries of 12 passages

@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests import agreement_oracle, oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
 from tests.lakes import DL19_JUDGES
 from tests.places import DL19

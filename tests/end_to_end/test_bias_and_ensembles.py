@@ -9,7 +9,7 @@ from scipy import stats
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
 
 pytestmark = pytest.mark.slow

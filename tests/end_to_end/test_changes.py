@@ -14,7 +14,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 
 pytestmark = pytest.mark.slow

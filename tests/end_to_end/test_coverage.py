@@ -11,7 +11,7 @@ from gradelake.analyses.report.report_queries import ask, ask_book
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import coverage_oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.projects import USUAL, project, rows
 

@@ -12,7 +12,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import agreement_oracle, oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.lakes import DL19_JUDGES
 from tests.places import DL19, missing_dl19
 

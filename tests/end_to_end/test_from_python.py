@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import gradelake
-from tests.conftest import gradelake as run
+from tests.command_line import gradelake as run
 from tests.tiers import first_of
 
 HEAVY = {"click", "dbt", "duckdb", "pandera", "polars", "ray", "rich"}

@@ -12,7 +12,7 @@ from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from scipy import stats
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.lakes import DL19_JUDGES
 from tests.places import DL19
 from tests.published import CORRELATIONS

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.end_to_end.llmjudge import JUDGE, NUGGETS, QUESTIONS, RELEVANT, TAU, Published, make_lake
 from tests.places import missing_llmjudge
 from tests.published import LLMJUDGE_KAPPAS

@@ -9,7 +9,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.lakes import DL19_RUNS, write_dl19_config
 from tests.places import DL19, missing_dl19
 from tests.tiers import first_of

@@ -14,7 +14,7 @@ from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.save import Saved
 from gradelake.sql.build.build import build
 from gradelake.sql.common.project import Project
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import COLUMNS, write_edits
 from tests.end_to_end.edited_demo import BREAD, ask
 

@@ -11,7 +11,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

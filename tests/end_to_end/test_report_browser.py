@@ -15,7 +15,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.analyses.typed import typed
 from tests.browser import Look
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake
+from tests.conftest import made_once
 from tests.end_to_end.edited_demo import BIRDS
 from tests.moved_demo import HOSTILE
 from tests.report_page import make_hostile

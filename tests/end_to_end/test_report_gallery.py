@@ -4,7 +4,7 @@ pixels."""
 import pytest
 from PIL import Image
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.tools.gallery import (
     CARD,
     FORM,
@@ -26,7 +26,7 @@ PAGE = GALLERY.parent / "README.md"
 def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, name):
     file = GALLERY / f"{name}.png"
     _, shows = picture(browser, demo_page, PICTURES[name])
-    assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"
+    assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"  # type: ignore[attr-defined]
     assert file.stat().st_size < 100_000
     assert f"gallery/{name}.png" in PAGE.read_text(encoding="utf-8")
 
@@ -41,7 +41,7 @@ def test_the_card_on_the_page_of_reviews_is_the_forms_of_today(browser, graded_d
     form = tmp_path / "mia.html"
     gradelake(graded_demo, *FORM, "-o", form)
     _, shows = card(browser, form)
-    assert Image.open(CARD).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"
+    assert Image.open(CARD).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"  # type: ignore[attr-defined]
     assert CARD.stat().st_size < 100_000
 
 
@@ -52,6 +52,6 @@ def test_a_queue_in_the_browser_looks_as_on_the_page_of_reviews(browser, graded_
     assert set(found) == set(SERVED) == {file.stem for file in REVIEWS.iterdir()} - {CARD.stem}
     for name, (_, shows) in found.items():
         file = REVIEWS / f"{name}.png"
-        assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"
+        assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"  # type: ignore[attr-defined]
         assert file.stat().st_size < 100_000
         assert f"gallery/{name}.png" in page

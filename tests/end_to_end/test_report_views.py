@@ -12,7 +12,7 @@ from scipy import stats
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.moved_demo import HOSTILE
 from tests.report_page import ODD_ITEM, ODD_PASSAGE, ODD_QUERY
 

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.browser import Look
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.moved_demo import HOSTILE
 from tests.places import REPOSITORY
 

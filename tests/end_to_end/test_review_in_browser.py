@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.serve.server import Server, reviews
 
 pytestmark = pytest.mark.slow

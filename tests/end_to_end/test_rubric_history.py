@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask, edit
 from tests.rubric_oracle import items_of, read_bank

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tests import oracle, rubric_oracle
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import (
     ADDED,
     ADDED_LATER,

@@ -89,7 +89,7 @@ def test_what_nobody_saved_is_not_left_without_a_question(server, browser):
     page = signed_in(server, browser.new_context(), "ed", "editor")
     page.goto(f"{server.url}/c/demo/rubric/bird-navigation")
     asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))  # type: ignore[attr-defined]
     page.get_by_label("Text").first.fill("Another text")
     page.click("text=Board")
     page.wait_for_url("**/board")

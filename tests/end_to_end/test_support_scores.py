@@ -11,8 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.command_line import run
-from tests.conftest import gradelake
+from tests.command_line import gradelake, run
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,8 @@ from statsmodels.stats.anova import anova_lm
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake
+from tests.conftest import made_once
 from tests.grading.test_trials import MOODY
 from tests.lakes import start_demo
 from tests.noise_oracle import noise

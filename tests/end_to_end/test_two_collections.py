@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS as QUERY
 from tests.end_to_end.edited_demo import edit

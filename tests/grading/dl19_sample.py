@@ -5,7 +5,7 @@ import itertools
 import json
 from pathlib import Path
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.places import DL19
 
 

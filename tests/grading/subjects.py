@@ -139,7 +139,7 @@ class Vllm(Subject):
 
     def close(self) -> None:
         for engine in self._engines.values():
-            engine.llm.llm_engine.engine_core.shutdown()
+            engine.llm.llm_engine.engine_core.shutdown()  # type: ignore[attr-defined]
         super().close()
         gc.collect()  # a gigabyte each
         os.environ.clear()
@@ -186,14 +186,14 @@ def end(engine: Engine) -> None:
     """Close an engine's client and loop, and end what a library left at work there."""
 
     async def ended() -> None:
-        await engine.connection.client.close()
+        await engine.connection.client.close()  # type: ignore[attr-defined]
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    engine.loop.run_until_complete(ended())
-    engine.loop.close()
+    engine.loop.run_until_complete(ended())  # type: ignore[attr-defined]
+    engine.loop.close()  # type: ignore[attr-defined]
 
 
 class _Batched:

@@ -14,7 +14,7 @@ from gradelake.app import app
 from gradelake.grading.review.cards import Assignment, deal, find_grader
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 

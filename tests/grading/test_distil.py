@@ -22,7 +22,7 @@ from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.problems import Rejected
-from tests.conftest import gradelake as command
+from tests.command_line import gradelake as command
 from tests.grading.misbehaving import Server, answer, refuse
 from tests.grading.project import copy_of
 from tests.grading.test_generate import extra

@@ -11,7 +11,7 @@ from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake as command
+from tests.command_line import gradelake as command
 from tests.ingest.conftest import Tiny
 
 YN = Scale.parse({"No": 0, "Yes": 1})

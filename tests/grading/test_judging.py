@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from gradelake.app import app
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 JUDGE = "judge:lexical_direct"

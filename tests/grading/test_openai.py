@@ -40,7 +40,7 @@ def engine(tmp_path, server):
     made: list[Engine] = []
     yield make
     for one in made:
-        one.loop.run_until_complete(one.connection.client.close())
+        one.loop.run_until_complete(one.connection.client.close())  # type: ignore[attr-defined]
         one.loop.close()
 
 

@@ -19,7 +19,7 @@ from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 NAMES = [f"person-{n}" for n in range(8)]
 

@@ -24,7 +24,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.doctor import repeated_keys
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.grading.typed_review import ASKED, TypedReview
 

@@ -13,7 +13,7 @@ from gradelake.grading.review.form.form_import import import_reviews
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 REVIEWS = (
     "select grade, blind_grade, verdict, own_grade, note, seconds, "

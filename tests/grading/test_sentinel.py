@@ -26,7 +26,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake
+from tests.conftest import made_once
 from tests.grading.project import Judged
 from tests.projects import toml_value
 

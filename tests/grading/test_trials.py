@@ -8,7 +8,7 @@ from gradelake.grading.graders.configured import judges
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.graders.trials import trials_of
 from gradelake.sql.common.errors import BadInput
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 MOODY = """
 import random

@@ -50,7 +50,7 @@ def graded(judged_lake, tmp_path_factory, two_workers):
     assert project.ingest().exit_code == 0
     project.grader("smol", **SMOL, model=str(model_folder()), actors=1)
     with closing(project):
-        project.run = project.grade("smol")
+        project.run = project.grade("smol")  # type: ignore[attr-defined]
         yield project
 
 

@@ -343,7 +343,7 @@ def test_an_argue_bank_of_lists_is_the_same_bank(read):
     question = ARGUE["nugget_bank"]["Where is it?"]
     listed = ARGUE | {
         "nugget_bank": [question | {"answers": list(question["answers"].values())}],
-        "claim_bank": list(ARGUE["claim_bank"].values()),
+        "claim_bank": list(ARGUE["claim_bank"].values()),  # type: ignore[attr-defined]
     }
     assert read([listed]).items == ARGUE_ITEMS
     keyed = {"query_id": "q1", "nugget_bank": {"Where is it?": {"answers": ["in Peru"]}}}

@@ -247,7 +247,7 @@ REFUSED = {
     ("reader", "advice"), REFUSED, ids=lambda value: getattr(value, "__name__", "")
 )
 def test_what_is_wrong_is_refused_by_line_with_what_to_do(tmp_path, reader, advice):
-    for name, content, line, message in REFUSED[reader, advice]:
+    for name, content, line, message in REFUSED[reader, advice]:  # type: ignore[attr-defined]
         shown = report(reader, write(tmp_path / name, content))
         where = f"{name}:{line}: " if line else f"{name}: "
         assert shown.startswith(where), (content, shown)

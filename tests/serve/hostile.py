@@ -10,7 +10,7 @@ from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.lakes import start_lake
 

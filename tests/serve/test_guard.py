@@ -17,7 +17,7 @@ from gradelake.serve.sessions import Sessions
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.transaction import author
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, XSS, Seen
 from tests.serve.server import Server
 

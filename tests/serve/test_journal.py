@@ -21,7 +21,7 @@ from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.compaction import FLUSH_FROM
 from gradelake.sql.operations.upkeep.retention import maintain
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.serve.server import Server, own_server, reviews
 
 KILLED = """

@@ -8,7 +8,7 @@ import pytest
 from gradelake.serve.people import NAME, People
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.serve.server import own_server, reviews
 
 pytestmark = pytest.mark.slow

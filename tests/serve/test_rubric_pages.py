@@ -14,7 +14,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.lakes import start_lake
 from tests.moved_demo import HOSTILE
 from tests.serve.server import Server, own_server

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.serve.server import Server, reviews
 

@@ -20,7 +20,7 @@ from gradelake.sql.operations.upkeep.manifest import FolderWriter, read_manifest
 from gradelake.sql.operations.upkeep.people_files import people_files
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.sql.small_lake import file_of, graders, overwritten, passages
 
 

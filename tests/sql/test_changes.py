@@ -11,8 +11,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.retention import maintain
-from tests.command_line import run_apart
-from tests.conftest import gradelake
+from tests.command_line import gradelake, run_apart
 
 NOW = {"definitions": "d", "rubric_edits": "e", "label_policies": "p"}
 

@@ -11,7 +11,7 @@ import pytest
 from gradelake.sql.ask.book import entries
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.edits import write_edits
 
 ODD_NAME = "c#x p%41q, what? it's ünd"

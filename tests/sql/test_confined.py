@@ -16,7 +16,7 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from tests import command_line
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_GRADES, file_of, small_lake
 from tests.sql.terminal import Terminal

@@ -299,7 +299,7 @@ def test_one_column_a_line_cuts_nothing(capsys):
 
 def test_progress_tells_how_far_how_fast_and_how_long_still(monkeypatch, capsys):
     clock = iter(range(0, 1000, 20))  # 20 seconds pass at each look
-    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     assert list(console.progress("reading runs", iter("abc"), 3)) == ["a", "b", "c"]
     first, second, third = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"reading runs: 1 of 3, 0\.0/s, .* left", first)

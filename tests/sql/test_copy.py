@@ -16,7 +16,7 @@ from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.lake_copy import copy, fingerprint
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.projects import project
 from tests.sql.small_lake import N_PASSAGES, file_of, graders, mark, overwritten, passages

@@ -17,7 +17,7 @@ from gradelake.sql.operations.upkeep.recover import recover
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.releases import releases
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import file_of, grades, passages, publish, small_lake
 

@@ -21,8 +21,8 @@ from gradelake.sql.operations.nightly import WEBHOOK, summary
 from gradelake.sql.operations.nightly.alert import Alerts
 from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.command_line import run_apart
-from tests.conftest import gradelake, made_once
+from tests.command_line import gradelake, run_apart
+from tests.conftest import made_once
 from tests.edits import write_edits
 from tests.lakes import start_lake
 from tests.postgres_server import postgres_server

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.grading.misbehaving import Server
 
 pytestmark = pytest.mark.slow

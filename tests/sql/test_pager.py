@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from gradelake.sql.common import pager
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.sql.terminal import Terminal
 
 LONG = "select range as n from range(100)"
@@ -81,7 +81,7 @@ def test_an_answer_is_not_lost_to_a_pager_that_no_shell_could_read(demo):
 
 
 def test_colours_take_no_room_on_the_screen(monkeypatch):
-    monkeypatch.setattr(pager.console, "out", Console(width=10, height=3))
+    monkeypatch.setattr(pager.console, "out", Console(width=10, height=3))  # type: ignore[attr-defined]
     assert not pager._is_long("\x1b[1m1234567890\x1b[0m\nx\n")
     assert pager._is_long("12345678901\nx\n")
 

@@ -20,7 +20,7 @@ def cache(tmp_path, monkeypatch) -> Path:
 @pytest.fixture(scope="module")
 def target(demo) -> Path:
     """A folder with a parse, as dbt writes it."""
-    kept = max(parsed.cache_folder().glob(f"*-{FILE}"), key=lambda file: file.stat().st_mtime)
+    kept = max(parsed.cache_folder().glob(f"*-{FILE}"), key=lambda file: file.stat().st_mtime)  # type: ignore[attr-defined]
     (demo.parent / "parse").mkdir(exist_ok=True)
     (demo.parent / "parse" / FILE).write_bytes(kept.read_bytes())
     return demo.parent / "parse"

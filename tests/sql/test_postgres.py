@@ -14,7 +14,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.postgres import advisory_lock
 from tests import command_line
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server, restart_server
 
 

@@ -9,7 +9,7 @@ import gradelake as api
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake.lake import Lake
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.tiers import first_of
 
 

@@ -20,7 +20,7 @@ from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import releases
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.sql.small_lake import graders, publish, small_lake
 
 MIN_RELEVANT = 2  # of the demo collection

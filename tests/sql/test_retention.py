@@ -17,12 +17,11 @@ from gradelake.sql.build import changes
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import catalog_file, data_path, release_file
+from gradelake.sql.lake.connection import METADATA, catalog_file, data_path, release_file
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.compaction import merge_small_files
 from gradelake.sql.operations.upkeep.retention import Maintained, maintain
 from gradelake.sql.releases import data_files, keeping, releases
-from gradelake.sql.releases.data_files import METADATA
 from tests.postgres_server import postgres_server
 from tests.projects import rows
 

@@ -11,7 +11,7 @@ import pytest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.nightly.schedule import Schedule, unit_word
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 AWKWARD = 'a lake\'s "50%" $HOME\\n'
 

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from gradelake.sql.ask.book import entries
 from tests import command_line
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.sql.small_lake import file_of, small_lake
 from tests.sql.terminal import CTRL_C, ENTER, UP, Terminal
 from tests.tiers import first_of

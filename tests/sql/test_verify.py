@@ -21,7 +21,7 @@ from gradelake.sql.operations.upkeep.lake_copy import copy
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.operations.upkeep.verify_rows import Verified
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
 
 pytestmark = pytest.mark.slow

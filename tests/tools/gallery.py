@@ -18,7 +18,7 @@ from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Page
 
 from tests.browser import Look, chromium
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import BIRDS
 from tests.lakes import make_graded_demo
 from tests.places import REPOSITORY

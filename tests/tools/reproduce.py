@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gradelake
-from tests.conftest import gradelake as command
+from tests.command_line import gradelake as command
 from tests.documentation.pages import blocks
 from tests.end_to_end.llmjudge import Published, make_lake
 from tests.lakes import DL19_JUDGES, write_dl19_config

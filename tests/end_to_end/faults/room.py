@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.lake import Lake
 from gradelake.sql.operations.upkeep.verify import line, verify
-from tests.conftest import gradelake
+from tests.command_line import gradelake
 
 QUERIES, ITEMS = ("q001", "q002"), ("i001", "i002")
 UNANSWERED = "q003"  # a query of the rubric that no system answers

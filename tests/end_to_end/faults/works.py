@@ -141,7 +141,7 @@ class Desk(Room):
         with (self.folder / "nist.qrels").open("a") as file:
             file.write(f"q001 0 {judged[3]} 1\n")
         file = self.folder / "inbox" / f"{system}.run"
-        text = file.read_text()
+        text = file.read_text()  # type: ignore[attr-defined]
 
         def edition(number: int) -> tuple[str, Rows]:
             if not number:

@@ -40,7 +40,7 @@ class Edited(Tiny):
         error = result.exception if not isinstance(result.exception, SystemExit) else None
         left = getattr(error, "exit_code", None) if error else result.exit_code
         assert left == code, f"{arguments}: {left}\n{result.output}{error!r}"
-        result.error = str(error) if error else ""
+        result.error = str(error) if error else ""  # type: ignore[attr-defined]
         return result
 
     def sheet(self, *queries: str) -> str:
