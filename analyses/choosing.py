@@ -7,7 +7,7 @@ from typing import Any
 
 from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 LEVELLED = "binary", "rubric"  # kinds of measures whose scores differ by relevance level
 LONG = 12  # a scale of as many labels, or more, shows those that occur

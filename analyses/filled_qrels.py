@@ -14,7 +14,7 @@ from gradelake.analyses.qrels_export import (
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 FILLED = """
     create or replace temp table filled as

@@ -13,7 +13,7 @@ from gradelake.analyses.report.request import Request
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # mart -> its columns; a CSV has no lists
 TABLES = {

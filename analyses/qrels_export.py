@@ -8,7 +8,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import execute
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # DuckDB compares strings bytewise
 LABELS = """

@@ -20,7 +20,7 @@ from gradelake.analyses.stats.options import (
 from gradelake.sql.common.errors import BadInput
 
 if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
 # autojudge's layouts of leaderboards: their columns, tabs between them
 LAYOUTS = {

@@ -13,7 +13,7 @@ from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 class OpenLake:
@@ -156,7 +156,7 @@ class OpenLake:
 
         An `OpenLake` of a named release stays with that one.
         """
-        from gradelake.sql.build.build import build
+        from gradelake.sql.build.building import build
         from gradelake.sql.build.node_progress import NodeProgress
 
         arguments = ["build", *(["--name", name] if name else []), *dbt_arguments]

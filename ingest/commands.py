@@ -10,7 +10,7 @@ from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import named
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @click.command(short_help="Write a starter gradelake.toml and make an empty lake.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyndeval
 
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 LEVELS = range(1, 6)
 CUTOFFS = (10, 20)

@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
-from gradelake.sql.build.build import build
+from gradelake.sql.build.building import build
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.places import DL19, REPOSITORY
 from tests.projects import LEXICAL, project

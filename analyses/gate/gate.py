@@ -13,7 +13,7 @@ from gradelake.analyses.stats.boards import Board, read_board
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 UNLABELLED = """
     select n_unlabelled_at_k

@@ -20,7 +20,7 @@ from gradelake.analyses.plots.style import (
 )
 from gradelake.analyses.tables.leaderboard import Scores, read_scores
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 HEIGHT, WIDTH, PER_SYSTEM = 4.0, 2.2, 0.28  # inches
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradelake.analyses import choosing
 from gradelake.analyses.plots.style import GREY, figure, format_of, save, shortened
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 CELL = (0.85, 0.55)  # inches
 MARGINS = (2.3, 1.7)

@@ -23,7 +23,7 @@ from gradelake.analyses.stats.boards import (
 )
 from gradelake.analyses.stats.correlation import Agreement, Reference, agreement
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 DRAWN = {
     "kendall": ("Kendall's \u03c4-b", "o", BLUE),

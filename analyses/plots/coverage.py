@@ -18,7 +18,7 @@ from gradelake.analyses.plots.style import (
 )
 from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "`gradelake sql @leaderboard --measure Cover@20` lists them."
 

@@ -16,7 +16,7 @@ from gradelake.analyses.plots.style import (
 )
 from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 SHADES = 12  # that readers tell apart
 

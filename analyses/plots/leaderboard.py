@@ -16,7 +16,7 @@ from gradelake.analyses.plots.style import (
 )
 from gradelake.analyses.stats.boards import read_board
 from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "`gradelake stats ranks` lists them."
 ACROSS = 0.025  # between two bars of groups, of the width of the axes

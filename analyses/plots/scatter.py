@@ -22,7 +22,7 @@ from gradelake.analyses.plots.style import (
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import Board, default_level, read_board
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 MARKERS = "^vsDP<>X"  # of the named systems, the farthest first
 FAR = 0.1  # of all systems: a system that moves by more ranks is named

@@ -19,7 +19,7 @@ from gradelake.analyses.stats.boards import UNIT, read_board
 from gradelake.analyses.stats.significance import randomisation_test
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from gradelake.analyses.choosing import read_confusion, shown_labels
 from gradelake.analyses.report.report_queries import ask
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass

@@ -5,7 +5,7 @@ from typing import Any
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.stats.resample import student_reach
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 NOTHING = {"score": None, "stderr": None, "rank": None}
 

@@ -6,7 +6,7 @@ from typing import Any
 from gradelake.analyses.stats.boards import Board, OfficialRanks, read_official_ranks
 from gradelake.analyses.stats.correlation import Agreement, agreement
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 REPLICATES = 2000
 SEED = 1

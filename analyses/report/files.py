@@ -13,7 +13,7 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import little_memory
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 FOLDER = "reports"
 LARGE = 40_000_000  # bytes: beyond it a browser takes seconds to open the page

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradelake.analyses.report.report_queries import ask
 from gradelake.analyses.report.topics import read_queries
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 AT_ONCE = 50  # queries: a collection's grids together may be more than memory holds
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gradelake.analyses.report.report_queries import ask, ask_book
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 TAU = 4  # a grade of tau or more answers an item (RUBRIC, Farzi and Dietz 2024); or the next lower
 SHOWN = 15  # rows of each list

@@ -12,7 +12,7 @@ from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.word_diff import word_diff
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import diff
 
 

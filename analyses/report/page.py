@@ -32,7 +32,7 @@ from gradelake.analyses.report.topics import at_level, read_queries, read_topic_
 from gradelake.analyses.stats.boards import Board, boards_by_measure, default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def make_report(

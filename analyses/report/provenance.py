@@ -8,8 +8,8 @@ from typing import Any
 
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 
 
 def read_provenance(
@@ -57,7 +57,7 @@ def read_provenance(
 
 def earlier_release(project: Project, lake: Lake) -> str | None:
     """The release before the one that is read, or the newest when that is the working catalog."""
-    found = releases.available(project, lake.connection)
+    found = publishing.available(project, lake.connection)
     if lake.release is None:
         return found[-1].name if found else None
     names = [release.name for release in found]

@@ -5,7 +5,7 @@ from typing import Any
 
 from gradelake.analyses.report.grids import Grids, in_batches, pack
 from gradelake.analyses.report.report_queries import ask
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def read_rankings(

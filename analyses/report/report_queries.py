@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.sql.ask import book
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 QUERIES = Path(__file__).parent / "queries"
 

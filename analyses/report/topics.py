@@ -3,7 +3,7 @@
 from typing import Any
 
 from gradelake.analyses.report.report_queries import ask
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 Scores = dict[int, dict[str, dict[str, list[int | None]]]]
 

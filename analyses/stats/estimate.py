@@ -18,7 +18,7 @@ from gradelake.analyses.stats.prediction_powered import (
     stratified,
 )
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS
 
 TOP = """

@@ -7,7 +7,7 @@ from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
 from gradelake.analyses.stats.resample import Spread, or_none
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # what a judge's label rubrics were distilled from says nothing about its agreement
 LABELS = """

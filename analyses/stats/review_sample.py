@@ -14,7 +14,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.spreadsheet import shown_cell
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate
 
 # what people read and fill in, then what the estimate needs; read by

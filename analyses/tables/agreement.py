@@ -12,7 +12,7 @@ from itertools import product
 from gradelake.analyses import choosing
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 Counts = dict[tuple[int, int], int]
 

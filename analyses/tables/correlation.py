@@ -9,7 +9,7 @@ from gradelake.analyses.stats.boards import read_official_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 STATISTICS = ("spearman", "kendall")
 OFFICIAL = """

@@ -11,7 +11,7 @@ from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 SCORES = """
     select measure, n_queries, system, score_4dp, stderr, rank from lake.marts.leaderboard

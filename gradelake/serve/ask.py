@@ -19,7 +19,7 @@ from gradelake.serve.people import Person
 from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _SHOWN = 1_000  # rows on a page
 _LETTERS = 2_000  # of a cell on a page

@@ -19,7 +19,7 @@ from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import little_memory
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _KEPT = 4  # reports in memory: some MB each
 _PATIENCE = 2.0  # seconds that a request waits for one in work

@@ -10,7 +10,7 @@ from gradelake.grading.review.queues import deal_conflicts, deal_queue, others_o
 from gradelake.grading.review.revise import Answer, ReviewKey, Undo, revise
 from gradelake.serve.journal import Entry, Journal
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _AT_ONCE = 2  # that are dealt: each takes a core, and more at once take longer together
 _KEPT = 500  # decks; somebody else's is dealt again when they go on

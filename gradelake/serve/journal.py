@@ -15,7 +15,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 Entry = tuple[ReviewKey, Answer | Undo]
 _PATIENCE = 30.0  # seconds that one server waits for another to write an answer

@@ -14,7 +14,7 @@ from gradelake.serve.people import Person
 from gradelake.serve.rubric_work import in_turn
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, Busy
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _MOST = {"size": 2_000, "overlap": 100, "seed": 1 << 31, "depth": 1 << 31, "tau": 100}
 _LEAST = {"seed": 0}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import published_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _KEPT = 3  # releases that stay open
 
@@ -83,9 +83,9 @@ class Readers:
     def _published(self) -> object:
         """What is another when another release is the newest."""
         if self.project.on_postgres:
-            from gradelake.sql.releases import releases
+            from gradelake.sql.releases import publishing
 
-            return releases.listed(self._live_lake().connection)[-1:]
+            return publishing.listed(self._live_lake().connection)[-1:]
         try:
             about = published_file(self.project).stat()
         except FileNotFoundError:

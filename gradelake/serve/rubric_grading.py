@@ -33,7 +33,7 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
     from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
     from gradelake.grading.plan.request import Request
     from gradelake.sql.common import console
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
     found: list[dict[str, Any]] = []
     with Lake.writer(project) as lake:
@@ -118,7 +118,7 @@ def grading_job(
 
 def main() -> None:
     """Grade what standard input asks for."""
-    from gradelake.grading.run import run as runs
+    from gradelake.grading.run import grader_run
     from gradelake.grading.run.progress import rates
     from gradelake.grading.run.run_text import run_as_object
     from gradelake.sql.common import console
@@ -141,10 +141,10 @@ def main() -> None:
     asked = json.load(sys.stdin)
     try:
         project = Project.read(Path(sys.argv[1]))
-        request = runs.requested(
+        request = grader_run.requested(
             project, asked["collection"], asked["grader"], None, tuple(asked["queries"])
         )
-        run = runs.grade(project, request, lambda line: say(progress=line), on_progress)
+        run = grader_run.grade(project, request, lambda line: say(progress=line), on_progress)
         say(run=run_as_object(request, run))
     except GradelakeError as error:
         say(error=error.message, hint=error.hint)

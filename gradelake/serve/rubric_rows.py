@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _K = 10  # passages of a system that coverage looks at
 

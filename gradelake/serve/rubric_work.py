@@ -17,7 +17,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 T = TypeVar("T")
 _PATIENCE = 60.0  # seconds that a page waits for its turn
@@ -106,7 +106,7 @@ def build_job(
     """A build in its turn; its result says what it moved. `saved`: what was saved before it."""
 
     def work(job: Job) -> dict[str, Any]:
-        from gradelake.sql.build.build import build
+        from gradelake.sql.build.building import build
 
         def on_total(n: int) -> None:
             job.total = n

@@ -14,7 +14,7 @@ from gradelake.serve.people import People
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, is_name
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import author
 
 _AT_ONCE = 500  # connections; more are told to come again

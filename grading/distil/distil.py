@@ -31,7 +31,7 @@ from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 BATCH = 16  # pairs that are explained, and kept, together
 

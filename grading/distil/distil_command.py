@@ -15,7 +15,7 @@ from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.distil.distil import Outcome, Plan

@@ -16,7 +16,7 @@ from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import grading_folder
 
 if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
 Explanation = Mapping[str, str]
 

@@ -19,7 +19,7 @@ from gradelake.sql.common.project import check_name
 from gradelake.sql.common.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
 PERSON = "person"  # the engine of texts that a person wrote
 _HINT = "Edit a file that `gradelake distil --export NAME FILE` wrote, its texts only."

@@ -6,7 +6,7 @@ from pathlib import Path
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # nuggets of the rubric's newest version; an assignment that is missing or failed is `failed`
 ROWS = """

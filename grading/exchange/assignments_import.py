@@ -19,7 +19,7 @@ from gradelake.grading.exchange.workbench_format import TEXT, Fault, Object, Tex
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 NUGGETS = "intermediate.int_distinct_items"  # the view that they are read from
 LABELS = {"support": 2, "partial_support": 1, "not_support": 0, "failed": None}

@@ -9,7 +9,7 @@ import click
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, reading
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def _show_import(done) -> None:

@@ -13,7 +13,7 @@ from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
 # had

@@ -23,7 +23,7 @@ from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # what makes a grade unique in its collection; one whose text, query or gold answers nobody noted
 # stands for a grade of any

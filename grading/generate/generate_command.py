@@ -11,7 +11,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.generate.generation import Outcome, Plan

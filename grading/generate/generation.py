@@ -13,7 +13,7 @@ from gradelake.grading.generate.writers import WritingRun, writers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 BATCH = 16  # queries that are asked about, and committed, together
 

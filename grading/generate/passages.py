@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from typing import Any
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_worker import GenerationWorker, QueryBatch
 from gradelake.grading.run.crew import Crew
-from gradelake.grading.run.run import stop_signals
+from gradelake.grading.run.grader_run import stop_signals
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
 

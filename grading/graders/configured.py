@@ -10,7 +10,7 @@ from gradelake.grading.prompts.prompt import WRITING
 from gradelake.grading.prompts.prompt_file import load_prompts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def configured(project: Project, lake: Lake, name: str) -> Grader:

@@ -6,7 +6,7 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.doctor import Finding
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 SHORTEST_ID = 6  # characters of an id that are enough to name it
 

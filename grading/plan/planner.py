@@ -14,7 +14,7 @@ from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import execute, little_memory
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     import polars as pl
@@ -288,7 +288,7 @@ def ensure_views(
     except duckdb.Error:
         reason, current = "making the lake's views (dbt)", False
     if not current:
-        from gradelake.sql.build.build import build, only
+        from gradelake.sql.build.building import build, only
 
         tell(reason)
         select = only(*(view.partition(".")[2] for view in views))

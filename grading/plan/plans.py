@@ -11,7 +11,7 @@ from gradelake.grading.plan.request import Request, Totals
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)

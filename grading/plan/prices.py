@@ -9,7 +9,7 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 VIEW = "intermediate.int_prices"
 # before anything is measured, tokens are estimated from lengths of texts, of these two shares

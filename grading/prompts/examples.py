@@ -13,7 +13,7 @@ from gradelake.sql.common import checked, files
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 class _Line(Checked):

@@ -7,7 +7,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 
 if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def sample(project, collection, assessor, per_label, seed, stated, output):
     """
     from gradelake.grading.prompts.examples import sample as draw
     from gradelake.sql.common.whole_file import whole_file
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
     low, slash, high = stated.partition("/")
     try:

@@ -8,7 +8,7 @@ from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.review.revise import Review, ReviewKey
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # dbt's views that a review reads; they are always as new as the raw tables
 VIEWS = (

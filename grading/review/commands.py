@@ -7,7 +7,7 @@ import click
 from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def _print(made):

@@ -9,7 +9,7 @@ from hashlib import sha256
 from gradelake.grading.review.cards import Card
 from gradelake.grading.review.queue_request import QueueRequest
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate, neyman
 
 _TAKEN = "judged"  # the stratum of what the queue's people judged before

@@ -7,7 +7,7 @@ import click
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import with_options
 from gradelake.sql.common.project import Project, check_name
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.review.cards import Assignment, Deck

@@ -7,7 +7,7 @@ from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
 from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name, did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradelake.grading.review.cards import Card, Reviewable
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
 # source -> what it finds of the eligible grades, and in which order these are useful
 _LISTS = {

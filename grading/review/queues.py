@@ -15,7 +15,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.judged import mark_as_own
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # dbt's views that queues read, besides those of a review
 VIEWS = (

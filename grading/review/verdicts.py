@@ -18,7 +18,7 @@ from gradelake.sql.lake.rows import contract, types_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
     from gradelake.sql.lake.transaction import Transaction
 
 _IN_CATALOG = 1_000  # rows of a commit that make no file; what a server commits at once is fewer

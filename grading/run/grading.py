@@ -8,19 +8,19 @@ from gradelake.grading.graders.trials import trials_of
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.plans import Plans
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run import run as runs
+from gradelake.grading.run import grader_run
 from gradelake.grading.run.progress import Progress
 from gradelake.grading.run.run_text import run_as_object
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)
 class Grading:
     """What the runs of a grader's trials did; most graders have one."""
 
-    runs: list[tuple[Request, runs.Run]]
+    runs: list[tuple[Request, grader_run.Run]]
     n_trials: int
 
     @property
@@ -53,7 +53,7 @@ def grade(
     With `dry_run` nothing is graded. Raises as `run.grade` does.
     """
     requests = [
-        runs.requested(project, collection, name, rubric_version, queries, limit)
+        grader_run.requested(project, collection, name, rubric_version, queries, limit)
         for name in trials_of(project, grader)
     ]
     if dry_run:
@@ -61,11 +61,11 @@ def grade(
             ensure_views(project, lake, console.tell)
             plans = [(request.grader, Plan(lake, request).totals) for request in requests]
         return Plans(collection, plans)
-    done: list[tuple[Request, runs.Run]] = []
+    done: list[tuple[Request, grader_run.Run]] = []
     began, seconds, money = time.monotonic(), max_minutes and 60 * max_minutes, max_cost
     for request in requests:
         with Progress() as progress:
-            run = runs.grade(
+            run = grader_run.grade(
                 project, request, console.tell, progress, retry_failed, seconds, money, wait
             )
         done.append((request, run))

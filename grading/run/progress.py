@@ -8,7 +8,7 @@ from rich.progress import Progress as Bar
 from gradelake.sql.common import console
 
 if TYPE_CHECKING:
-    from gradelake.grading.run.run import Run
+    from gradelake.grading.run.grader_run import Run
     from gradelake.grading.run.staging import Committer
 
 

@@ -12,7 +12,7 @@ from gradelake.sql.common.counted import amount, counted
 
 if TYPE_CHECKING:
     from gradelake.grading.run.batches import Batched
-    from gradelake.grading.run.run import Run
+    from gradelake.grading.run.grader_run import Run
 
 
 def _time(grader: Grader, seconds: float | None) -> str:

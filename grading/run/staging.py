@@ -16,7 +16,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grading_folder
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together

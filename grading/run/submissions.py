@@ -16,7 +16,7 @@ from gradelake.grading.run.staging import Committer, not_in_the_lake
 from gradelake.grading.run.windows import TOKENS, tokens_of
 from gradelake.grading.run.worker import counts_of
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 # what a pair is of: texts that change make it another

@@ -13,7 +13,7 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import price_of, required_price
 from gradelake.grading.plan.request import Chunk, Totals
-from gradelake.grading.run.run import Run, work
+from gradelake.grading.run.grader_run import Run, work
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
@@ -29,7 +29,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 

@@ -12,7 +12,7 @@ from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import allocate
 
 # what a grader's prompt asks about -> kind of a pair

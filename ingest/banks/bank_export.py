@@ -12,7 +12,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
     from gradelake.ingest.banks.bank_items import Item

@@ -15,7 +15,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.project import check_name
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
 

@@ -20,7 +20,7 @@ from gradelake.sql.lake.judged import (
     put_judgments,
     refuse_if_from_elsewhere,
 )
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 # every passage that a query can have a judgment of: in the corpus, or labelled by someone

@@ -22,7 +22,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.judged import imported_mark
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 
 

@@ -13,7 +13,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import check_name
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 
 COLUMNS = ("system", "query_id", "sentence", "cited_passage_id", "support")

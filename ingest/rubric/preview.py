@@ -10,7 +10,7 @@ from gradelake.ingest.rubric.save import Proposal, Saved, Session, numbered, tri
 from gradelake.ingest.rubric.up_to_date import fetch
 from gradelake.sql.build.preview import BUILT, Preview, previewed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _RUBRIC = ("int_rubric_states", "int_rubric_edits")
 _READ = (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 STATES = """
     select

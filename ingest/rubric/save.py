@@ -14,7 +14,7 @@ from gradelake.ingest.rubric.edits_file import Row
 from gradelake.ingest.rubric.items import RubricItem, Section, number
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.sheet import Part
-from gradelake.sql.build.build import WrongSeeds
+from gradelake.sql.build.building import WrongSeeds
 from gradelake.sql.build.preview import Preview, previewed
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
@@ -24,8 +24,8 @@ from gradelake.sql.lake.transaction import author
 
 _SEED = "rubric_edits"
 _HINT = (
-    "Nothing was written. Fix these lines; where the same items were edited since, make a new sheet "
-    "(rubric edit --print), or change the saved edit's own row in the file of edits."
+    "Nothing was written. Fix these lines; where the same items were edited since, make a new "
+    "sheet (rubric edit --print), or change the saved edit's own row in the file of edits."
 )
 
 

@@ -7,7 +7,7 @@ import duckdb
 from gradelake.ingest.rubric import edits_file
 from gradelake.sql.build import seeds
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # cautious: of the tests, those that look at nothing else, which may not be there yet
 _BUILD = ["--select", "+int_rubric_items", "+int_rubric_edits", "--indirect-selection", "cautious"]
@@ -26,7 +26,7 @@ def open_up_to_date(
         lake = Lake.live(project)
         if not _holds(lake, project):
             lake.close()
-            from gradelake.sql.build.build import build
+            from gradelake.sql.build.building import build
 
             tell("bringing the rubric up to date with its edits (dbt)")
             build(project, _BUILD, ["(rubric edits)"])

@@ -11,7 +11,7 @@ from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # parameters that are whole numbers, and the words that may stand for one
 _NUMBERS = {

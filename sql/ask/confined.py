@@ -12,7 +12,7 @@ import duckdb
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.connection import METADATA, data_path, quote
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # Functions in FROM that read nothing but their arguments, the lake, or what tables there are.
 _SOURCES = {

@@ -4,8 +4,8 @@ import duckdb
 
 from gradelake.sql.build import changes, seeds
 from gradelake.sql.common.errors import GradelakeError
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 
 
 def not_built_yet(lake: Lake) -> str | None:
@@ -20,7 +20,7 @@ def not_built_yet(lake: Lake) -> str | None:
         return _empty(lake)
     try:
         with Lake.live(lake.project) as live:
-            found = releases.listed(live.connection)
+            found = publishing.listed(live.connection)
             if not found or found[-1].name != lake.release:
                 return None  # an older release was asked for
             what = waiting(live, found[-1])
@@ -34,7 +34,7 @@ def _empty(lake: Lake) -> str | None:
     return str(nothing) if nothing else None
 
 
-def waiting(live: Lake, newest: releases.Release) -> str | None:
+def waiting(live: Lake, newest: publishing.Release) -> str | None:
     """The commits of data and edits of seeds that came after the newest release, in words."""
     built = changes.last_build(live)
     edited = seeds.edited_since(live.project, built.made_from) if built else []

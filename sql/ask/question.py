@@ -19,7 +19,7 @@ from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from gradelake.sql.common.interrupts import is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.lake.connection import without_pandas
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 T = TypeVar("T")
 Values = Mapping[str, str | None] | None

@@ -10,8 +10,8 @@ from gradelake.sql.build import seeds
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 
 DBT_PROJECT = seeds.PACKAGED.parent
 _FOLDERS = ("macros", "models", "snapshots", "tests")
@@ -116,8 +116,8 @@ def unchanged_release(project: Project) -> str | None:
         last = found.last
         if last is None or found.changed != []:
             return None
-        by_name = {release.name: release for release in releases.listed(lake.connection)}
-        return last.release if releases.is_published(project, by_name[last.release]) else None
+        by_name = {release.name: release for release in publishing.listed(lake.connection)}
+        return last.release if publishing.is_published(project, by_name[last.release]) else None
 
 
 def _raw_tables_since(lake: Lake, snapshot: int) -> list[str]:

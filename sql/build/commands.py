@@ -14,7 +14,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
 
 if TYPE_CHECKING:
-    from gradelake.sql.build.build import Built
+    from gradelake.sql.build.building import Built
 
 _SHOWN = 5
 
@@ -71,7 +71,7 @@ def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_leas
     """Build once, and tell what came of it; `only_if_changed`: nothing, where nothing was done."""
     verbose = console.loudness.verbose and not as_json  # dbt writes where the object goes
     with NodeProgress(quiet=as_json or verbose) as progress:
-        from gradelake.sql.build.build import build as run_build
+        from gradelake.sql.build.building import build as run_build
 
         built = run_build(
             project,

@@ -21,7 +21,7 @@ from gradelake.sql.build import seeds
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import connection, extensions
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 
 READ_RELEASE = "GRADELAKE_DBT_READS"  # names a release: dbt then only reads, and takes no lock
 lent: duckdb.DuckDBPyConnection | None = None  # by `gradelake build`, which commits what dbt wrote
@@ -77,7 +77,7 @@ class Plugin(BasePlugin):
         connection.require_lake(self.project)
         if release := os.environ.get(READ_RELEASE):
             extensions.load(conn, "ducklake")
-            releases.attach_release(conn, self.project, release)
+            publishing.attach_release(conn, self.project, release)
             return
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gradelake.sql.build import build, changes, parsed
+from gradelake.sql.build import building, changes, parsed
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import require_lake
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 # what has a page of its own; tests are shown beside the columns they check
 _PAGES = ("model", "snapshot", "source")
@@ -163,11 +163,11 @@ def _run(project: Project, target: Path, release: str, command: list[str]) -> An
             errors.append(event.info.msg.strip())
 
     shared = parsed.Shared(changes.definitions(), [])
-    with build.environment(project, target, **{dbt_plugin.READ_RELEASE: release}):
+    with building.environment(project, target, **{dbt_plugin.READ_RELEASE: release}):
         try:
-            ran = build.invoke_dbt(["--log-level", "none", *command], on_event, shared)
+            ran = building.invoke_dbt(["--log-level", "none", *command], on_event, shared)
         finally:
-            build.close_adapters()
+            building.close_adapters()
         if not ran.success:
             words = "\n  ".join(filter(None, errors)) or str(ran.exception or "no reason given")
             raise WorkFailed(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import duckdb
 
-from gradelake.sql.build import build, changes, parsed, seeds
+from gradelake.sql.build import building, changes, parsed, seeds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA, NAME, SCHEMAS, attach
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 BEFORE, BUILT = "before", "built"  # the lake as it is, and as the last build left it
 _METADATA = f"__ducklake_metadata_{BEFORE}"
@@ -50,10 +50,12 @@ def previewed(
             _lay_over(lake, snapshot, raw_only=changed is None)
             if changed != []:
                 shared = parsed.Shared(found.made_from["definitions"], [])
-                environment = build.environment(project, Path(folder, "dbt"))
-                with environment, build.lent_to_dbt(lake, gathered):
+                environment = building.environment(project, Path(folder, "dbt"))
+                with environment, building.lent_to_dbt(lake, gathered):
                     arguments = _selection(changed, wanted)
-                    build.run_dbt(lake, arguments, build.Built(), _unseen, _unseen, False, shared)
+                    building.run_dbt(
+                        lake, arguments, building.Built(), _unseen, _unseen, False, shared
+                    )
             yield Preview(lake, last.release if last else None)
 
 

@@ -17,7 +17,7 @@ from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
 EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _SECONDS = 0.5  # between two looks
 

@@ -82,7 +82,7 @@ def reading(function: Callable) -> Callable:
     @wraps(function)
     @click.pass_obj
     def command(project: Callable, release: str | None, live: bool, **options: Any) -> Any:
-        from gradelake.sql.lake.lake import Lake
+        from gradelake.sql.lake.opening import Lake
 
         return function(read=lambda: Lake.reading(project(), release, live), **options)
 

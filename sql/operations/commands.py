@@ -4,8 +4,8 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 
 
 def _show(found) -> None:
@@ -36,7 +36,7 @@ def log(project, limit):
     project = project()
     with Lake.readable(project) as lake:
         # a release that was dropped, or never published, has a commit but cannot be read
-        names = [r.name for r in releases.available(project, lake.connection)]
+        names = [r.name for r in publishing.available(project, lake.connection)]
         commits = lake.objects(
             """
             with commits as (

@@ -17,10 +17,10 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.connection import data_path, lock_file
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 
 LOW_DISK = 1 << 30  # bytes
 
@@ -172,11 +172,11 @@ def _keys(lake: Lake) -> list[Finding]:
 
 
 def _published(lake: Lake, project: Project) -> Finding:
-    found = releases.listed(lake.connection)
+    found = publishing.listed(lake.connection)
     if not found:
         return Finding("note", "nothing is published yet", "Run `gradelake build`.")
     newest = found[-1]
-    if not releases.is_published(project, newest):
+    if not publishing.is_published(project, newest):
         return Finding(
             "bad",
             f"release {newest.name} was committed but not published",

@@ -7,7 +7,7 @@ import click
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @click.group(short_help="See, keep, drop and compare releases.")

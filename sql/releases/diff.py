@@ -11,7 +11,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import connect, little_memory, require_lake
-from gradelake.sql.releases.releases import attach_release
+from gradelake.sql.releases.publishing import attach_release
 
 MAIN_MEASURES = ("nDCG@10", "AP", "Cover@20")  # shown unless others are asked for
 

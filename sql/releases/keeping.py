@@ -8,10 +8,10 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import NAME, published_file, release_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import author
-from gradelake.sql.releases import data_files, releases
-from gradelake.sql.releases.releases import Release
+from gradelake.sql.releases import data_files, publishing
+from gradelake.sql.releases.publishing import Release
 
 
 def kept(lake: Lake) -> set[str]:
@@ -22,9 +22,9 @@ def kept(lake: Lake) -> set[str]:
 def overview(project: Project) -> list[dict[str, Any]]:
     """The releases that can be read, newest first, and what is true of each."""
     with Lake.readable(project) as lake:
-        found = releases.available(project, lake.connection)
+        found = publishing.available(project, lake.connection)
         marked = kept(lake)
-        default = releases.read_by_default(project, lake.connection)
+        default = publishing.read_by_default(project, lake.connection)
         alone = bytes_alone(lake, found)
     return [
         {
@@ -45,7 +45,7 @@ def keep(lake: Lake, name: str) -> bool:
     Raises `BadInput` when there is no such release.
     """
     with lake.transaction("release", f"keep {name}") as transaction:
-        releases.named(releases.available(lake.project, lake.connection), name)
+        publishing.named(publishing.available(lake.project, lake.connection), name)
         if name in kept(lake):
             return False
         values = (name, author(), utc_now())
@@ -60,7 +60,7 @@ def let_go(lake: Lake, name: str) -> bool:
     """
     with lake.transaction("release", f"keep --undo {name}") as transaction:
         if name not in kept(lake):
-            releases.named(releases.available(lake.project, lake.connection), name)
+            publishing.named(publishing.available(lake.project, lake.connection), name)
             return False
         transaction.delete("kept_releases", release=name)
     return True
@@ -73,8 +73,8 @@ def drop(lake: Lake, name: str, force: bool = False) -> Release:
     get, or when it is kept and `force` is not given.
     """
     with lake.lock("gradelake release drop"):
-        found = releases.available(lake.project, lake.connection)
-        release = releases.named(found, name)
+        found = publishing.available(lake.project, lake.connection)
+        release = publishing.named(found, name)
         if release.name in _newest(lake, found):
             raise BadInput(
                 f"{name!r} is the newest release, which readers get",
@@ -90,7 +90,7 @@ def drop(lake: Lake, name: str, force: bool = False) -> Release:
 
 def drop_old(lake: Lake, n_newest: int) -> list[Release]:
     """Drop all releases but the newest ones and the kept ones; returns them. Under the lock."""
-    found = releases.available(lake.project, lake.connection)
+    found = publishing.available(lake.project, lake.connection)
     staying = kept(lake) | _newest(lake, found) | {r.name for r in found[-n_newest:]}
     old = [release for release in found if release.name not in staying]
     if old:
@@ -102,8 +102,8 @@ def _newest(lake: Lake, found: list[Release]) -> set[str]:
     """The newest release of the working catalog, and the one that readers get if that is
     another."""
     there = {release.name for release in found}
-    ours = [each.name for each in releases.listed(lake.connection) if each.name in there]
-    default = releases.read_by_default(lake.project, lake.connection)
+    ours = [each.name for each in publishing.listed(lake.connection) if each.name in there]
+    default = publishing.read_by_default(lake.project, lake.connection)
     return {*ours[-1:], *([default] if default else [])}
 
 
@@ -117,7 +117,7 @@ def _remove(lake: Lake, dropped: list[Release]) -> None:
             release_file(lake.project, release.name).unlink(missing_ok=True)
     newest = lake.newest_snapshot()
     # by name: in a catalog restored from an older copy, the number may be another commit's
-    snapshots = [r.snapshot for r in releases.listed(lake.connection) if r.name in names]
+    snapshots = [r.snapshot for r in publishing.listed(lake.connection) if r.name in names]
     expire(lake, [snapshot for snapshot in snapshots if snapshot != newest])
     if marked := sorted(names & kept(lake)):
         with lake.transaction("release", f"drop {', '.join(marked)}") as transaction:
@@ -158,7 +158,7 @@ def bytes_alone(lake: Lake, found: list[Release]) -> dict[str, int]:
 def files_of_all(lake: Lake) -> dict[str, int]:
     """path -> bytes of every data file that any release reads."""
     found: dict[str, int] = {}
-    for release in releases.available(lake.project, lake.connection):
+    for release in publishing.available(lake.project, lake.connection):
         found |= files(lake, release)
     published = published_file(lake.project)
     if not lake.project.on_postgres and published.is_file():

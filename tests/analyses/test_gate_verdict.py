@@ -10,7 +10,7 @@ from scipy import stats
 from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Paired, judge
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 ALPHA, TOLERANCE = 0.05, 0.01

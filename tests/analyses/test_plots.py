@@ -16,7 +16,7 @@ from gradelake.analyses.plots.style import MOST_ROWS, apart, rows_figure, shorte
 from gradelake.analyses.tables.leaderboard import Scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.small import FAR, LONG
 from tests.analyses.typed import typed
 from tests.command_line import gradelake

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated

@@ -9,7 +9,7 @@ import pytest
 import pytrec_eval
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 from tests.command_line import gradelake
 

@@ -12,7 +12,7 @@ from gradelake.analyses.stats.ranks import letter, rank_uncertainty
 from gradelake.analyses.stats.resample import resampled
 from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.boards import board, random_board
 from tests.command_line import gradelake
 

@@ -9,7 +9,7 @@ from gradelake.analyses.report.boards import first_board
 from gradelake.analyses.report.comparisons import compare_systems
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.analyses.typed import typed
 from tests.command_line import gradelake

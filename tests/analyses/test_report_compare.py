@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import ADDED_LATER, BREAD, REWORDED, REWORDED_AGAIN
 from tests.moved_demo import HOSTILE, HOSTILE_ITEM, REREAD

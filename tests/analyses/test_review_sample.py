@@ -14,7 +14,7 @@ from gradelake.analyses.stats.estimate import estimate_board
 from gradelake.analyses.stats.review_sample import COLUMNS, draw_sample
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow

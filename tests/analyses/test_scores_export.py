@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 BOARD = ("export", "scores", "demo", "--label-set", "assessor:human")

@@ -13,7 +13,7 @@ from gradelake.analyses.stats.labels import compare_labels
 from gradelake.analyses.stats.rank_correlation import STATISTICS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 
 pytestmark = pytest.mark.slow

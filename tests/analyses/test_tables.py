@@ -12,7 +12,7 @@ from gradelake.analyses.tables.agreement import boxed_judgment
 from gradelake.analyses.tables.latex import escape, render
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 from tests.command_line import gradelake
 

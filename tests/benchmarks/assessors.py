@@ -26,7 +26,7 @@ from rich.table import Table
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.leaderboards import command, console
 from tests.lakes import make_graded_demo
 from tests.serve.server import Server

@@ -26,7 +26,7 @@ from rich.table import Table
 from gradelake.analyses.gate.verdict import FELL, PASSED, Paired, judge
 from gradelake.analyses.stats.boards import UNIT, Board, read_board
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake, run
 from tests.lakes import write_dl19_config
 from tests.places import DL19, missing_dl19

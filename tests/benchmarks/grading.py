@@ -18,7 +18,7 @@ from rich.table import Table
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.leaderboards import command
 from tests.grading import smollm
 from tests.grading.dl19_sample import make_sample

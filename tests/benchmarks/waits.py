@@ -30,7 +30,7 @@ GRADER = (
 STAYS = """
 import sys, time
 from pathlib import Path
-from gradelake.sql.build.build import build
+from gradelake.sql.build.building import build
 from gradelake.sql.common.project import Project
 from tests.benchmarks.waits import drop
 project = Project.find(Path(sys.argv[1]))

@@ -10,7 +10,7 @@ import pytest
 from gradelake.sql.build import changes, docs
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.browser import Look, chromium
 from tests.command_line import gradelake
 from tests.sql.small_lake import publish

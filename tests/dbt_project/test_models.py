@@ -8,7 +8,7 @@ import pytest
 
 from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.dbt_project.plain_dbt import dbt
 
 OF_THE_WHOLE_LAKE = {"columns", "nights", "tables"}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
 from tests.edits import write_edits

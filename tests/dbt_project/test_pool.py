@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 POOL_DEPTH = 3  # the demo's rankings are short: most are cut only at a small depth
 MODEL = "lake.intermediate.int_pool"

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.grading.project import Judged

@@ -19,7 +19,7 @@ import pytest
 
 from gradelake.ingest import demo
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading.smollm import missing, model_folder
 from tests.projects import project

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
 

@@ -9,7 +9,7 @@ import pytest
 
 from gradelake.analyses.report.report_queries import ask, ask_book
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import coverage_oracle
 from tests.command_line import gradelake
 from tests.edits import write_edits

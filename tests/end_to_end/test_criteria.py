@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import agreement_oracle, oracle
 from tests.command_line import gradelake
 from tests.lakes import DL19_JUDGES

@@ -11,7 +11,7 @@ from gradelake.app import app
 from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY

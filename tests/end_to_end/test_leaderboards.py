@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.lakes import DL19_JUDGES

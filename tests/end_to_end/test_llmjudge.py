@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.end_to_end.llmjudge import JUDGE, NUGGETS, QUESTIONS, RELEVANT, TAU, Published, make_lake
 from tests.places import missing_llmjudge

@@ -10,7 +10,7 @@ import pytest
 
 from gradelake.analyses.stats.boards import read_board
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake, run
 
 nuggetizer = pytest.importorskip("nuggetizer.core.metrics")

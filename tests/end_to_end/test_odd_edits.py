@@ -8,7 +8,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.rubric_items import item_id_of
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask

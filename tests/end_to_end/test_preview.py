@@ -12,7 +12,7 @@ import pytest
 from gradelake.ingest.rubric import edits_file, preview
 from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.save import Saved
-from gradelake.sql.build.build import build
+from gradelake.sql.build.building import build
 from gradelake.sql.common.project import Project
 from tests.command_line import gradelake
 from tests.edits import COLUMNS, write_edits

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 
@@ -21,11 +21,11 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
         f"""
         import os, sys
         from gradelake.sql.common.project import Project
-        from gradelake.sql.lake.lake import Lake
+        from gradelake.sql.lake.opening import Lake
         from gradelake.sql.lake.connection import connect
         import duckdb, encodings.idna, json
         from gradelake.sql.lake import extensions
-        from gradelake.sql.releases import releases
+        from gradelake.sql.releases import publishing
         files = {{name: open(extensions.extension_file(name), "rb").read()
                  for name in ("ducklake", "sqlite_scanner")}}
         project = Project.find({str(demo)!r})

@@ -9,7 +9,7 @@ from PIL import Image
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.spreadsheet import shown_cell
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
 from tests.tiers import first_of

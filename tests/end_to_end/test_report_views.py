@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.command_line import gradelake
 from tests.moved_demo import HOSTILE

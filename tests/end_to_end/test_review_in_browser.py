@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.serve.server import Server, reviews
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from tests.command_line import gradelake
 from tests.edits import write_edits

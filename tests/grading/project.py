@@ -8,10 +8,10 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run import run as runs
+from gradelake.grading.run import grader_run
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import projects
 from tests.ingest.conftest import Tiny
 
@@ -86,10 +86,10 @@ class Judged(Tiny):
         retry_failed: bool = False,
         max_seconds: float | None = None,
         **options,
-    ) -> runs.Run:
+    ) -> grader_run.Run:
         """Grade in this process's Ray; what is told is kept in `told`."""
         self.told: list[str] = []
-        return runs.grade(
+        return grader_run.grade(
             self.project,
             self.request(name, **options),
             self.told.append,

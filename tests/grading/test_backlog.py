@@ -10,7 +10,7 @@ from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 pytestmark = pytest.mark.slow
 

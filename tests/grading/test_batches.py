@@ -12,7 +12,7 @@ import pytest
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.run import batches as batch_runs
-from gradelake.grading.run import run as runs
+from gradelake.grading.run import grader_run
 from gradelake.sql.common.errors import BadInput
 from tests.grading.batch_server import STEPS, BatchServer, by_length
 from tests.grading.misbehaving import Asked, answer, echo, refuse
@@ -48,9 +48,11 @@ def project(lake, folder, server, **settings):
 
 
 def grade(judged, **options):
-    request = runs.requested(judged.project, judged.name, "gpt", limit=options.pop("limit", None))
+    request = grader_run.requested(
+        judged.project, judged.name, "gpt", limit=options.pop("limit", None)
+    )
     judged.told = []
-    return runs.grade(judged.project, request, judged.told.append, **options)
+    return grader_run.grade(judged.project, request, judged.told.append, **options)
 
 
 def to_its_end(judged, **options):
@@ -468,6 +470,6 @@ def test_batch_is_no_part_of_the_graders_id(hosted):
 
 
 def test_wait_is_for_graders_in_batches(hosted):
-    request = runs.requested(hosted.project, hosted.name, "lexical")
+    request = grader_run.requested(hosted.project, hosted.name, "lexical")
     with pytest.raises(BadInput, match="lexical does not grade in batches"):
-        runs.grade(hosted.project, request, lambda line: None, wait=True)
+        grader_run.grade(hosted.project, request, lambda line: None, wait=True)

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from gradelake.app import app
 from gradelake.grading.review.cards import Assignment, deal, find_grader
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow

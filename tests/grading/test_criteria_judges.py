@@ -9,7 +9,7 @@ import pytest
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run.run import grade
+from gradelake.grading.run.grader_run import grade
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import copy_of
 

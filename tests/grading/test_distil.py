@@ -444,11 +444,11 @@ def test_another_rubric_makes_another_grader(trec, distilled):
 
 def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(trec, distilled):
     from gradelake.grading.plan.request import Request
-    from gradelake.grading.run import run
+    from gradelake.grading.run import grader_run
 
     for prompt in ("true_direct", "true_reasoning"):
         grader = judge(trec, prompt)
-        done = run.grade(trec.project, Request("tiny", grader), lambda line: None)
+        done = grader_run.grade(trec.project, Request("tiny", grader), lambda line: None)
         assert (done.counts["ok"], done.counts["failed"]) == (5, 0)
         rows = trec.lake.rows(
             "select grades.passage_id, pairs.label from lake.raw.grades as grades "

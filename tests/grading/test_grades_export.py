@@ -13,7 +13,7 @@ from gradelake.grading.exchange.grades_export import export_grades
 from gradelake.grading.exchange.workbench import GRADES
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import workbench_schema
 from tests.grading.workbench_files import (
     RATED,

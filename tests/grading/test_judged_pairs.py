@@ -4,7 +4,7 @@ import pytest
 
 from gradelake.grading.prompts.judged_pairs import sample_pairs
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.ingest.conftest import Tiny
 from tests.places import missing_dl19
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from gradelake.app import app
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow

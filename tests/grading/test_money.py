@@ -8,7 +8,7 @@ import pytest
 
 from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
-from gradelake.grading.run import run as runs
+from gradelake.grading.run import grader_run
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staged_files import Graded
 from gradelake.sql.common.counted import amount
@@ -35,8 +35,8 @@ A_PROMPT = (6 * 100 + 4 * 10 + 1 * 1000) / 1e6
 
 
 def grade(judged, **options):
-    request = runs.requested(judged.project, judged.name, "gpt")
-    return runs.grade(judged.project, request, lambda line: None, **options)
+    request = grader_run.requested(judged.project, judged.name, "gpt")
+    return grader_run.grade(judged.project, request, lambda line: None, **options)
 
 
 # --- what it cost ---------------------------------------------------------------------------------
@@ -85,9 +85,9 @@ def test_a_limit_needs_a_price(hosted):
     hosted.grader("gpt", model="another")
     with pytest.raises(BadInput, match="gpt: no price of another"):
         grade(hosted, max_cost=5)
-    request = runs.requested(hosted.project, hosted.name, "lexical")
+    request = grader_run.requested(hosted.project, hosted.name, "lexical")
     with pytest.raises(BadInput, match="lexical calls no model: it costs nothing"):
-        runs.grade(hosted.project, request, lambda line: None, max_cost=5)
+        grader_run.grade(hosted.project, request, lambda line: None, max_cost=5)
 
 
 def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
@@ -143,8 +143,8 @@ def test_what_was_graded_says_what_the_rest_will_cost(hosted, server, monkeypatc
         server.on("", answer(usage={"prompt_tokens": 10, "completion_tokens": 1}))
         paid = (10 * 100 + 1000) / 1e6
     monkeypatch.setattr("gradelake.grading.plan.prices._ENOUGH", 3)
-    request = runs.requested(hosted.project, hosted.name, "gpt", limit=6)
-    runs.grade(hosted.project, request, lambda line: None)
+    request = grader_run.requested(hosted.project, hosted.name, "gpt", limit=6)
+    grader_run.grade(hosted.project, request, lambda line: None)
     totals = hosted.plan("gpt").totals
     assert 0 < totals.prompts < 10
     assert totals.cost.measured

@@ -18,7 +18,7 @@ from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 NAMES = [f"person-{n}" for n in range(8)]

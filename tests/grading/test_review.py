@@ -22,7 +22,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.doctor import repeated_keys
 from tests.command_line import gradelake
 from tests.edits import write_edits

@@ -12,7 +12,7 @@ from gradelake.grading.review.form.form_export import FORMAT, form_id
 from gradelake.grading.review.form.form_import import import_reviews
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 
 REVIEWS = (

@@ -22,7 +22,7 @@ from gradelake.serve import decks
 from gradelake.serve.journal import Journal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 N_CARDS = 30
 

@@ -24,7 +24,7 @@ from gradelake.grading.sentinel.sentinel import read_sentinel
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
 from tests.command_line import gradelake
 from tests.conftest import made_once

@@ -14,9 +14,9 @@ import pytest
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run.run import grade
+from gradelake.grading.run.grader_run import grade
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.grading.dl19_sample import make_sample
 from tests.grading.hostile import HOSTILE
 from tests.grading.project import copy_of

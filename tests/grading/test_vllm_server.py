@@ -14,7 +14,7 @@ from gradelake.grading.graders.configured import configured, explaining
 from gradelake.grading.plan.request import Request
 from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.prompts.written_reply import FEATURES, LONGEST_REASON, LONGEST_RUBRIC
-from gradelake.grading.run import run as runs
+from gradelake.grading.run import grader_run
 from tests.grading import smollm
 from tests.grading.vllm_server import ROOM
 
@@ -93,7 +93,7 @@ def grades_of(judged, name: str, settings: dict) -> list[tuple]:
     """(passage, grade, status, response, error) of every pair of the pool."""
     judged.graders[name] = settings
     grader = configured(judged.project, judged.lake, name)
-    runs.grade(judged.project, Request(judged.name, grader), lambda line: None)
+    grader_run.grade(judged.project, Request(judged.name, grader), lambda line: None)
     found = judged.lake.rows(
         "select passage_id, grade, status, response, error from lake.raw.grades "
         "where grader_id = ? order by passage_id",

@@ -14,7 +14,7 @@ from gradelake.ingest.collections.targets import Outcome
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import command_line
 from tests.projects import USUAL, project, write
 from tests.projects import toml_value as _toml  # noqa: F401  (tests/grading/project.py)

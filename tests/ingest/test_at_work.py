@@ -15,7 +15,7 @@ from gradelake.ingest.collections.at_work import AtWork
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.ingest.conftest import report, said
 
 NEWLINES = gzip.compress(b"\n" * (1 << 20))

@@ -30,7 +30,7 @@ from gradelake.sql.build import seeds
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import command_line
 from tests.ingest.conftest import Tiny, new_tiny
 from tests.ingest.good_files import INGEST, KINDS, SEEDS, TOML, Kind

@@ -13,7 +13,7 @@ from gradelake.ingest.collections.pipeline import ingest
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def test_the_starter_is_a_configuration_that_can_be_read(tmp_path):

@@ -9,7 +9,7 @@ from gradelake.grading.review.cards import Assignment, deal, find_grader
 from gradelake.grading.review.revise import Answer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.lakes import start_lake

@@ -16,7 +16,7 @@ import httpx
 
 from gradelake.serve.people import People
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 class Server:

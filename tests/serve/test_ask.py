@@ -13,7 +13,7 @@ from gradelake.serve import ask
 from gradelake.sql.ask import book, question
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.serve.hostile import PASSAGES, QUERIES, SYSTEM, XSS, Seen
 
 SCORES = "/c/odd/ask/leaderboard"

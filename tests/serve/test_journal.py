@@ -18,7 +18,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.compaction import FLUSH_FROM
 from gradelake.sql.operations.upkeep.retention import maintain
 from tests.command_line import gradelake

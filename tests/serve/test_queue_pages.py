@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.serve.server import reviews, token
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.lakes import start_lake
 from tests.moved_demo import HOSTILE

@@ -7,8 +7,8 @@ import polars as pl
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 from tests.projects import rows
 
 N_PASSAGES, N_GRADES = 30, 20
@@ -90,7 +90,7 @@ def publish(lake: Lake, name: str) -> None:
     with lake.transaction("build") as transaction:
         transaction.extra |= {"release": name}
         transaction.finish_run([])
-    releases.publish(lake.project, name)
+    publishing.publish(lake.project, name)
 
 
 def file_of(project: Project, table: str) -> Path:

@@ -13,8 +13,8 @@ import pytest
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import lock_file
-from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import file_lock
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.manifest import FolderWriter, read_manifest
 from gradelake.sql.operations.upkeep.people_files import people_files

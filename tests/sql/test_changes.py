@@ -9,7 +9,7 @@ import pytest
 from gradelake.sql.build import changes
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.retention import maintain
 from tests.command_line import gradelake, run_apart
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradelake.sql.ask.book import entries
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.edits import write_edits
 

@@ -14,7 +14,7 @@ from gradelake.sql.ask import confined
 from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests import command_line
 from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server

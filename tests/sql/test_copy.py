@@ -11,7 +11,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.lake_copy import copy, fingerprint
 from gradelake.sql.operations.upkeep.restore import restore

@@ -6,7 +6,7 @@ import pytest
 from gradelake.sql.common.errors import how_to_install
 from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.postgres_server import postgres_server
 
 

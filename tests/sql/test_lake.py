@@ -17,9 +17,9 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake import migrate
 from gradelake.sql.lake.connection import lock_file
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.raw_tables import RawTable, raw_tables
 from tests.sql.small_lake import publish, small_lake
 
@@ -221,7 +221,7 @@ WRITE = """
     import sys
     import polars as pl
     from gradelake.sql.common.project import Project
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
     who, n = sys.argv[2], int(sys.argv[3])
     with Lake.writer(Project.find(sys.argv[1])) as lake:
         for turn in range(n):

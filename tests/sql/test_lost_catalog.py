@@ -10,13 +10,13 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import catalog_file, published_file, release_file
 from gradelake.sql.lake.identity import LostCatalog, lake_id_of
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.operations.upkeep.lake_files import lake_id
 from gradelake.sql.operations.upkeep.recover import recover
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import file_of, grades, passages, publish, small_lake
@@ -104,7 +104,7 @@ def test_it_is_recovered_from_a_release_and_what_came_later_is_told(project, how
     with Lake.writer(project) as lake:
         assert lake.value("select count(grade) from lake.raw.grades") == 20
         assert lake.value("select count(text) from lake.raw.passages") == 30
-        assert releases.next_name(project, lake.connection) == "r2"
+        assert publishing.next_name(project, lake.connection) == "r2"
     kept = list(project.lake_path.glob("catalog-before-*.sqlite"))
     assert len(kept) == (how != "missing")
     with pytest.raises(BadInput, match="is not lost: it has release r1"):
@@ -158,7 +158,7 @@ def test_a_release_that_an_older_catalog_does_not_know_is_told_and_nothing_is_ti
     assert files(project).keys() == before
 
     with Lake.writer(project) as lake:
-        assert releases.next_name(project, lake.connection) == "r3"
+        assert publishing.next_name(project, lake.connection) == "r3"
         for n in range(6):  # its history goes on, and has other versions of these numbers
             with lake.transaction("ingest", f"{n}") as transaction:
                 transaction.insert("passages", passages(60 + n, 1))
@@ -182,7 +182,7 @@ def test_an_older_release_can_be_recovered_and_the_later_one_dropped(project):
     ]
     assert done.gone == [{"table": "raw.passages", "collection": "c", "rows": 15}]
     with Lake.writer(project) as lake:
-        publish(lake, releases.next_name(project, lake.connection))
+        publish(lake, publishing.next_name(project, lake.connection))
         gradelake(project.folder, "release", "drop", "r2")
     assert verify(project).faults == []
     maintain(project)
@@ -196,7 +196,7 @@ def test_a_release_is_written_once(project):
         with lake.transaction("build") as transaction:
             transaction.extra |= {"release": "r1"}
             transaction.finish_run([])
-        releases.publish(project, "r1")  # as a process does that died in between
+        publishing.publish(project, "r1")  # as a process does that died in between
         assert release_file(project, "r1").read_bytes() == before
     older_catalog_put_back(project)
     before = release_file(project, "r2").read_bytes()
@@ -221,7 +221,7 @@ def test_an_empty_database_over_a_lakes_files_is_refused(tmp_path):
         (fault,) = verify(project, deep=True).faults
         assert "it held 20 rows of raw.grades, grader_id g, collection c" in fault.what
         with Lake.writer(project) as lake:
-            assert releases.next_name(project, lake.connection) == "r2"
+            assert publishing.next_name(project, lake.connection) == "r2"
         project.file.write_text(f'[lake]\ncatalog = "{new_database(catalog, "emptied")}"\n')
         emptied = Project.read(project.file)
         for opening in (Lake.create, Lake.writer, Lake.live, Lake.published, verify):

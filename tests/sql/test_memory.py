@@ -10,7 +10,7 @@ import pytest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import little_memory
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def lake_of(folder: Path, settings: str = "") -> Lake:

@@ -15,7 +15,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NIGHT
 from gradelake.sql.operations.nightly import WEBHOOK, summary
 from gradelake.sql.operations.nightly.alert import Alerts

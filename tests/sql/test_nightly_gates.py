@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.gated import write_gated, write_run
 from tests.lakes import start_lake
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.gated import QUERIES, write_gated, write_run
 from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import answer

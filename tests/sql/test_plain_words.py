@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from gradelake.sql.common.plain_words import in_plain_words
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.sql.small_lake import N_GRADES, file_of, small_lake
 
 

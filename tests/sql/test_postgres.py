@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.postgres import advisory_lock
 from tests import command_line
 from tests.command_line import gradelake
@@ -204,7 +204,7 @@ def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
     """Two machines, one new lake: each has its own folder, so only PostgreSQL can queue them."""
     script = (
         "import sys\n"
-        "from gradelake.sql.lake.lake import Lake\n"
+        "from gradelake.sql.lake.opening import Lake\n"
         "from gradelake.sql.common.project import Project\n"
         "from gradelake.ingest.collections.collection import Collection\n"
         "from gradelake.ingest.collections.pipeline import ingest\n"

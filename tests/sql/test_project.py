@@ -8,7 +8,7 @@ import pytest
 import gradelake as api
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, is_name
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.tiers import first_of
 

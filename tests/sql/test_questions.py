@@ -16,10 +16,10 @@ from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.build.seeds import PACKAGED
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 from tests.command_line import gradelake
 from tests.sql.small_lake import graders, publish, small_lake
 
@@ -226,7 +226,7 @@ def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
         with lake.transaction("build") as transaction:
             transaction.extra |= {"release": "r2"}
             transaction.finish_run([])
-        releases.publish(project, "r2")
+        publishing.publish(project, "r2")
         for kind in NO_DATA:
             with lake.transaction(kind) as transaction:
                 transaction.insert("graders", graders(f"by {kind}"))

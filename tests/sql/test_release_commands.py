@@ -11,8 +11,8 @@ from gradelake.app import app
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import published_file, release_file
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 from tests.sql.test_retention import add_queries, project_in, publish
 
 
@@ -157,4 +157,4 @@ def test_the_number_of_a_dropped_release_is_not_given_again(project):
         publish(lake, "with-a-name")
     run(project, "release", "drop", "r3")
     with Lake.writer(project) as lake:
-        assert releases.next_name(project, lake.connection) == "r4"
+        assert publishing.next_name(project, lake.connection) == "r4"

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from gradelake.app import app
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases.diff import compare
 from tests.sql.test_retention import project_in, publish
 

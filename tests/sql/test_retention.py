@@ -18,10 +18,10 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA, catalog_file, data_path, release_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.compaction import merge_small_files
 from gradelake.sql.operations.upkeep.retention import Maintained, maintain
-from gradelake.sql.releases import data_files, keeping, releases
+from gradelake.sql.releases import data_files, keeping, publishing
 from tests.postgres_server import postgres_server
 from tests.projects import rows
 
@@ -64,7 +64,7 @@ def publish(lake: Lake, name: str) -> None:
         with lake.transaction("build") as transaction:
             transaction.extra |= {"release": name, "made_from": {"definitions": "d"}}
             transaction.finish_run([])
-        releases.publish(lake.project, name)
+        publishing.publish(lake.project, name)
 
 
 WRITTEN = ("queries", "ledger", "pipeline_runs", "board", "parts")
@@ -145,14 +145,14 @@ def rounds_of_work(project: Project, seed: int, n_rounds: int) -> None:
         done = maintain(at_once(project, 3), merge_from=2, flush_from=8)
         n_merged, n_held = n_merged + done.files_merged, n_held + done.files_held
         with Lake.live(project) as lake:
-            found = {r.name: r for r in releases.available(project, lake.connection)}
+            found = {r.name: r for r in publishing.available(project, lake.connection)}
             expected = {f"r{n}" for n in range(max(0, turn - 2), turn + 1)} | {"r1"}
             assert found.keys() == expected & held.keys()
             assert contents(lake) == now, f"seed {seed}, round {turn}"
             needed = data_files.known(lake.connection) | set(keeping.files_of_all(lake))
             for name, release in found.items():
                 where = f"seed {seed}, round {turn}, release {name}"
-                releases.attach_release(lake.connection, project, name, name)
+                publishing.attach_release(lake.connection, project, name, name)
                 assert contents(lake, name) == held[name], where
                 assert contents(lake, at=release.snapshot) == held[name], where
         assert on_disk(project) == needed, f"seed {seed}, round {turn}"
@@ -224,9 +224,9 @@ def test_of_old_releases_the_newest_and_the_kept_ones_stay(project):
             publish(lake, f"r{n}")
         keeping.keep(lake, "r2")
         assert maintain(project).releases_dropped == 2
-        names = [r.name for r in releases.available(project, lake.connection)]
+        names = [r.name for r in publishing.available(project, lake.connection)]
         assert names == ["r2", "r4", "r5"]
-        assert [r.name for r in releases.listed(lake.connection)] == names
+        assert [r.name for r in publishing.listed(lake.connection)] == names
         keeping.let_go(lake, "r2")
         assert maintain(project).releases_dropped == 1
 
@@ -298,7 +298,7 @@ def test_a_release_whose_build_died_before_publishing_is_forgotten(project):
             publish(lake, name)
         release_file(project, "r2").unlink()
         maintain(at_once(project))
-        assert [r.name for r in releases.listed(lake.connection)] == ["r1", "r3"]
+        assert [r.name for r in publishing.listed(lake.connection)] == ["r1", "r3"]
 
 
 def test_the_next_build_still_knows_what_changed_since_the_last(project):

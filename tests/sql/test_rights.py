@@ -15,7 +15,7 @@ import pytest
 from gradelake.sql import lake as lake_room
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.verify import verify
 from tests import command_line
 from tests.places import REPOSITORY

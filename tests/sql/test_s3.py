@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
@@ -132,7 +132,7 @@ WRITE = """
 import sys
 from pathlib import Path
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from tests.sql.small_lake import passages
 project, first = Project.read(Path(sys.argv[1])), int(sys.argv[2])
 with Lake.writer(project) as lake:

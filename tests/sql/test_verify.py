@@ -15,7 +15,7 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.lake_copy import copy
 from gradelake.sql.operations.upkeep.retention import maintain

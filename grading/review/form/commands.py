@@ -9,7 +9,7 @@ from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 def _print_exported(made):

@@ -8,7 +8,7 @@ from typing import Any
 from gradelake.grading.review.cards import Assignment, Card, Deck, passage_texts
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 FORMAT = "gradelake review answers 1"
 

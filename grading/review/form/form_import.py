@@ -15,7 +15,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import SHOWN, Problem, Problems
 from gradelake.sql.lake.judged import mark_as_own
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 # each answer with the grader's grade of today

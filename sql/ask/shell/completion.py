@@ -11,7 +11,7 @@ from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell.dot_commands import COMMANDS
 from gradelake.sql.ask.shell.tables import SCHEMAS, meanings, shown_name, tables
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 _WORD = re.compile(r"[\w.]*\Z")
 _BEFORE_TABLE = re.compile(r"\b(?:from|join|describe|summarize|table)\s+(?:[\w.\s]+,\s*)*\Z", re.I)

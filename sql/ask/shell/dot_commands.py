@@ -93,7 +93,7 @@ def _schema(shell: Answers, name: str) -> None:
 
 
 def _build(shell: Answers, _: str) -> None:
-    from gradelake.sql.build.build import build
+    from gradelake.sql.build.building import build
     from gradelake.sql.build.commands import tell
     from gradelake.sql.build.node_progress import NodeProgress
 

@@ -12,7 +12,7 @@ from gradelake.sql.ask.shell import dot_commands, input_lines
 from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, GradelakeError
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 PROMPT, CONTINUED = "lake> ", "...> "
 

@@ -4,7 +4,7 @@ import duckdb
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 
 SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
 HOME = "marts"  # its tables, and temporary ones, need no prefix

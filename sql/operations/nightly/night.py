@@ -10,13 +10,13 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.build import build, changes, seeds
+from gradelake.sql.build import building, changes, seeds
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.nightly import record, step
 from gradelake.sql.operations.nightly.budget import Budget
 from gradelake.sql.operations.nightly.record import Night
@@ -237,7 +237,7 @@ class _Doing:
                 if seeds.edits_are_in(lake, self.project):
                     return
             last = seeds.edits_of(lake)
-        brought = self._run("build", *build.only("wanted_items", "wanted_grades"), name="rubric")
+        brought = self._run("build", *building.only("wanted_items", "wanted_grades"), name="rubric")
         if brought.state == step.FAILED and brought.exit_code == BadInput.exit_code:
             brought.state = step.PARTLY
             instead = self.room / written.name

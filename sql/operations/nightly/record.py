@@ -8,8 +8,8 @@ from typing import Any
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
 
 COMMAND = "nightly"
 KILLED = "killed: it never came to its end"
@@ -155,8 +155,8 @@ def _nights(lake: Lake) -> list[dict[str, Any]]:
 def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[dict]) -> str:
     """night-YYYY-MM-DD (UTC), or with -2, -3, ... what neither a night nor a release has."""
     taken = {night["night"] for night in before}
-    taken |= {release.name for release in releases.listed(lake.connection)}
-    taken |= {release.name for release in releases.available(project, lake.connection)}
+    taken |= {release.name for release in publishing.listed(lake.connection)}
+    taken |= {release.name for release in publishing.available(project, lake.connection)}
     name = day = f"night-{started_at:%Y-%m-%d}"
     number = 1
     while name in taken:
@@ -167,6 +167,6 @@ def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[
 
 def _compare_with(project: Project, lake: Lake, before: list[dict]) -> str | None:
     """The newest release of a night that can be read; where there is none, what readers get."""
-    there = {release.name for release in releases.available(project, lake.connection)}
+    there = {release.name for release in publishing.available(project, lake.connection)}
     of_nights = (night["release"] for night in before if night["release"] in there)
-    return next(of_nights, None) or releases.read_by_default(project, lake.connection)
+    return next(of_nights, None) or publishing.read_by_default(project, lake.connection)

@@ -1,7 +1,7 @@
 """Fewer and larger files: what many small commits wrote is put together. No row changes by it."""
 
 from gradelake.sql.lake.connection import METADATA, NAME
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import data_files
 
 SMALL = 10 << 20  # bytes: files below are merged. Above, releases go on sharing them unmerged

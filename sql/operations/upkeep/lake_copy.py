@@ -19,8 +19,8 @@ from gradelake.sql.lake.connection import (
     require_lake,
     write_lock,
 )
-from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep.lake_files import (
     LIVE,

@@ -20,9 +20,9 @@ from gradelake.sql.lake.connection import (
 )
 from gradelake.sql.lake.hashes import RECORDED
 from gradelake.sql.lake.identity import ID, open_catalog
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.storage import Storage
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 from gradelake.sql.releases.data_files import DataFile, Execute, named
 
 LIVE = "live"  # the working catalog's name among the releases'
@@ -89,7 +89,7 @@ def read_postgres(project: Project) -> list[Catalog]:
         newest = lake.value(f"select max(snapshot_id) from {METADATA}ducklake_snapshot")
         files = _data_files(project, execute, METADATA)
         leaving = _leaving(project, execute, METADATA)
-        found = [r for r in releases.listed(lake.connection) if r.snapshot <= newest]
+        found = [r for r in publishing.listed(lake.connection) if r.snapshot <= newest]
         hashes = _hashes(execute, METADATA)
     live = Catalog(LIVE, newest, files, leaving, hashes)
     return [live, *(_catalog(r.name, r.snapshot, files, leaving, hashes) for r in found)]

@@ -13,7 +13,7 @@ from gradelake.sql.lake.connection import METADATA, attach, connect
 from gradelake.sql.lake.hashes import TABLE
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from gradelake.sql.operations.upkeep.lake_files import LIVE
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 from gradelake.sql.releases.data_files import TABLES
 
 _COPIED = METADATA.replace("lake.", "copied.")
@@ -52,7 +52,7 @@ def export(project: Project, folder: Path) -> dict[str, Path]:
         attach(both, project, read_only=True)
         attach(both, project, read_only=True, catalog=target, name="copied")
         _require_same(both)
-        moments = releases.listed(both)
+        moments = publishing.listed(both)
     files = {LIVE: target}
     for release in moments:
         files[release.name] = folder / f"release-{release.name}.sqlite"

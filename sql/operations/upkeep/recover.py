@@ -22,11 +22,11 @@ from gradelake.sql.lake.connection import (
 )
 from gradelake.sql.lake.identity import lake_id_of, open_catalog, vacuum_into
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.storage import Storage, sync
 from gradelake.sql.operations.upkeep.lake_files import require_sound
-from gradelake.sql.releases import data_files, releases
-from gradelake.sql.releases.releases import Release
+from gradelake.sql.releases import data_files, publishing
+from gradelake.sql.releases.publishing import Release
 
 
 @dataclass
@@ -64,7 +64,7 @@ def recover(project: Project, name: str) -> Recovered:
             raise BadInput(f"there is no release {name!r}", did_you_mean(name, found))
         file = found[name]
         require_sound(file)
-        release = releases.read(file)
+        release = publishing.read(file)
         _require_lost(project, file, release)
         fresh = catalog_file(project).with_suffix(".writing")
         fresh.unlink(missing_ok=True)
@@ -74,7 +74,7 @@ def recover(project: Project, name: str) -> Recovered:
         os.replace(fresh, catalog_file(project))
         sync(project.lake_path)
         if not published_file(project).is_file():
-            releases.link_published(project, name)
+            publishing.link_published(project, name)
         done = Recovered(name, release.snapshot, release.published_at, aside)
         done.commits = _later_commits([found[other] for other in found if other != name], release)
         _find_gone(project, done)
@@ -92,7 +92,7 @@ def _require_lost(project: Project, file: Path, release: Release) -> None:
     try:
         require_sound(catalog)
         is_ours = lake_id_of(catalog) == lake_id_of(file)
-        has_it = releases.is_in_history(project, release)
+        has_it = publishing.is_in_history(project, release)
     except (sqlite3.Error, WorkFailed):
         return
     if is_ours and has_it:

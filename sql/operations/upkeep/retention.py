@@ -18,10 +18,10 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, catalog_file, data_path, release_file, release_files
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep import compaction
-from gradelake.sql.releases import data_files, keeping, releases
+from gradelake.sql.releases import data_files, keeping, publishing
 
 ORPHANS_AFTER = timedelta(days=1)  # no transaction takes so long
 _WORTH_IT = 1 << 20  # unused bytes from which a SQLite catalog is rewritten
@@ -77,7 +77,7 @@ def maintain(
 
 def _require_fitting(lake: Lake) -> None:
     """What a wrong catalog does not name may be all that is left of a lake."""
-    if wrong := releases.unfit(lake.project, lake.connection):
+    if wrong := publishing.unfit(lake.project, lake.connection):
         name, why = wrong[-1]
         raise WorkFailed(
             f"release {name} {why}: nothing was deleted", "`gradelake lake verify` says what to do."
@@ -92,8 +92,8 @@ def _require_fitting(lake: Lake) -> None:
 
 def _expire(lake: Lake, older_than: datetime) -> int:
     """Forget the snapshots that nobody asks for."""
-    names = {r.name for r in releases.available(lake.project, lake.connection)}
-    staying = {r.snapshot for r in releases.listed(lake.connection) if r.name in names}
+    names = {r.name for r in publishing.available(lake.project, lake.connection)}
+    staying = {r.snapshot for r in publishing.listed(lake.connection) if r.name in names}
     built = changes.last_build(lake)
     # the next build asks for the last one, and what each commit after it touched
     since = built.snapshot if built else lake.newest_snapshot()

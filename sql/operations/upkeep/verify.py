@@ -20,7 +20,7 @@ from gradelake.sql.lake.connection import (
     release_file,
 )
 from gradelake.sql.lake.identity import LostCatalog
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.storage import Storage
 from gradelake.sql.operations.upkeep.lake_files import (
     LIVE,
@@ -33,7 +33,7 @@ from gradelake.sql.operations.upkeep.lake_files import (
 )
 from gradelake.sql.operations.upkeep.manifest import Manifest, read_manifest
 from gradelake.sql.operations.upkeep.verify_rows import Fault, Verified, check_rows
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 from gradelake.sql.releases.data_files import DataFile
 
 _AT_ONCE = 200  # Parquet files whose footers are asked for together
@@ -259,7 +259,7 @@ def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
         with suppress(WorkFailed):  # a release that cannot be read has its fault already
             done.faults += [
                 Fault(why, _UNFIT.format(name), str(release_file(project, name)), None, [name])
-                for name, why in releases.unfit(project, connection)
+                for name, why in publishing.unfit(project, connection)
             ]
         connection.execute("begin read only")  # else each query reads the catalog again
         check_rows(lake, broken, done)

@@ -11,8 +11,8 @@ from pandera.errors import SchemaErrors
 
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.keys import KEYS
-from gradelake.sql.lake.lake import Lake
 from gradelake.sql.lake.migrate import applied, migrations
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import contract
 from gradelake.sql.lake.transaction import CHUNK
 from gradelake.sql.operations.doctor import repeated_keys

@@ -102,7 +102,7 @@ class Readers:
 
 def _read(folder: Path) -> None:
     from gradelake.sql.common.project import Project
-    from gradelake.sql.lake.lake import Lake
+    from gradelake.sql.lake.opening import Lake
 
     project = Project.find(folder)
     os.nice(10)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.verify import line, verify
 from tests.command_line import gradelake
 

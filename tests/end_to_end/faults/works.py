@@ -17,9 +17,9 @@ from pathlib import Path
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import catalog_file
-from gradelake.sql.lake.lake import Lake
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.manifest import read_manifest, require_whole
-from gradelake.sql.releases import releases
+from gradelake.sql.releases import publishing
 from tests.end_to_end.faults.room import QUERIES, UNANSWERED, Room
 from tests.end_to_end.faults.starter import Job, Starter
 from tests.grading.workbench_files import direct, lines, paragraph
@@ -90,7 +90,7 @@ class Desk(Room):
         with Lake.live(project) as lake:
             rows = Counter(map(tuple, lake.rows(CONTENT)))
             kept = lake.column("select release from lake.raw.kept_releases")
-            found = releases.available(project, lake.connection)
+            found = publishing.available(project, lake.connection)
         rows.update(("kept", name, "", "", "") for name in kept)
         rows.update(("release", release.name, "", "", "") for release in found)
         edits = project.file.parent / "seeds" / "rubric_edits.csv"
@@ -269,7 +269,7 @@ class Desk(Room):
     def _old_releases(self) -> list[str]:
         """Those that may be dropped, oldest first."""
         with Lake.live(self.project) as lake:
-            found = [each.name for each in releases.available(self.project, lake.connection)]
+            found = [each.name for each in publishing.available(self.project, lake.connection)]
             kept = lake.column("select release from lake.raw.kept_releases")
         return [name for name in found[:-1] if name not in kept]
 

@@ -19,8 +19,8 @@ from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
-from gradelake.sql.lake.lake import Lake
-from gradelake.sql.releases import data_files, releases
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import data_files, publishing
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -113,14 +113,14 @@ def build(
         )
     built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
-        listed = {release.name: release for release in releases.listed(lake.connection)}
+        listed = {release.name: release for release in publishing.listed(lake.connection)}
         partial = not _WHOLE.issuperset(dbt_arguments)
         found = changes.pending(lake)
         last, changed = found.last, found.changed
         same = last if changed == [] and not dbt_arguments else None
         # the build that died before it could publish
-        died = same and not releases.is_published(project, listed[same.release]) and same.release
-        if name in releases.names(project, lake.connection) and name != died:
+        died = same and not publishing.is_published(project, listed[same.release]) and same.release
+        if name in publishing.names(project, lake.connection) and name != died:
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         nothing = lake.nothing_ingested()
         if nothing and not of_nothing:
@@ -129,7 +129,7 @@ def build(
             built.changed, built.release = False, same.release
             if name in (None, same.release):
                 if died:
-                    releases.publish(project, same.release)
+                    publishing.publish(project, same.release)
                 return built
         with lake.transaction("build") as transaction:
             if built.changed:
@@ -144,14 +144,14 @@ def build(
             if not partial:
                 if at_least:
                     _require_share(project, lake, at_least)
-                built.release = name or releases.next_name(project, lake.connection)
+                built.release = name or publishing.next_name(project, lake.connection)
                 transaction.extra |= {"release": built.release, "made_from": found.made_from}
             transaction.finish_run(arguments)
         give_empty_statistics(lake)
         hashes.record_missing(lake, data_files.known(lake.connection))
         built.snapshot = lake.newest_snapshot()
         if built.release:
-            releases.publish(project, built.release)
+            publishing.publish(project, built.release)
     built.seconds = time.monotonic() - started
     return built
 

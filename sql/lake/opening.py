@@ -14,7 +14,7 @@ from gradelake.sql.lake.connection import NAME, attach, connect, execute, requir
 from gradelake.sql.lake.identity import LostCatalog
 from gradelake.sql.lake.migrate import migrate, refuse_unknown
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
-from gradelake.sql.releases import data_files, releases
+from gradelake.sql.releases import data_files, publishing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,7 @@ class Lake:
         """
         require_lake(project)
         connection = connect()
-        found = releases.attach_release(connection, project, release)
+        found = publishing.attach_release(connection, project, release)
         lake = cls(project, connection, found)
         refuse_unknown(lake)
         return lake
@@ -104,7 +104,7 @@ class Lake:
     def read_newest(self) -> None:
         """Of an open release: read the newest one from now on, in the same connection."""
         self.connection.execute(f"use memory; detach {NAME}")
-        self.release = releases.attach_release(self.connection, self.project, None)
+        self.release = publishing.attach_release(self.connection, self.project, None)
         self.connection.execute(f"use {NAME}.marts")
 
     def reopen(self) -> None:
