@@ -342,7 +342,7 @@ def test_a_passage_with_any_line_ending_comes_back_whole(tmp_path):
     row = ("q1", "sky\r", "p1", text, "2", "pair-1", "judge:Sun", "pair", "s1", 6, 0.5, 10)
     assert len(row) == len(COLUMNS)
     file = tmp_path / "sample.csv"
-    file.write_bytes(as_csv(Sample("pair-1", "pair", [row], 1, 6, {"s1": (1, 6)}, 0)))
+    file.write_bytes(as_csv(Sample("pair-1", "pair", [row], 1, 6, 0)))
     read = read_judgments(file, "sample.csv")
     assert read.select("query_id", "passage_id", "relevance").rows() == [("q1", "p1", 2)]
 
@@ -354,7 +354,7 @@ def test_no_text_is_a_formula_to_a_spreadsheet_and_each_comes_back_as_it_was(tmp
 
     row = (text, text, text, text, "2", text, text, "pair", text, 6, 0.5, 10)
     file = tmp_path / "sample.csv"
-    file.write_bytes(as_csv(Sample(text, "pair", [row], 1, 6, {text: (1, 6)}, 0)))
+    file.write_bytes(as_csv(Sample(text, "pair", [row], 1, 6, 0)))
     header, *cells = csv.reader(file.read_text().splitlines())
     assert tuple(header) == COLUMNS
     assert not [cell for cell in cells[0] if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]

@@ -358,7 +358,7 @@ def known(graded_demo) -> list[dict]:
 
 def at_board(browser, page: Path, measure: str, width: int = 1280) -> Look:
     look = Look(browser, page, width)
-    address = f"board?labels={LABELS}&measure={measure}&level=1"
+    address = f"board?labels={LABELS}&measure={measure}&level=2"
     look.page.evaluate("to => { location.hash = to }", address)
     look.page.locator("#leaderboard-says").filter(has_text=measure).wait_for()
     return look
@@ -391,11 +391,11 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(
     says = look.text("#leaderboard-says")
     assert f"The first {len(top)}, {top[0]} to {top[-1]}, do not differ significantly." in says
     look = at_board(browser, demo_page, OTHER)
-    command = f"stats ranks demo --measure {OTHER} --label-set {LABELS} --level 1"
+    command = f"stats ranks demo --measure {OTHER} --label-set {LABELS} --level 2"
     assert f"gradelake {command}" in look.text("#leaderboard-says")
     assert "groups" not in rows(look)[0]
     assert re.fullmatch(r"-?\d\.\d{3} to \d\.\d{3}", rows(look)[0]["95 % interval"])
-    assert typed(graded_demo, command).stdout.startswith(f"{LABELS}, {OTHER}, level 1:")
+    assert typed(graded_demo, command).stdout.startswith(f"{LABELS}, {OTHER}, level 2:")
 
 
 @pytest.mark.slow
