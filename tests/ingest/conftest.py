@@ -17,8 +17,6 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import command_line
 from tests.projects import USUAL, project, write
-from tests.projects import toml_value as _toml  # noqa: F401  (tests/grading/project.py)
-from tests.projects import write as write_file  # noqa: F401  (the same)
 
 
 def report(read, path: Path, *arguments) -> str:
