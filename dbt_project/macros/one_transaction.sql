@@ -1,9 +1,9 @@
-{# The end of a run. `gradelake build` commits what dbt wrote, as a release; after any other run dbt
-   does so itself, if nothing failed. The transaction was begun by sql/build/dbt_plugin.py. #}
+{# The end of a run of dbt by itself: what it wrote is committed, if nothing failed. The transaction
+   was begun by sql/build/dbt_plugin.py. #}
 {% macro end_of_run(results) -%}
     {%- set failures = ['error', 'fail', 'runtime error'] -%}
     {%- set failed = results | selectattr('status', 'in', failures) | list -%}
-    {%- if execute and dbt_commits() -%}
+    {%- if execute -%}
         {%- if failed -%}
             {% do run_query('rollback') %}
             {% do log('Nothing of this run is kept: the lake is as it was before.', info=true) %}
@@ -13,11 +13,6 @@
         {%- endif -%}
         {% do run_query('begin') %}
     {%- endif -%}
-{%- endmacro %}
-
-{# Whether dbt runs alone: no `gradelake build` around it commits. #}
-{% macro dbt_commits() -%}
-    {{ return(run_query("select getvariable('dbt_commits')").columns[0].values()[0]) }}
 {%- endmacro %}
 
 {# Says in `gradelake log` what this commit is. #}

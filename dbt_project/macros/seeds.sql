@@ -21,6 +21,7 @@
 
 {% macro file_rows() -%}
     {%- if execute -%}
+        /* the file */
         read_csv(
             getvariable('seeds_folder') || '/{{ model.name }}.csv',
             header = true,
@@ -32,6 +33,7 @@
             nullstr = '',
             columns = {{ file_columns() }}
         )
+        /* the file */
     {%- else -%}
         the_file
     {%- endif -%}

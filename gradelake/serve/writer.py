@@ -1,7 +1,8 @@
-"""All that the server writes, and all of its dbt, one after another in one thread.
+"""All that the server writes and builds, one after another in one thread.
 
-Locks of the lake are per process: two threads of one would both walk through. dbt has one state for
-a process, as well. Work that only starts another process has a thread of its own (`beside`).
+Locks of the lake are per process: two threads of one would both walk through. dbt, which compiles
+the models, has one state for a process, as well. Work that only starts another process has a thread
+of its own (`beside`).
 """
 
 import threading

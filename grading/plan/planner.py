@@ -283,13 +283,13 @@ def ensure_views(
     try:
         for view in views:
             lake.connection.execute(f"select * from lake.{view} limit 0")
-        reason = "bringing the lake up to date with its seeds (dbt)"
+        reason = "bringing the lake up to date with its seeds"
         current = seeds.edits_are_in(lake, project, SEEDS)
     except duckdb.Error:
-        reason, current = "making the lake's views (dbt)", False
+        reason, current = "making the lake's views", False
     if not current:
-        from gradelake.sql.build.building import build, only
+        from gradelake.sql.build.building import build
 
         tell(reason)
-        select = only(*(view.partition(".")[2] for view in views))
-        build(project, select, ["(views for grading)"])
+        names = [view.partition(".")[2] for view in views]
+        build(project, [], ["(views for grading)"], only=names)

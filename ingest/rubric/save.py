@@ -14,8 +14,8 @@ from gradelake.ingest.rubric.edits_file import Row
 from gradelake.ingest.rubric.items import RubricItem, Section, number
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.sheet import Part
-from gradelake.sql.build.building import WrongSeeds
 from gradelake.sql.build.preview import Preview, previewed
+from gradelake.sql.build.seeds import WrongSeeds
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import Project

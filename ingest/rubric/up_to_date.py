@@ -9,8 +9,7 @@ from gradelake.sql.build import seeds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
-# cautious: of the tests, those that look at nothing else, which may not be there yet
-_BUILD = ["--select", "+int_rubric_items", "+int_rubric_edits", "--indirect-selection", "cautious"]
+_VIEWS = ("int_rubric_items", "int_rubric_edits")
 
 
 def open_up_to_date(
@@ -28,8 +27,8 @@ def open_up_to_date(
             lake.close()
             from gradelake.sql.build.building import build
 
-            tell("bringing the rubric up to date with its edits (dbt)")
-            build(project, _BUILD, ["(rubric edits)"])
+            tell("bringing the rubric up to date with its edits")
+            build(project, [], ["(rubric edits)"], only=_VIEWS)
             lake = Lake.live(project)
         rows, known = edits_file.read(project), rows
         if rows == known:
@@ -53,7 +52,7 @@ def open_without_build(project: Project) -> Lake | None:
 
 def _holds(lake: Lake, project: Project) -> bool:
     try:
-        for view in ("int_rubric_items", "int_rubric_edits"):
+        for view in _VIEWS:
             lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
     except duckdb.Error:  # no build yet
         return False

@@ -30,16 +30,17 @@ _SHOWN = 5
 )
 @click.option("--watch", is_flag=True, help="Build whenever a seed or the lake changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (a line per build).")
+@click.option("--only", multiple=True, hidden=True)  # a model, with what it reads: for nights
 @click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def build(project, name, at_least, watch, as_json, dbt_arguments):
-    """Derive the marts with dbt and publish them to readers.
+def build(project, name, at_least, watch, as_json, only, dbt_arguments):
+    """Derive the marts and publish them to readers.
 
     What changed since the last build is built, and nothing else; where nothing changed, no release
     is made, and --name gives the newest one a further name. --full-refresh builds everything.
 
-    Extra arguments go to `dbt build`; one that selects a part of the models builds that part in
-    the working catalog only, and publishes nothing. --verbose shows dbt's own log.
+    Extra arguments choose models as dbt's do (--select, --exclude): these are built in the working
+    catalog only, and nothing is published. --verbose shows each table and check as it finishes.
 
     --at-least 0.9 is for builds that nobody watches: where less than 90% is left of the grades,
     judgments, run entries or topic scores of the last release, nothing is committed.
@@ -55,7 +56,7 @@ def build(project, name, at_least, watch, as_json, dbt_arguments):
     if watch and (name or dbt_arguments):
         raise BadInput("--watch builds what changed: it takes no --name and no dbt arguments")
     if not watch:
-        _build(project, list(dbt_arguments), name, as_json, at_least=at_least)
+        _build(project, dbt_arguments, name, as_json, at_least=at_least, only=only)
         return
     from gradelake.sql.build.watch import changes_of
 
@@ -67,10 +68,11 @@ def build(project, name, at_least, watch, as_json, dbt_arguments):
             console.warn(f"error: {error}")
 
 
-def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0) -> None:
+def _build(
+    project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0, only=()
+) -> None:
     """Build once, and tell what came of it; `only_if_changed`: nothing, where nothing was done."""
-    verbose = console.loudness.verbose and not as_json  # dbt writes where the object goes
-    with NodeProgress(quiet=as_json or verbose) as progress:
+    with NodeProgress(quiet=as_json) as progress:
         from gradelake.sql.build.building import build as run_build
 
         built = run_build(
@@ -80,8 +82,8 @@ def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_leas
             name,
             progress.node,
             progress.total,
-            verbose,
             at_least,
+            only=only,
         )
     if only_if_changed and not built.changed:
         return

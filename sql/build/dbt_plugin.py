@@ -9,7 +9,6 @@ import atexit
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import duckdb
 from dbt.adapters.duckdb.environments.local import DuckDBCursorWrapper, LocalEnvironment
@@ -24,7 +23,6 @@ from gradelake.sql.lake import connection, extensions
 from gradelake.sql.releases import publishing
 
 READ_RELEASE = "GRADELAKE_DBT_READS"  # names a release: dbt then only reads, and takes no lock
-lent: duckdb.DuckDBPyConnection | None = None  # by `gradelake build`, which commits what dbt wrote
 _open = ExitStack()  # the writer's lock, held until dbt's process ends
 atexit.register(_open.close)
 
@@ -49,7 +47,7 @@ def _refuse_what_would_harm() -> None:
         raise BadInput(
             "dbt has one connection to the lake, and so one thread", "Leave --threads out."
         )
-    if lent is None and "retry" in flags.INVOCATION_COMMAND.split():
+    if "retry" in flags.INVOCATION_COMMAND.split():
         raise BadInput(
             "dbt retry runs what failed, and takes the rest of the failed run for built; nothing "
             "of it was kept",
@@ -59,7 +57,7 @@ def _refuse_what_would_harm() -> None:
 
 class Plugin(BasePlugin):
     """Attaches the project's lake for writing, under the writer's lock, and gathers its seeds; or
-    attaches a release of it. What `gradelake build` lends is attached already."""
+    attaches a release of it."""
 
     @_errors_are_dbts()
     def initialize(self, plugin_config: dict) -> None:
@@ -82,17 +80,11 @@ class Plugin(BasePlugin):
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
-        prepare(conn, seeds.gather(self.project))
-        # see macros/one_transaction.sql and macros/parts.sql
-        conn.execute("set variable dbt_commits = true")
-        conn.execute("begin")
-
-
-def prepare(conn: duckdb.DuckDBPyConnection, gathered: Path) -> None:
-    """Tell the models' macros where the seeds are, and DuckDB to join as the models are written: it
-    takes a table that this transaction wrote for an empty one."""
-    conn.execute(f"set variable seeds_folder = {connection.quote(str(gathered))}")
-    conn.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+        gathered = connection.quote(str(seeds.gather(self.project)))
+        conn.execute(f"set variable seeds_folder = {gathered}")
+        # joins as the models are written: see sql/build/runner.py
+        conn.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+        conn.execute("begin")  # macros/one_transaction.sql commits
 
 
 class _Cursor(DuckDBCursorWrapper):
@@ -118,9 +110,8 @@ class _Handle:
 
 def _handle(self: LocalEnvironment) -> _Handle:
     with self.lock:
-        conn = lent or self.conn or self.initialize_db(self.creds, self._plugins)
-        if lent is None:
-            self.conn = conn  # type: ignore[assignment]
+        conn = self.conn or self.initialize_db(self.creds, self._plugins)
+        self.conn = conn  # type: ignore[assignment]
         return _Handle(conn)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gradelake.sql.build import building, changes, parsed
+from gradelake.sql.build import dbt
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
@@ -153,25 +153,13 @@ def _dbt_target() -> Iterator[Path]:
 
 
 def _run(project: Project, target: Path, release: str, command: list[str]) -> Any:
-    """Run dbt in this process on a release, its files going to `target`; return its result."""
+    """Run dbt on a release, its files going to `target`; return its result."""
     from gradelake.sql.build import dbt_plugin
 
-    errors: list[str] = []
-
-    def on_event(event) -> None:
-        if event.info.level == "error":
-            errors.append(event.info.msg.strip())
-
-    shared = parsed.Shared(changes.definitions(), [])
-    with building.environment(project, target, **{dbt_plugin.READ_RELEASE: release}):
-        try:
-            ran = building.invoke_dbt(["--log-level", "none", *command], on_event, shared)
-        finally:
-            building.close_adapters()
-        if not ran.success:
-            words = "\n  ".join(filter(None, errors)) or str(ran.exception or "no reason given")
-            raise WorkFailed(
-                f"dbt could not document the models\n  {words}",
-                f"Do the models fit release {release}? Run `gradelake build` and try again.",
-            )
+    ran = dbt.run(project, command, target, **{dbt_plugin.READ_RELEASE: release})
+    if not ran.success:
+        raise WorkFailed(
+            f"dbt could not document the models\n  {dbt.words(ran)}",
+            f"Do the models fit release {release}? Run `gradelake build` and try again.",
+        )
     return ran.result

@@ -9,9 +9,10 @@ class NodeProgress:
     """Shows a build's models as they finish: a bar on a terminal, a line each elsewhere."""
 
     def __init__(self, quiet: bool):
-        """`quiet`: nothing is shown, because dbt's own log or a JSON object is printed."""
+        """`quiet`: nothing is shown, because a JSON object is printed."""
         self._quiet = quiet
-        self._shown = not quiet and console.shows_progress()
+        self._each = console.loudness.verbose and not quiet
+        self._shown = not quiet and not self._each and console.shows_progress()
         self._bar = Progress(
             TextColumn("building"),
             MofNCompleteColumn(" of "),
@@ -42,5 +43,5 @@ class NodeProgress:
             return
         if self._shown:
             self._bar.update(self._task, description=name, advance=1)
-        elif status not in ("pass", "success", "skipped"):  # skipped: it depends on what failed
-            console.warn(f"  {name}: {status}")
+        elif self._each or status == "fail":
+            console.warn(f"  {name}: {status} in {seconds:.2f} s")

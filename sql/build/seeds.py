@@ -24,6 +24,23 @@ PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
 
+class WrongSeeds(BadInput):
+    """Rows of seeds that cannot land; `found` has (file, row, problem) of each."""
+
+    def __init__(self, found: list[tuple[str, str, str]], folder: Path):
+        from gradelake.sql.common.problems import SHOWN
+
+        self.found = found
+        lines = [f"{seed}: {row}: {problem}" for seed, row, problem in found[:SHOWN]]
+        if len(found) > SHOWN:
+            lines.append(f"and {len(found) - SHOWN:,} more like these")
+        super().__init__(
+            "\n  ".join(lines),
+            f"Fix these rows in {folder} (row 1 is the one below the names) and build again; until "
+            "then nothing of the file counts.",
+        )
+
+
 def seeds_folder(project: Project) -> Path:
     """Where a project keeps its own seeds."""
     return project.folder / "seeds"

@@ -8,6 +8,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
 from tests.edits import write_edits
@@ -40,6 +41,22 @@ def held(folder: Path) -> Held:
             lake.value(f"select count(*) from {history} where dbt_valid_to is not null"),
             lake.newest_snapshot(),
         )
+
+
+def derived_tables(folder: Path) -> dict[str, object]:
+    """Rows and fingerprint of every table below raw, but for times."""
+    with Lake.live(Project.find(folder)) as lake:
+        names = lake.column(
+            "select schema_name || '.' || table_name from duckdb_tables() "
+            "where database_name = 'lake' and schema_name != 'raw'"
+        )
+        assert len(names) > 20
+        timed = ("marts.freshness", "intermediate.rubric_history")
+        return {
+            name: fingerprint(lake.connection, f"lake.{name}")
+            for name in names
+            if name not in timed
+        }
 
 
 @pytest.fixture
@@ -91,7 +108,9 @@ def test_every_command_of_dbt_leaves_all_versions_and_the_history_whole(folder):
     done = dbt(folder, "build", "--exclude-resource-type", "unit_test")
     assert done.returncode == 0, done.stdout
     assert held(folder)[:3] == whole
-    gradelake(folder, "build")
+    by_dbt = derived_tables(folder)
+    gradelake(folder, "build", "--full-refresh")
+    assert derived_tables(folder) == by_dbt
     assert held(folder)[:3] == whole
     gradelake(folder, "lake", "verify")
 
@@ -108,7 +127,7 @@ def test_what_would_harm_the_lake_is_refused(folder, option, problem):
     done = dbt(folder, "build", "--select", "rubric_history", *option)
     assert done.returncode == 2
     assert problem in done.stdout
-    assert problem in gradelake(folder, "build", *option, code=1).stderr
+    assert "dbt cannot select that" in gradelake(folder, "build", *option, code=2).stderr
     assert held(folder) == before
 
 

@@ -81,7 +81,7 @@ def test_a_build_killed_while_it_writes_the_history_is_made_good_by_the_next(fol
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         ) as process:
-            assert any(b"START snapshot" in line for line in process.stdout), "no history begun"
+            assert any(b"stg_rubric_edits" in line for line in process.stdout), "no edits were read"
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
     write_edits(folder, drop(folder, "after"), ADD)

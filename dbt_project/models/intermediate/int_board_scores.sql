@@ -3,7 +3,7 @@
 with
 
 stale_systems as (
-    select * from {{ stale_parts('int_board_systems') }}
+    select * from {{ ref('int_board_systems') }}
 ),
 
 topic_scores as (

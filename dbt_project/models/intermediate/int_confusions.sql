@@ -12,7 +12,7 @@ sampled_pairs as (
 ),
 
 stale_pairs as (
-    select * from {{ stale_parts('int_label_pairs') }}
+    select * from {{ ref('int_label_pairs') }}
 ),
 
 compared as (

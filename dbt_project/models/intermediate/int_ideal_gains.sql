@@ -6,7 +6,7 @@
 with recursive
 
 stale_rubrics as (
-    select * from {{ stale_parts('int_distinct_rubrics') }}
+    select * from {{ ref('int_distinct_rubrics') }}
 ),
 
 grader_items as (

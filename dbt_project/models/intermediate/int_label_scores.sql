@@ -5,7 +5,7 @@
 with
 
 stale_rankings as (
-    select * from {{ stale_parts('int_labelled_rankings') }}
+    select * from {{ ref('int_labelled_rankings') }}
 ),
 
 ranked_entries as (

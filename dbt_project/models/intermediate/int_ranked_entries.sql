@@ -5,7 +5,7 @@
 with
 
 stale_rankings as (
-    select * from {{ stale_parts('int_kept_rankings') }}
+    select * from {{ ref('int_kept_rankings') }}
 ),
 
 judged_passages as (

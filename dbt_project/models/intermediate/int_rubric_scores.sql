@@ -5,7 +5,7 @@
 with
 
 stale_rankings as (
-    select * from {{ stale_parts('int_rubric_rankings') }}
+    select * from {{ ref('int_rubric_rankings') }}
 ),
 
 grader_items as (

@@ -4,7 +4,7 @@
 with
 
 stale_rubrics as (
-    select * from {{ stale_parts('int_distinct_rubrics') }}
+    select * from {{ ref('int_distinct_rubrics') }}
 ),
 
 grader_items as (

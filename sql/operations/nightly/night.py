@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.build import building, changes, seeds
+from gradelake.sql.build import changes, seeds
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
@@ -24,6 +24,10 @@ from gradelake.sql.operations.nightly.step import Step, Stop
 
 FELL, CANNOT_TELL = 4, 5  # exit codes of `gradelake gate`
 NO_BASELINE = "no earlier release"
+
+
+# what a night asks of the rubric before it plans
+_FOR_PLANS = ("--only", "wanted_items", "--only", "wanted_grades")
 
 
 class NightBusy(Busy):
@@ -237,7 +241,7 @@ class _Doing:
                 if seeds.edits_are_in(lake, self.project):
                     return
             last = seeds.edits_of(lake)
-        brought = self._run("build", *building.only("wanted_items", "wanted_grades"), name="rubric")
+        brought = self._run("build", *_FOR_PLANS, name="rubric")
         if brought.state == step.FAILED and brought.exit_code == BadInput.exit_code:
             brought.state = step.PARTLY
             instead = self.room / written.name

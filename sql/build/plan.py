@@ -1,0 +1,143 @@
+"""What dbt makes of the models, kept: the SQL of each, in an order in which they can be made.
+
+dbt compiles once for one state of the definitions, which takes it ten seconds; the SQL is the same
+for every lake. It is kept for the user, beside others. Where nothing can be kept, dbt compiles
+for each build.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from gradelake.sql.common.cache import cache_folder
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.whole_file import whole_file
+
+SEED, TEST = "seed_file", "test"  # kinds; others are view, table, parts and snapshot
+_KEPT = 4  # of the newest
+
+
+@dataclass(frozen=True)
+class Node:
+    """A model, seed, snapshot or data test, as dbt compiled it."""
+
+    id: str
+    name: str
+    kind: str
+    schema: str
+    table: str
+    sql: str
+    reads: list[str]  # ids, those of raw tables among them
+    latest_of: str | None  # the name without a version, of a model's newest one
+    columns: list[str]  # of a model with a contract, in its order
+    config: dict[str, Any]  # of parts and snapshots
+    generic: bool  # a test that stands beside a column, or is one of several of its kind
+
+    @property
+    def relation(self) -> str:
+        """Its table or view, as compiled SQL names it."""
+        return f'"lake"."{self.schema}"."{self.table}"'
+
+
+class Plan:
+    """All nodes, seeds and what their checks read before others, each after what it reads."""
+
+    def __init__(self, nodes: Iterable[Node]):
+        found = {node.id: node for node in nodes}
+        order = TopologicalSorter({node.id: node.reads for node in found.values()}).static_order()
+        self.nodes = {each: found[each] for each in order if each in found}
+        seeds = [node.id for node in found.values() if node.kind == SEED]
+        self.for_seeds = self.above(seeds)
+        self.nodes = {each: self.nodes[each] for each in self.nodes if each in self.for_seeds} | (
+            self.nodes
+        )
+
+    def ids(self, names: Iterable[str]) -> list[str]:
+        """The ids of models and seeds, by their names. Raises `BadInput` for what is not one."""
+        known = {node.name: node.id for node in self.nodes.values() if node.kind != TEST}
+        for name in names:
+            if name not in known:
+                raise BadInput(f"there is no model {name!r}", did_you_mean(name, known))
+        return [known[name] for name in names]
+
+    def above(self, ids: Iterable[str]) -> set[str]:
+        """These nodes and all that they are made of."""
+        found, todo = set[str](), [each for each in ids if each in self.nodes]
+        while todo:
+            if (one := todo.pop()) not in found:
+                found.add(one)
+                todo += [each for each in self.nodes[one].reads if each in self.nodes]
+        return found
+
+    def below(self, ids: Iterable[str]) -> set[str]:
+        """These nodes and all that is made of them, data tests too."""
+        found = set(ids)
+        for node in self.nodes.values():
+            if found.intersection(node.reads):
+                found.add(node.id)
+        return found & self.nodes.keys()
+
+    def tests_of_views(self) -> set[str]:
+        """Tests of keys of views, which follow from the keys of the tables below them: `make test`
+        runs these, a build does not."""
+        views = {node.id for node in self.nodes.values() if node.kind == "view"}
+        return {node.id for node in self.nodes.values() if node.generic and views & {*node.reads}}
+
+
+def plan(definitions: str) -> Plan:
+    """The plan of the models with these definitions (`changes.definitions`): kept, or dbt's now."""
+    file = cache_folder() / f"{definitions[:32]}-plan.json"
+    try:
+        listed = json.loads(file.read_bytes())
+        return Plan(Node(**each) for each in listed)
+    except (OSError, ValueError, TypeError):  # none yet, or a damaged one
+        nodes = _compiled()
+    with suppress(OSError, BadInput):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(file) as kept:
+            kept.write(json.dumps([asdict(node) for node in nodes]).encode())
+        plans = sorted(file.parent.glob("*-plan.json"), key=lambda each: each.stat().st_mtime)
+        for old in plans[:-_KEPT]:
+            old.unlink(missing_ok=True)
+    return Plan(nodes)
+
+
+def _compiled() -> list[Node]:
+    """Let dbt compile all models for a lake with nothing in it."""
+    from gradelake.sql.build import dbt
+    from gradelake.sql.lake.opening import Lake
+
+    with tempfile.TemporaryDirectory(prefix="gradelake-plan-") as folder:
+        Path(folder, "gradelake.toml").touch()
+        project = Project.find(Path(folder))
+        Lake.create(project).close()
+        done = dbt.run(project, ["compile", "--no-write-json"], Path(folder, "dbt"))
+        if not done.success:
+            raise WorkFailed(f"dbt cannot compile the models\n  {dbt.words(done)}")
+        nodes = [each.node for each in done.result.results]
+    return [_node(node) for node in nodes if node.resource_type in ("model", "snapshot", "test")]
+
+
+def _node(node: Any) -> Node:
+    config = node.config.to_dict()
+    kept = ("inputs", "in_order_of", "unique_key", "check_cols")
+    latest = getattr(node, "version", None) and node.version == node.latest_version
+    return Node(
+        id=node.unique_id,
+        name=node.name,
+        kind=config["materialized"],
+        schema=node.schema,
+        table=node.alias,
+        sql=node.compiled_code,
+        reads=[*node.depends_on.nodes],
+        latest_of=node.name if latest else None,
+        columns=[*node.columns] if config.get("contract", {}).get("enforced") else [],
+        config={name: config[name] for name in kept if config.get(name)},
+        generic=bool(getattr(node, "test_metadata", None)),
+    )
