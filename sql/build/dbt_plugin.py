@@ -111,7 +111,7 @@ class _Handle:
 def _handle(self: LocalEnvironment) -> _Handle:
     with self.lock:
         conn = self.conn or self.initialize_db(self.creds, self._plugins)
-        self.conn = conn  # type: ignore[assignment]
+        self.conn = conn
         return _Handle(conn)
 
 
