@@ -30,7 +30,7 @@ _SHOWN = 5
 )
 @click.option("--watch", is_flag=True, help="Build whenever a seed or the lake changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (a line per build).")
-@click.option("--only", multiple=True, hidden=True)  # a model, with what it reads: for nights
+@click.option("--only", multiple=True, hidden=True, help="A model, with what it reads (nights).")
 @click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def build(project, name, at_least, watch, as_json, only, dbt_arguments):
