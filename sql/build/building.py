@@ -11,7 +11,7 @@ import duckdb
 
 from gradelake.sql.build import changes, seeds
 from gradelake.sql.build.plan import TEST, Plan, plan
-from gradelake.sql.build.runner import Runner, standing
+from gradelake.sql.build.runner import COUNTED, Runner, standing
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, is_name
@@ -123,7 +123,8 @@ def build(
                 )
                 on_total(len(chosen))
                 runner.run(chosen, seeds.gather(project))
-                built.counts, built.seconds_by_node = dict(runner.counts), runner.seconds
+                built.counts = {kind: n for kind in COUNTED if (n := runner.counts[kind])}
+                built.seconds_by_node = runner.seconds
             transaction.say(**built.counts)
             if not partial:
                 if at_least:

@@ -95,6 +95,7 @@ _NO_SPELLS = """
     from ({sql})
     limit 0
 """
+COUNTED = ("models", "seeds", "data_tests")
 Standing = dict[tuple[str, str], str]  # "table" or "view", by schema and name
 
 
@@ -164,7 +165,8 @@ class Runner:
             elif found:
                 failed.append(f"{node.name}: {counted(found, 'rows')} should not be there")
             else:
-                self.counts[_COUNTED.get(node.kind, "models")] += 1
+                kind = {SEED: "seeds", TEST: "data_tests"}.get(node.kind, "models")
+                self.counts[kind] += 1
             self.on_node(node.name, status, taken)
         if wrong:
             raise seeds.WrongSeeds(wrong, seeds.seeds_folder(self.lake.project))
@@ -257,6 +259,3 @@ class Runner:
             self.lake.connection.execute(_NO_SPELLS.format(**words))
             self.standing[node.schema, node.table] = "table"
         self.lake.connection.execute(_SPELLS.format(**words))
-
-
-_COUNTED = {SEED: "seeds", TEST: "data_tests"}
