@@ -388,16 +388,6 @@ def test_without_a_price_of_its_own_a_batch_costs_what_is_paid_online(hosted, se
     assert cost_of(hosted) == pytest.approx(server.bill(ONLINE.of))
 
 
-@pytest.mark.slow
-def test_a_model_without_a_price_costs_nobody_knows_what(hosted):
-    hosted.grader("gpt", model="another")
-    run = to_its_end(hosted)
-    assert (run.cost, run.counts["ok"]) == (None, 12)
-    assert hosted.rows("select cost from lake.marts.grading_cost") == [(None,)] * 5
-    with pytest.raises(BadInput, match="no price of another"):
-        grade(hosted, max_cost=1)
-
-
 # --- kill -9 --------------------------------------------------------------------------------------
 
 

@@ -205,33 +205,16 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
 
 @pytest.mark.slow
 def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
-    judged.engine(
-        "broken",
-        (
-            "from gradelake.grading.engines import Engine as Base, EngineUnusable\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    def __init__(self, grader):\n"
-            "        raise EngineUnusable('no room for the model', 'Buy a machine.')\n"
-        ),
-    )
+    load = "def __init__(self, grader):\n    raise EngineUnusable('no room', 'Buy a machine.')"
+    judged.engine("broken", load)
     judged.grader("judge", engine="broken", prompt="question_self_rating")
-    with pytest.raises(WorkFailed, match="no room for the model"):
+    with pytest.raises(WorkFailed, match="no room"):
         judged.grade("judge")
 
 
 @pytest.mark.slow
 def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, two_workers):
-    judged.engine(
-        "dying",
-        (
-            "import os\nfrom gradelake.grading.engines import Engine as Base\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    def __init__(self, grader):\n"
-            "        os._exit(1)\n"
-        ),
-    )
+    judged.engine("dying", "def __init__(self, grader):\n    os._exit(1)")
     judged.grader("judge", engine="dying", prompt="question_self_rating", actors=1)
     with pytest.raises(WorkFailed, match="3 workers died while loading the engine"):
         judged.grade("judge")
@@ -289,8 +272,7 @@ def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
+def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
     judged.engine("stumbling", STUMBLING)
     stumble(judged, scatters="slow", landmarks="slow", home="slow", steel="slow")
     judged.grader(
@@ -307,10 +289,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
         start_new_session=True,
     )
     wait_for(lambda: len(asked(judged)) >= 2)
-    if how == signal.SIGINT:
-        os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
-    else:
-        process.send_signal(how)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the foreground
     _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "finishing the chunks at work" in err
@@ -385,17 +364,6 @@ def test_adding_an_engine_takes_one_file(judged, two_workers):
 
 
 @pytest.mark.slow
-def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
-    stumble(stumbling, scatters="error", landmarks="error", home="error", steel="error")
-    assert stumbling.grade("judge").counts["failed"] == 12
-    (stumbling.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
-    run = stumbling.grade("judge", retry_failed=True)
-    assert (run.retried, run.counts["ok"]) == (12, 12)
-    assert {status for _, status in stumbling.grades("judge").values()} == {"ok"}
-    assert len(stumbling.grades("judge")) == 12
-
-
-@pytest.mark.slow
 def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_workers):
     judged.grader(actors=9)
     run = judged.grade()
@@ -404,17 +372,8 @@ def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_wor
 
 
 def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
-    judged.engine(
-        "wide",
-        (
-            "from gradelake.grading.engines import Engine as Base, Workers\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    @classmethod\n"
-            "    def workers(cls, cluster, settings):\n"
-            "        return Workers(count=1, cpus=64)\n"
-        ),
-    )
+    workers = "def workers(cls, cluster, settings):\n    return Workers(count=1, cpus=64)"
+    judged.engine("wide", f"@classmethod\n{workers}")
     judged.grader("wide", engine="wide", prompt="question_self_rating")
     with pytest.raises(WorkFailed, match="no machine has the 64 cores"):
         judged.grade("wide")

@@ -1,17 +1,14 @@
 """Queues: who is asked for which cards, what they are chosen from, what settles a difference."""
 
 import json
-import shutil
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradelake.app import app
 from gradelake.grading.review.cards import Assignment
 from gradelake.grading.review.queues import assign, deal_conflicts, deal_queue, queues_of
 from gradelake.grading.review.revise import Answer
@@ -20,6 +17,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading import reviewing
+from tests.grading.reviewing import ask, copy_of
 
 NAMES = [f"person-{n}" for n in range(8)]
 
@@ -53,9 +52,7 @@ def test_everybody_meets_everybody():
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("queues") / "demo"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return copy_of(graded_demo, tmp_path_factory.mktemp("queues"))
 
 
 def add(folder: Path, name: str, *options: str, code: int = 0):
@@ -63,11 +60,6 @@ def add(folder: Path, name: str, *options: str, code: int = 0):
     return gradelake(
         folder, "queue", "add", "demo", name, "--grader", "lexical", *people, *options, code=code
     )
-
-
-def ask(folder: Path, query: str, **values) -> list[tuple]:
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(query, **values)
 
 
 def cards(folder: Path, queue: str) -> set[tuple[str, str, str]]:
@@ -81,10 +73,7 @@ def cards(folder: Path, queue: str) -> set[tuple[str, str, str]]:
 
 
 def review(folder: Path, who: str, *lines: object, options: tuple[str, ...] = ()) -> str:
-    config = ("--config", str(folder / "gradelake.toml"))
-    command = ("review", "demo", "--queue", "both", "--assessor", who, *options)
-    typed = "".join(f"{line}\n" for line in lines)
-    return CliRunner().invoke(app, [*config, *command], input=typed, catch_exceptions=False).stdout
+    return reviewing.review(folder, who, lines, "--queue", "both", *options).stdout
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading.reviewing import ask
 
 REVIEWS = (
     "select grade, blind_grade, verdict, own_grade, note, seconds, "
@@ -23,12 +23,6 @@ REVIEWS = (
 DATA = re.compile(r'<script type="application/json" id="(\w+)">([^<]*)</script>')
 HEAD = ("format", "form", "deck", "collection", "grader", "grader_id", "assessor")
 KEY = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256")
-
-
-@pytest.fixture
-def folder(graded_demo, tmp_path) -> Path:
-    shutil.copytree(graded_demo, tmp_path / "demo")
-    return tmp_path / "demo"
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +61,6 @@ def bring(folder: Path, content: dict | str, code: int = 0) -> dict | str:
     file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     done = gradelake(folder, "import", "reviews", "demo", file, "--json", code=code)
     return json.loads(done.stdout) if done.stdout else done.stderr
-
-
-def ask(folder: Path, query: str, *values) -> list[tuple]:
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query, *values)
 
 
 def dealt(folder: Path, n: int = 5) -> list[Card]:

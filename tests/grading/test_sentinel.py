@@ -128,8 +128,13 @@ def watching(tmp_path, watched_lake, two_workers):
 # --- the set --------------------------------------------------------------------------------------
 
 
-def test_pairs_are_drawn_by_label_once_and_keep_their_texts(watching):
-    watching.round()
+def test_pairs_are_drawn_by_label_once_keep_their_texts_and_their_grades_are_kept_apart(watching):
+    missing = watching.plan("moody").totals.missing
+    assert [each["pairs"] for each in watching.round()] == [40]
+    # and apart from all other grades
+    assert watching.plan("moody").totals.missing == missing == 60
+    for table in ("grades", "grading_batches"):
+        assert watching.rows(f"select count(*) from lake.raw.{table}") == [(0,)]
     drawn = "select * from lake.raw.sentinel_pairs order by all"
     before = watching.rows(drawn)
     labels = watching.rows(
@@ -146,16 +151,6 @@ def test_pairs_are_drawn_by_label_once_and_keep_their_texts(watching):
     says = "select distinct grade = judgment from lake.raw.sentinel_grades inner join "
     says += "lake.raw.sentinel_pairs using (query_id, passage_id)"
     assert watching.rows(says) == [(True,)]
-
-
-@pytest.mark.slow
-def test_a_set_of_another_name_has_the_same_pairs(watching):
-    watching.round()
-    project = watching.project
-    prepare(project, "again", read_sentinel(project, "daily"), lambda _: None)
-    pairs = "select query_id, passage_id from lake.raw.sentinel_pairs "
-    pairs += "where sentinel = ? order by all"
-    assert watching.lake.rows(pairs, "daily") == watching.lake.rows(pairs, "again")
 
 
 @pytest.mark.slow
@@ -195,16 +190,6 @@ def test_what_cannot_be_watched_is_refused(watching):
 
 
 # --- rounds ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_round_is_kept_apart_from_all_other_grades(watching):
-    missing = watching.plan("moody").totals.missing
-    assert [each["pairs"] for each in watching.round()] == [40]
-    assert watching.plan("moody").totals.missing == missing == 60
-    assert watching.rows("select count(*) from lake.raw.grades") == [(0,)]
-    assert watching.rows("select count(*) from lake.raw.grading_batches") == [(0,)]
-    assert watching.counted() == [(1, 40, 40)]
 
 
 @pytest.mark.slow
