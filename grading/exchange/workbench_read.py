@@ -1,4 +1,4 @@
-"""Reads the workbench's graded JSONL into rows, a paragraph at a time."""
+"""Reads the workbench's graded JSONL into rows, a line at a time."""
 
 import json
 import sys

@@ -1,7 +1,12 @@
 """A project with one tiny collection, a rubric and graders, on a real lake."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from textwrap import indent
@@ -94,6 +99,19 @@ class Judged(Tiny):
     def request(self, name: str = "lexical", **options) -> Request:
         return Request(self.name, self.grader(name), **options)
 
+    def spawn(self, *arguments: str, **environment: str) -> subprocess.Popen:
+        """The command line in a process, and a process group, of its own."""
+        assert self.project  # writes its gradelake.toml
+        return subprocess.Popen(
+            [sys.executable, "-m", "gradelake", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | environment,
+        )
+
     def plan(self, name: str = "lexical", **options) -> Plan:
         return Plan(self.lake, self.request(name, **options))
 
@@ -130,6 +148,15 @@ class Judged(Tiny):
         found = {tuple(row[:3]): tuple(row[3:]) for row in rows}
         assert len(found) == len(rows), "a pair was graded twice"
         return found
+
+
+def wait_for(condition: Callable[[], object], process: subprocess.Popen, most: float = 90) -> None:
+    """Wait until something is so, while a process is at work."""
+    deadline = time.monotonic() + most
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
 
 
 def copy_of(template: Path, folder: Path) -> Judged:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 from collections import Counter
 from math import sqrt
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from tests.command_line import gradelake
 from tests.grading import reviewing
-from tests.grading.reviewing import ask, copy_of
+from tests.grading.reviewing import ask, copy_of, read_form, saved
 
 pytestmark = pytest.mark.slow
 JUDGE = "judge:lexical_direct"
@@ -168,25 +167,6 @@ def test_wishes_that_cannot_be_are_refused(folder):
     assert pairs_of(folder, "wrong") == []
 
 
-def answers(form: Path, said: dict[tuple[str, str], int]) -> str:
-    """What the form's page saves: the judgment of each card, 0 where nothing is said."""
-    html = form.read_text(encoding="utf-8")
-    page = {
-        name: json.loads(text)
-        for name, text in re.findall(r'id="(about|cards)">([^<]*)</script>', html)
-    }
-    assert page["about"]["what"] == "judgment"
-    keys = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256")
-    head = ("format", "form", "deck", "collection", "grader", "grader_id", "assessor")
-    found = [
-        {key: card[key] for key in keys}
-        | {"grade": said.get((card["query_id"], card["passage_id"]), 0), "note": None}
-        | {"seconds": 2, "answered_at": "2026-11-20T09:00:00.000Z"}
-        for card in page["cards"]
-    ]
-    return json.dumps({key: page["about"][key] for key in head} | {"answers": found})
-
-
 def test_two_share_all_pairs_in_forms(graded_demo, tmp_path):
     folder = copy_of(graded_demo, tmp_path)
     add(folder, "all", "dan", "eve", options=("--size", "2000"))
@@ -196,7 +176,10 @@ def test_two_share_all_pairs_in_forms(graded_demo, tmp_path):
         gradelake(
             folder, "export", "review", "demo", "--queue", "all", "--assessor", who, "-o", form
         )
-        file.write_text(answers(form, human), encoding="utf-8")
+        page = read_form(form)
+        assert page["about"]["what"] == "judgment"
+        pairs = [(card["query_id"], card["passage_id"]) for card in page["cards"]]
+        file.write_text(json.dumps(saved(page, *(human.get(pair, 0) for pair in pairs))))
         gradelake(folder, "import", "reviews", "demo", file)
         assert "nothing new" in gradelake(folder, "import", "reviews", "demo", file).stdout
     theirs = judgments(folder, "dan") | judgments(folder, "eve")

@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 from contextlib import closing
 
 import pytest
@@ -14,7 +11,7 @@ from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
 from gradelake.ingest.collections.responses import passage_id
 from gradelake.sql.common.errors import BadInput
-from tests.grading.project import copy_of
+from tests.grading.project import copy_of, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -279,23 +276,11 @@ def test_what_was_killed_or_stopped_goes_on_query_by_query(judged):
     queries = ["q1", "q2", *(f"t{n}" for n in range(110))]
     made = [(f"p{n}", f"fact {n}", query, 1) for n, query in enumerate(queries)]
     nuggets = ready(judged, made, {query: f"slow query {query}" for query in queries})
-    command = [sys.executable, "-m", "gradelake", "generate", "tiny", "--grader", "nuggets"]
     done = "select count(distinct query_id) from lake.raw.rubric_items where bank = 'nuggets'"
     for how, code in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
         before = nuggets.lake.value(done)
-        process = subprocess.Popen(
-            command,
-            cwd=nuggets.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + 90
-        while nuggets.lake.value(done) == before:
-            assert time.monotonic() < deadline, "waited in vain"
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.05)
+        process = nuggets.spawn("generate", "tiny", "--grader", "nuggets")
+        wait_for(lambda before=before: nuggets.lake.value(done) != before, process)
         if how == signal.SIGINT:
             os.killpg(process.pid, how)
         else:

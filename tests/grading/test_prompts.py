@@ -293,23 +293,13 @@ FAULTS = [
     ("version: 1", "version: 1\nversion: 2", "3: 'version' is given twice (first on line 2)"),
     ("version: 1", "version: 0", "2: version must be at least 1"),
     ("name: mine", "name: yours", "1: name: 'yours' is not the file's name, 'mine'"),
-    (
-        "parser: strict",
-        "parser: strict\nparsr: x",
-        "9: unknown key 'parsr'. Did you mean 'parser'?",
-    ),
+    ("strict", "strict\nparsr: x", "9: unknown key 'parsr'. Did you mean 'parser'?"),
     ("{item}", "it", "9: template: the slot {item} is missing"),
-    (
-        "{item}",
-        "{item} {itm}",
-        "11: template: {itm} is not a slot of a prompt with target question.",
-    ),
-    ("{item}", "{item} {itm}", " Did you mean 'item'?"),
+    ("{item}", "{item} {itm}", "11: template: {itm} is not a slot of a prompt with target"),
     ("{passage}", "{passage} {passage}", "9: template: {passage} may appear only once"),
     ("Rate", "{examples} Rate", "9: template: {examples} needs the key `examples`"),
     ("strict", "strikt", "8: parser: unknown value 'strikt'. Did you mean 'strict'?"),
     ("strict", "answer_key", "8: parser: 'answer_key' cannot read replies to a prompt with target"),
-    ("strict", "answer_key", "; these can: strict, lenient, final_score, paper"),
     ("scale: 0-3\n", "", "6: output: scale: which one?"),
     ("scale: 0-3", "scale: 0-12", "7: scale: '0-12' is not a scale"),
     ("0-3", "{No: 0, Yes: many}", "7: scale: the grade of 'Yes' is 'many', not a whole number"),
@@ -330,13 +320,12 @@ WRONG_LINES = {
 
 
 def test_a_fault_is_reported_with_its_line(own):
-    lines = [
-        ("version: 1", f"version: 1\n{line}", f"3: {why}") for line, why in WRONG_LINES.items()
-    ]
+    behind = "version: 1"
+    lines = [(behind, f"{behind}\n{line}", f"3: {why}") for line, why in WRONG_LINES.items()]
     for old, new, expected in FAULTS + lines:
         assert MINE.count(old) >= 1
         report = own.report(MINE.replace(old, new, 1))
-        assert f"prompts/mine.yaml:{expected}" in report or expected in report.partition(":")[2]
+        assert f"prompts/mine.yaml:{expected}" in report
         assert "what to do: " in report
     missing = own.report(MINE.replace("description: A prompt of my own\n", ""))
     assert "prompts/mine.yaml: description is missing" in missing

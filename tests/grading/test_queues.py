@@ -20,9 +20,12 @@ from tests.command_line import gradelake
 from tests.grading import reviewing
 from tests.grading.reviewing import ask, copy_of
 
+pytestmark = pytest.mark.slow
+
 NAMES = [f"person-{n}" for n in range(8)]
 
 
+@pytest.mark.fast
 @given(
     n_cards=st.integers(0, 60),
     n_people=st.integers(1, 8),
@@ -43,6 +46,7 @@ def test_each_card_goes_to_so_many_people_and_everybody_gets_as_many(
     assert asked == assign(n_cards, people, overlap, seed)
 
 
+@pytest.mark.fast
 def test_everybody_meets_everybody():
     met = Counter(map(tuple, assign(600, NAMES[:4], 2, 1)))
 
@@ -76,7 +80,6 @@ def review(folder: Path, who: str, *lines: object, options: tuple[str, ...] = ()
     return reviewing.review(folder, who, lines, "--queue", "both", *options).stdout
 
 
-@pytest.mark.slow
 def test_spurious_cards_are_answers_that_non_relevant_passages_give(folder):
     add(folder, "spurious", "--from", "spurious", "--size", "2000", "--tau", "3")
 
@@ -103,7 +106,6 @@ def test_spurious_cards_are_answers_that_non_relevant_passages_give(folder):
     assert cards(folder, "spurious") == {one for one in expected if one[1] not in left_out}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("source", ["uncovered", "disagreements", "never-covered"])
 def test_other_lists_give_the_grades_that_they_name(folder, source):
     add(folder, source, "--from", source, "--size", "2000", "--tau", "3")
@@ -122,7 +124,6 @@ def test_other_lists_give_the_grades_that_they_name(folder, source):
     assert {(query_id, item_id) for query_id, _, item_id in found} <= set(listed)
 
 
-@pytest.mark.slow
 def test_a_queue_is_made_once_and_the_same_for_the_same_seed(folder):
     add(folder, "one", "--size", "10", "--seed", "7")
     add(folder, "two", "--size", "10", "--seed", "7")
@@ -136,7 +137,6 @@ def test_a_queue_is_made_once_and_the_same_for_the_same_seed(folder):
     assert cards(folder, "three") == set()
 
 
-@pytest.mark.slow
 def test_people_differ_and_a_third_settles(folder):
     who = ("--assessor", "ann", "--assessor", "bob")
     gradelake(folder, "queue", "add", "demo", "both", "--grader", "lexical", "--size", "2", *who)
@@ -181,7 +181,6 @@ def test_people_differ_and_a_third_settles(folder):
     assert ("dora",) not in names
 
 
-@pytest.mark.slow
 def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_settle(folder):
     grader = ("--grader", "lexical", "--size", "1", "--seed", "5")
     who = ("--assessor", "kim", "--assessor", "lou")

@@ -3,10 +3,6 @@
 import itertools
 import json
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -28,7 +24,7 @@ from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
 from tests.command_line import gradelake
 from tests.conftest import made_once
-from tests.grading.project import Judged
+from tests.grading.project import Judged, wait_for
 from tests.projects import toml_value
 
 # says what people say, or one less where `mood.txt` beside it has the passage's letter
@@ -224,20 +220,13 @@ def test_what_a_limit_cuts_off_is_done_by_the_next_call(watching):
 def test_killed_in_a_round_it_grades_each_pair_once(watching):
     watching.round()
     watching.mood("", seconds=0.5)
-    command = [sys.executable, "-m", "gradelake", "sentinel", "daily"]
+    staging = watching.folder / "lake" / "grading"
     for _ in range(2):
-        process = subprocess.Popen(
-            command, cwd=watching.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        staging = watching.folder / "lake" / "grading"
         seen = set(staging.glob("*-sentinel/*.parquet"))
-        deadline = time.monotonic() + 60
-        while not set(staging.glob("*-sentinel/*.parquet")) - seen:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        process = watching.spawn("sentinel", "daily")
+        wait_for(lambda seen=seen: set(staging.glob("*-sentinel/*.parquet")) - seen, process)
         with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGKILL)
+            process.kill()
         process.wait()
     watching.mood("")
     done = json.loads(gradelake(watching.folder, "sentinel", "daily", "--json").stdout)
@@ -260,8 +249,13 @@ def days_ago(watching: Watched) -> None:
 
 @pytest.mark.slow
 def test_a_night_names_the_night_in_which_a_judge_changed(watching):
-    for _ in range(5):
-        watching.round()
+    watching.round()
+    with watching.lake.transaction("grade") as transaction:  # four more rounds that are like it
+        transaction.run(
+            "insert into {lake}.raw.sentinel_grades by name "
+            "select grades.* replace (later.n as round) "
+            "from {lake}.raw.sentinel_grades as grades, (select unnest([2, 3, 4, 5]) as n) as later"
+        )
     watching.mood("abcdef")
     watching.round()
     days_ago(watching)
