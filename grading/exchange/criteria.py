@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.criteria_graders import graders_of
+from gradelake.grading.exchange.criteria_graders import CriteriaGraders
 from gradelake.grading.exchange.workbench import Found, Rows, reject_other_collection
 from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
 from gradelake.sql.common import files
@@ -47,7 +47,7 @@ def read_criteria(
     naming what is no pair or no grade, or off the grader's scale, and when none of its queries is
     known.
     """
-    graders = graders_of(choices, shown)
+    graders = CriteriaGraders(choices, shown)
     problems = Problems(shown, HINT)
     counts: Counter[str] = Counter()
     unknown: dict[str, None] = {}

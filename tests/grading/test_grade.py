@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.grading.run import crew
 from gradelake.grading.run.staged_files import shared_mark
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.worker import Worker
@@ -358,11 +359,12 @@ def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
         judged.grade("wide")
 
 
-def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling):
+def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling, monkeypatch):
+    monkeypatch.setattr(crew, "PATIENCE_AT_FIRST", 4)
     stumble(
         stumbling, scatters="exception", landmarks="exception", home="exception", steel="exception"
     )
-    with pytest.raises(WorkFailed, match="8 workers gave up one after the other"):
+    with pytest.raises(WorkFailed, match="4 workers gave up one after the other"):
         stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
 

@@ -1,6 +1,7 @@
 """People review grades: verdicts stay, no grade changes, and the numbers are scikit-learn's."""
 
 import json
+import os
 import random
 import re
 import signal
@@ -329,7 +330,7 @@ def test_lines_fit_80_columns_whatever_is_in_them():
 
 def test_single_keys_on_a_terminal(folder):
     typed = TypedReview(folder)
-    first = typed.read_until(ASKED)
+    first = typed.wait_for(ASKED)
     assert "1 of 2,819" in first
     assert "2 of 2,819" in typed.press("a")
     assert typed.press("\x1b[A", "") == ""
@@ -340,18 +341,17 @@ def test_single_keys_on_a_terminal(folder):
     assert "Note      fine by me" in typed.write("fine by me\r")
     assert "4 of 2,819" in typed.press("A")
     assert "3 of 2,819" in typed.press("u")
-    assert "reviewed 2 now: 1 agreed with, 1 not; 2,817 left" in typed.press("q", "never")
-    assert typed.process.wait(30) == 0
+    assert "reviewed 2 now: 1 agreed with, 1 not; 2,817 left" in typed.quit()
     assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "disagree"]
 
 
 def test_killed_in_the_middle_it_keeps_what_was_said(folder):
     typed = TypedReview(folder)
-    shown = typed.read_until(ASKED) + typed.press("aaaaaa") + typed.press("s") + typed.press("a")
+    shown = typed.wait_for(ASKED) + typed.press("aaaaaa") + typed.press("s") + typed.press("a")
     assert "4 of" in shown, "keys that were typed ahead are no verdicts"
     typed.press("d", "b]ack: ")
-    typed.process.send_signal(signal.SIGKILL)
-    typed.process.wait()
+    os.kill(typed.pid, signal.SIGKILL)
+    os.waitpid(typed.pid, 0)
     assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "agree"]
     after = done(review(folder, "q"))
     assert cards(after)[0] == cards(shown.replace("\r", ""))[1]
