@@ -39,6 +39,13 @@ def two_workers():
     shared_ray.start()
 
 
+@pytest.fixture(scope="module")
+def warm_workers():
+    """The same, and workers that stay for the next run: where it is not about workers."""
+    with shared_ray.warm():
+        yield
+
+
 @pytest.fixture
 def folder(graded_demo, tmp_path):
     """A copy of the graded demo."""
