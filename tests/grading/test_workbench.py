@@ -88,8 +88,8 @@ def test_a_direct_judge_grades_without_an_item_and_without_rating_gave_1_or_0(in
     given = [paragraph(f"p{n}", grades=[entry]) for n, entry in enumerate(unrated, 1)]
     brought(ingested, [*given, paragraph("p3", grades=[direct(3, "very")])])
     assert grades(ingested, "name, passage_id, item_id, grade, response, scale_max") == [
-        ("sun.Sun", "p1", "", 1, None, 3),
-        ("sun.Sun", "p2", "", 0, None, 3),
+        ("sun.Sun", "p1", "", 1, "", 3),
+        ("sun.Sun", "p2", "", 0, "", 3),
         ("sun.Sun", "p3", "", 3, "very", 3),
     ]
 
