@@ -1,14 +1,16 @@
 """Reads per-criterion grades: a JSON object from pairs to the grades of several criteria."""
 
 import ast
+import json
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.criteria_graders import graders_of
-from gradelake.grading.exchange.json_pieces import Pieces
+from gradelake.grading.exchange.criteria_graders import CriteriaGraders
 from gradelake.grading.exchange.workbench import Found, Rows, reject_other_collection
 from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
 from gradelake.sql.common import files
@@ -26,6 +28,11 @@ class _Pairs(list):
     """A JSON object as its (key, value) pairs, so that a key that is there twice shows."""
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_BEGINNING = re.compile(r'\s*\{\s*"')
+
+
 def read_criteria(
     path: Path,
     shown: str,
@@ -40,14 +47,14 @@ def read_criteria(
     naming what is no pair or no grade, or off the grader's scale, and when none of its queries is
     known.
     """
-    graders = graders_of(choices, shown)
+    graders = CriteriaGraders(choices, shown)
     problems = Problems(shown, HINT)
     counts: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     known = set(queries)
     query_ids: dict[str, None] = {}
-    content = Pieces(files.pieces(path, shown, progress), _Pairs)
-    for line, key, criteria in _content(content, problems):
+    text = b"".join(files.chunks(path, shown, sys.maxsize, progress)).decode()
+    for line, key, criteria in _content(text, problems):
         try:
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
@@ -85,23 +92,58 @@ def read_criteria(
     )
 
 
-def _content(content: Pieces, problems: Problems) -> Iterator[tuple[int, str, Any]]:
+class _Text:
+    """A JSON text that is read value by value, so that the line of each is known."""
+
+    def __init__(self, text: str):
+        self.text, self.at, self.line = text, 0, 1
+
+    def next(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        self._go_to(_BLANKS.match(self.text, self.at).end())  # type: ignore[union-attr]
+        return self.text[self.at : self.at + 1]
+
+    def require(self, character: str) -> None:
+        if self.next() != character:
+            raise self.fault(f"Expecting '{character}'" if character else "Extra data")
+        self._go_to(self.at + 1)
+
+    def value(self) -> Any:
+        self.next()
+        value, end = _DECODER.raw_decode(self.text, self.at)
+        files.refuse_half_characters(self.text[self.at : end], value)
+        self._go_to(end)
+        return value
+
+    def fault(self, message: str) -> json.JSONDecodeError:
+        return json.JSONDecodeError(message, self.text, self.at)
+
+    def _go_to(self, at: int) -> None:
+        self.line += self.text.count("\n", self.at, at)
+        self.at = at
+
+
+def _content(text: str, problems: Problems) -> Iterator[tuple[int, str, Any]]:
     """(line, key, value) of a JSON object. Where it is none, that is added to the problems."""
+    if not _BEGINNING.match(text):
+        problems.add(1, "not a JSON object with pairs")
+        return
+    content, before = _Text(text), "{"
     try:
-        if not content.takes("{") or content.takes("}"):
-            problems.add(1, "not a JSON object with pairs")
-            return
-        while True:
+        while before == "{" or content.next() != "}":
+            content.require(before)
             if content.next() != '"':
                 raise content.fault("Expecting property name enclosed in double quotes")
             line, key = content.line, content.value()
             content.require(":")
             yield line, key, content.value()
-            if not content.takes(","):
-                break
+            before = ","
         content.require("}")
-        if content.next():
-            raise content.fault("Extra data")
+        content.require("")
+    except json.JSONDecodeError as error:
+        problems.add(error.lineno, f"not JSON: {error.msg} at column {error.colno}")
+    except RecursionError:
+        problems.add(content.line, "not JSON: nested too deeply")
     except ValueError as error:
         problems.add(content.line, f"not JSON: {error}")
 

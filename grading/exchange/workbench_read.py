@@ -1,13 +1,13 @@
-"""Reads the workbench's graded JSONL into rows, a paragraph at a time."""
+"""Reads the workbench's graded JSONL into rows, a line at a time."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import of_paragraph
 from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.json_pieces import Pieces
 from gradelake.grading.exchange.workbench import (
     RATING_MAX,
     Found,
@@ -41,15 +41,17 @@ def read_graded(
     """
     reader = _Reader(queries, choices, into)
     problems = Problems(shown, HINT)
-    for number, pieces in files.lines_in_pieces(path, shown, progress):
-        line = Pieces(pieces)
-        try:
-            if line.next():
-                reader.line(line)
-        except Fault as fault:
-            problems.add(number, str(fault))
-        except ValueError as error:
-            problems.add(number, f"not JSON: {error}")
+    lines = files.blocks(path, shown, sys.maxsize, progress)  # a query's line may be long
+    for first, block in lines:
+        for number, line in files.numbered_lines(block, first):
+            try:
+                reader.line(files.parse_json(line))
+            except Fault as fault:
+                problems.add(number, str(fault))
+            except json.JSONDecodeError as error:
+                problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
+            except ValueError as error:
+                problems.add(number, f"not JSON: {error}")
     problems.raise_if_any()
     if reader.unknown and not reader.n_queries:
         raise reject_other_collection(shown, reader.unknown)
@@ -76,39 +78,23 @@ class _Reader:
         self.unknown: list[str] = []
         self.n_queries = 0
 
-    def line(self, line: Pieces) -> None:
-        """Read one query's line. Raises `ValueError`, of which `Fault` is one, saying what is
-        wrong with it."""
-        if not line.takes("["):
-            line.value()
-            raise Fault(_SHAPE)
-        query_id = self._query_id(line.value())
-        is_known = query_id in self.queries
-        if is_known:
-            self.n_queries += 1
-        else:
+    def line(self, line: Any) -> None:
+        """Read one query's line. Raises `Fault` saying what is wrong with it."""
+        match line:
+            case [given, [*paragraphs]]:
+                query_id = self._query_id(given)
+            case _:
+                raise Fault(_SHAPE)
+        if query_id not in self.queries:
             self.unknown.append(query_id)
-        if not line.takes(",") or not line.takes("["):
-            raise Fault(_SHAPE)
-        number = 0
-        while not (line.takes("]") if number == 0 else self._ends(line)):
-            number += 1
-            paragraph = line.value()
-            if is_known:
-                try:
-                    self._paragraph(query_id, paragraph)
-                except Fault as fault:
-                    raise Fault(f"paragraph {number}: {fault}") from None
-                self.counts["paragraphs"] += 1
-        if not line.takes("]") or line.next():
-            raise Fault(_SHAPE)
-
-    def _ends(self, line: Pieces) -> bool:
-        """Whether the list of paragraphs is over."""
-        if line.takes(","):
-            return False
-        line.require("]")
-        return True
+            return
+        self.n_queries += 1
+        for number, paragraph in enumerate(paragraphs, start=1):
+            try:
+                self._paragraph(query_id, paragraph)
+            except Fault as fault:
+                raise Fault(f"paragraph {number}: {fault}") from None
+            self.counts["paragraphs"] += 1
 
     def _query_id(self, value: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool):

@@ -52,6 +52,7 @@ select
     queries.query_sha256,
     row_number() over (order by query_id, passage_id) as passage_no,
     row_number() over (partition by query_id order by passage_id) as passage_rank,
+    count(*) over (partition by query_id) as n_passages,
     dense_rank() over (order by plan_pool.text_sha256) as text_no,
     count(*) over (partition by plan_pool.text_sha256) > 1 as text_repeats,
     dense_rank() over (order by query_id) as query_no
@@ -69,6 +70,7 @@ select
     case when getvariable('needs_key') then gold_sha256 end as gold_sha256,
     row_number() over (order by query_id, item_id) as item_no,
     row_number() over (partition by query_id order by item_id) as item_rank,
+    count(*) over (partition by query_id) as n_items,
     dense_rank() over (order by text, gold_answers) as wording_no,
     count(*) over (partition by text, gold_answers) > 1 as wording_repeats
 from lake.marts.wanted_items
@@ -157,7 +159,8 @@ select
     query_id,
     passage_id,
     item_id,
-    row_number() over (partition by query_id order by passage_id, item_id) as pair_rank
+    row_number() over (partition by query_id order by passage_id, item_id) as pair_rank,
+    count(*) over (partition by query_id) as n_pairs
 from lake.marts.wanted_grades
 where
     getvariable('kind') = 'sentence'
@@ -165,77 +168,11 @@ where
     and kind = 'sentence'
     and is_gradable;
 
--- how the wanted pairs of a query lie in the order of work. Prompts that share most stay together:
--- those of a passage when it comes first, else those of an item. A chunk is a few whole groups, or
--- a part of a large one.
-create or replace temp table plan_layout as
-with
-
-passage_counts as (
-    select
-        query_id,
-        query_no,
-        count(*) as n_passages
-    from plan_passages
-    group by all
-),
-
-item_counts as (
-    select
-        query_id,
-        count(*) as n_items
-    from plan_items
-    group by all
-),
-
-cited_counts as (
-    select
-        query_id,
-        count(*) as n_pairs
-    from plan_cited
-    group by all
-),
-
-groups as (
-    select
-        passage_counts.query_no,
-        case
-            when cited_counts.n_pairs is not null then 1
-            when getvariable('context_first') then passage_counts.n_passages
-            else item_counts.n_items
-        end as n_groups,
-        case
-            when cited_counts.n_pairs is not null then cited_counts.n_pairs
-            when getvariable('context_first') then item_counts.n_items
-            else passage_counts.n_passages
-        end as group_size
-    from passage_counts
-    inner join item_counts using (query_id)
-    left join cited_counts using (query_id)
-),
-
-sizes as (
-    select
-        *,
-        greatest(1, getvariable('chunk_pairs') // group_size) as groups_per_chunk,
-        cast(ceil(group_size / getvariable('chunk_pairs')) as bigint) as chunks_per_group
-    from groups
-)
-
-select
-    query_no,
-    group_size,
-    groups_per_chunk,
-    chunks_per_group,
-    cast(coalesce(sum(n_groups * group_size) over before, 0) as bigint) as pairs_before,
-    -- at most as many chunks: numbers may be left out
-    cast(coalesce(sum(n_groups * chunks_per_group) over before, 0) as bigint) as chunks_before
-from sizes
-window before as (order by query_no rows between unbounded preceding and 1 preceding);
-
--- pairs without a grade that no batch is to answer. The numbers of work and chunks count all pairs
--- of passages and items, not the missing ones, so that what is left after a crash falls into the
--- same chunks.
+-- pairs without a grade that no batch is to answer, and their places in the order of work. Prompts
+-- that share most stay together, as a group: those of a passage when it comes first, else those of
+-- an item. A chunk is a few whole groups of a query, or a part of a large one. A million groups and
+-- a million pairs of each have a place: the places are those of all pairs of passages and items,
+-- not of the missing ones, so that what is left after a crash falls into the same chunks.
 create or replace temp table plan_missing as
 with
 
@@ -314,7 +251,12 @@ pairs as (
             when plan_cited.pair_rank is not null then plan_cited.pair_rank
             when getvariable('context_first') then plan_items.item_rank
             else plan_passages.passage_rank
-        end as member_rank
+        end as member_rank,
+        case
+            when plan_cited.pair_rank is not null then plan_cited.n_pairs
+            when getvariable('context_first') then plan_items.n_items
+            else plan_passages.n_passages
+        end as group_size
     from wanted
     left join plan_passages using (query_id, passage_id)
     left join plan_items using (query_id, item_id)
@@ -332,16 +274,16 @@ select
     pairs.answer,
     pairs.wording_no,
     pairs.may_repeat or pairs.answer is not null as may_repeat,
-    plan_layout.pairs_before
-    + (pairs.group_rank - 1) * plan_layout.group_size
-    + pairs.member_rank as work_no,
-    plan_layout.chunks_before
-    + (pairs.group_rank - 1) // plan_layout.groups_per_chunk * plan_layout.chunks_per_group
+    pairs.query_no * 1_000_000_000_000 + pairs.group_rank * 1_000_000 + pairs.member_rank
+        as work_no,
+    pairs.query_no * 1_000_000_000_000
+    + (pairs.group_rank - 1) // greatest(1, getvariable('chunk_pairs') // pairs.group_size)
+    * 1_000_000
     + (pairs.member_rank - 1) // getvariable('chunk_pairs') as chunk_no
 from pairs
 anti join plan_graded using (passage_no, item_no)
 anti join plan_under_way using (passage_no, item_no)
-inner join plan_layout using (query_no);
+where pairs.query_no is not null;
 
 -- pairs whose very prompt was answered before, under another passage, item or query: their grade
 -- is copied

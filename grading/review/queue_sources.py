@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradelake.grading.review.cards import Card, Reviewable
+    from gradelake.grading.review.cards import Card
+    from gradelake.grading.review.queue_request import QueueRequest
     from gradelake.sql.lake.opening import Lake
 
 # source -> what it finds of the eligible grades, and in which order these are useful
@@ -100,21 +101,22 @@ _CHOSEN = """
 """
 
 
-def choose(
-    lake: "Lake", collection: str, grader: "Reviewable", source: str, tau: int, size: int, seed: int
-) -> "list[Card]":
-    """At most `size` cards of a source, the most useful first; of a sample as `deal` draws it."""
+def choose(lake: "Lake", request: "QueueRequest") -> "list[Card]":
+    """The cards of a queue of grades, the most useful first; of a sample as `deal` draws it."""
     from gradelake.grading.review.cards import ELIGIBLE, Assignment, deal, dealt
 
-    if source == "sample":
-        return deal(lake, Assignment(collection, grader, "", tau, sample=size, seed=seed)).cards
-    parameters: dict[str, Any] = {"tau": tau} if "$tau" in _LISTS[source] else {}
+    about, grader, size = (request.collection, request.grader), request.grader, request.size
+    if request.source == "sample":
+        sample = Assignment(*about, "", request.tau, sample=size, seed=request.seed)
+        return deal(lake, sample).cards
+    source = _LISTS[request.source]
+    parameters: dict[str, Any] = {"tau": request.tau} if "$tau" in source else {}
     return dealt(
         lake,
-        _CHOSEN.format(eligible=ELIGIBLE, source=_LISTS[source]),
+        _CHOSEN.format(eligible=ELIGIBLE, source=source),
         "",
         again=True,
-        collection=collection,
+        collection=request.collection,
         grader=grader.name,
         grader_id=grader.grader_id,
         kind=grader.kind,

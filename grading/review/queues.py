@@ -96,11 +96,15 @@ def add_queue(
     **options: Any,
 ) -> dict[str, Any]:
     """Make a queue of what `request_for` takes, and return its object of `queues_of`. `tell` gets
-    lines on what takes long. Raises `BadInput` as `request_for` and `make_queue` do."""
+    lines on what takes long.
+
+    Raises `BadInput` as `request_for` does, for a name that is taken, where the source has nothing,
+    and for somebody whose judgments are not their own to give.
+    """
     with Lake.writer(project) as lake:
         lake.require_collection(collection)
         ensure_views(project, lake, tell, REVIEW_VIEWS + VIEWS)
-        return make_queue(lake, request_for(lake, collection, name, **options), arguments)
+        return _made(lake, request_for(lake, collection, name, **options), arguments)
 
 
 def drop_queue(
@@ -113,7 +117,12 @@ def drop_queue(
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     with Lake.writer(project) as lake:
         ensure_views(project, lake, tell, VIEWS)
-        remove_queue(lake, collection, name, arguments)
+        _queue_of(lake, collection, name)
+        with lake.transaction("review", f"queue {collection} {name}") as transaction:
+            for table in ("review_cards", "review_queues"):
+                transaction.delete(table, collection=collection, queue=name)
+            transaction.say(queues_removed=1)
+            transaction.finish_run(list(arguments))
 
 
 def list_queues(
@@ -127,30 +136,13 @@ def list_queues(
         return queues_of(lake, collection)
 
 
-def make_queue(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[str, Any]:
-    """Choose the cards of a queue, and who is asked; commit both. Returns its object of
-    `queues_of`.
-
-    Raises `BadInput` for a name that is taken, where the source has nothing, and for somebody whose
-    judgments are not their own to give.
-    """
+def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[str, Any]:
+    """Choose the cards of a queue, and who is asked; commit both."""
     import polars as pl
 
     _require_new(lake, request)
-    of_pairs = request.grader.kind == "pair"
-    if of_pairs:
-        drawn = draw(lake, request)
-        chosen = drawn.cards
-    else:
-        about = (
-            request.collection,
-            request.grader,
-            request.source,
-            request.tau,
-            request.size,
-            request.seed,
-        )
-        chosen = choose(lake, *about)
+    drawn = draw(lake, request) if request.grader.kind == "pair" else None
+    chosen = drawn.cards if drawn else choose(lake, request)
     if not chosen:
         raise BadInput(
             f"there is nothing of {request.grader.name} to review from {request.source!r}, with "
@@ -168,7 +160,7 @@ def make_queue(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> d
         "overlap": request.overlap,
         "seed": request.seed,
         "made_at": utc_now(),
-        "label_set": request.grader.name if of_pairs else None,
+        "label_set": request.grader.name if drawn else None,
         "label_names": list(request.grader.label_names) or None,
     }
     rows = [
@@ -193,7 +185,7 @@ def make_queue(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> d
         _require_new(lake, request)  # somebody may have made it meanwhile
         transaction.insert("review_queues", pl.DataFrame([queue]))
         transaction.insert("review_cards", frame)
-        if of_pairs:
+        if drawn:
             for assessor in request.assessors:
                 mark_as_own(transaction, request.collection, assessor)
             samples = sample_rows(request, drawn, list(zip(cards, asked, strict=True)))
@@ -207,16 +199,6 @@ def make_queue(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> d
         transaction.say(cards=len(cards))
         transaction.finish_run(list(arguments))
     return _queue_of(lake, request.collection, request.queue)
-
-
-def remove_queue(lake: Lake, collection: str, queue: str, arguments: Sequence[str]) -> None:
-    """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
-    _queue_of(lake, collection, queue)
-    with lake.transaction("review", f"queue {collection} {queue}") as transaction:
-        transaction.delete("review_cards", collection=collection, queue=queue)
-        transaction.delete("review_queues", collection=collection, queue=queue)
-        transaction.say(queues_removed=1)
-        transaction.finish_run(list(arguments))
 
 
 def shuffled(cards: Sequence[Card], seed: int) -> list[Card]:

@@ -9,12 +9,9 @@ import io
 import json
 import os
 import stat
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,33 +185,6 @@ def blocks(
             line, held, size = line + whole.count(b"\n") + 1, [rest], len(rest)
     if any(chunk and not chunk.isspace() for chunk in held):
         yield line, b"".join(held)
-
-
-def pieces(path: Path, shown: str, progress: Callable[..., Any] = unseen) -> Iterator[str]:
-    """The file's text in pieces; its lines may have any length. Raises as `chunks` does."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    return map(decoder.decode, chunks(path, shown, sys.maxsize, progress))
-
-
-def lines_in_pieces(
-    path: Path, shown: str, progress: Callable[..., Any] = unseen
-) -> Iterator[tuple[int, Iterator[str]]]:
-    """(line number, its text in pieces) of every line; a line may have any length.
-
-    A line's pieces are gone once the next line is asked for. Raises as `chunks` does.
-    """
-
-    def numbered() -> Iterator[tuple[int, str]]:
-        number = 1
-        for piece in pieces(path, shown, progress):
-            first, *others = piece.split("\n")
-            yield number, first
-            for text in others:
-                number += 1
-                yield number, text
-
-    for number, group in groupby(numbered(), key=itemgetter(0)):
-        yield number, (text for _, text in group)
 
 
 def _opened(path: Path) -> io.BufferedReader:

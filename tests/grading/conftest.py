@@ -7,6 +7,7 @@ import pytest
 
 from tests import shared_ray
 from tests.conftest import made_once
+from tests.grading import reviewing
 from tests.grading.misbehaving import Server
 from tests.grading.project import copy_of, make_priced, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
@@ -36,6 +37,19 @@ def judged(tmp_path, judged_lake):
 def two_workers():
     """A Ray of two cores in this process, so that each test need not start one."""
     shared_ray.start()
+
+
+@pytest.fixture(scope="module")
+def warm_workers():
+    """The same, and workers that stay for the next run: where it is not about workers."""
+    with shared_ray.warm():
+        yield
+
+
+@pytest.fixture
+def folder(graded_demo, tmp_path):
+    """A copy of the graded demo."""
+    return reviewing.copy_of(graded_demo, tmp_path)
 
 
 @pytest.fixture

@@ -1,12 +1,19 @@
 """A project with one tiny collection, a rubric and graders, on a real lake."""
 
+import json
+import os
 import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from textwrap import indent
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
-from gradelake.grading.plan.planner import Plan, ensure_views
+from gradelake.grading.plan.planner import VIEWS, Plan, ensure_views
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run import grader_run
 from gradelake.ingest.banks.banks import import_bank
@@ -30,6 +37,16 @@ PASSAGES = {
 
 # a million tokens of m cost 100 euros, cached ones 10, those of replies 1,000; in batches half
 PRICES = ["model,from_date,currency,input,cached,output,batch", "m,2026-01-01,EUR,100,10,1000,0.5"]
+
+
+# what an engine of a test's own begins with
+ENGINE = """
+import os
+from gradelake.grading.engines import Engine as Base, EngineUnusable, Response, Workers
+
+class Engine(Base):
+    needs_model = False
+"""
 
 
 class Judged(Tiny):
@@ -58,14 +75,19 @@ class Judged(Tiny):
         return projects.project(self.folder, collections, self.graders, grading=self.grading)
 
     def engine(self, name: str, code: str) -> None:
-        """An engine of the project's own, in the folder `engines`."""
+        """An engine of the project's own, in the folder `engines`; its methods alone will do."""
         self.grading["engines"] = "engines"
+        if "class Engine" not in code:
+            code = ENGINE + indent(code, "    ")
         self.write(f"engines/{name}.py", code)
 
-    def prompt(self, name: str, text: str) -> None:
+    def prompt(self, name: str, template: str, **keys) -> None:
         """A prompt of the project's own, in the folder `prompts`."""
         self.grading["prompts"] = "prompts"
-        self.write(f"prompts/{name}.yaml", text)
+        about = {"name": name, "version": 1, "source": "ours", "description": "d"}
+        asks = {"target": "direct", "output": "scale", "scale": "0-5", "parser": "strict"}
+        content = json.dumps({**about, **asks, "template": template, **keys})  # JSON is YAML
+        self.write(f"prompts/{name}.yaml", content)
 
     def bank(self, file: str = "bank.csv", name: str = "questions") -> None:
         import_bank(self.lake, self.name, self.folder / file, name, "auto", [])
@@ -76,6 +98,19 @@ class Judged(Tiny):
 
     def request(self, name: str = "lexical", **options) -> Request:
         return Request(self.name, self.grader(name), **options)
+
+    def spawn(self, *arguments: str, **environment: str) -> subprocess.Popen:
+        """The command line in a process, and a process group, of its own."""
+        assert self.project  # writes its gradelake.toml
+        return subprocess.Popen(
+            [sys.executable, "-m", "gradelake", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | environment,
+        )
 
     def plan(self, name: str = "lexical", **options) -> Plan:
         return Plan(self.lake, self.request(name, **options))
@@ -115,6 +150,15 @@ class Judged(Tiny):
         return found
 
 
+def wait_for(condition: Callable[[], object], process: subprocess.Popen, most: float = 90) -> None:
+    """Wait until something is so, while a process is at work."""
+    deadline = time.monotonic() + most
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
 def copy_of(template: Path, folder: Path) -> Judged:
     """A project with a copy of the template's lake."""
     shutil.copytree(template, folder / "lake")
@@ -125,9 +169,8 @@ def make_priced(template: Path, folder: Path) -> None:
     """Give a copy of the template prices, and the views that plans of costs and backlogs read."""
     with closing(copy_of(template, folder)) as judged:
         judged.write("seeds/prices.csv", PRICES)
-        views = ("marts.grading_cost", "marts.grading_backlog")
+        views = (*VIEWS, "marts.grading_cost", "marts.grading_backlog")
         ensure_views(judged.project, judged.lake, lambda line: None, views)
-        ensure_views(judged.project, judged.lake, lambda line: None)
 
 
 def make_template(folder: Path) -> Path:

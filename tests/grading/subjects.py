@@ -10,19 +10,14 @@ import importlib.util
 import json
 import os
 import sys
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from gradelake.grading.engines import Engine, Response
-from gradelake.grading.engines._batches import OVER, line
-from gradelake.grading.engines._chat import is_too_long, shorter
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.prompts.prompt import Rendered
 from tests.grading import provider_stand_ins, smollm, tiny_models
-from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import Script, Server, answer
 from tests.grading.project import Judged
 from tests.grading.stand_ins import StandIn
@@ -37,7 +32,6 @@ class Subject:
     has_seed = True
     cache: str | None = "none"  # of prompts that begin alike: "none", "some"; None: it is not told
     server: Server | None = None  # what it asks, a stand-in
-    asks_online = True  # the server, one prompt at a time
 
     def __init__(self, folder: Path):
         self.project = Judged(folder / "project")
@@ -196,54 +190,6 @@ def end(engine: Engine) -> None:
     engine.loop.close()  # type: ignore[attr-defined]
 
 
-class _Batched:
-    """An engine whose prompts go in batches; those it finds too long once more, with less."""
-
-    def __init__(self, engine: Any):
-        self.engine = engine
-        self.api = engine.batches()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.engine, name)
-
-    def score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        most: dict[int, int | None] = dict.fromkeys(range(len(prompts)))
-        found: dict[int, Response] = {}
-        while most:
-            name, bodies = (
-                uuid.uuid4().hex,
-                {n: self.engine.body(prompts[n], most[n]) for n in most},
-            )
-            lines = [line(name, n, body) for n, (body, _) in bodies.items()]
-            batch = self.api.make(name, lines)
-            while batch.status not in OVER:
-                batch = self.api.look(batch.id)
-            replies, _ = self.api.replies(name, batch, len(prompts))
-            for n, (_, length) in bodies.items():
-                cut = len(prompts[n].passage) - length
-                found[n] = replace(replies[n], cut_characters=cut)
-                most[n] = shorter(length) if is_too_long(found[n].error or "") else None
-            most = {n: characters for n, characters in most.items() if characters}
-        return [found[n] for n in range(len(prompts))]
-
-
-class InBatches(OpenAI):
-    """Prompts go in batches, by OpenAI's Batch API."""
-
-    asks_online = False
-
-    def __init__(self, folder: Path):
-        Subject.__init__(self, folder)
-        self.server = BatchServer()
-        self.reset()
-
-    def settings(self) -> Mapping[str, Any]:
-        return {**super().settings(), "batch": True, "batch_poll": 0.01}
-
-    def start(self, **settings: Any) -> Any:
-        return _Batched(super().start(**settings))
-
-
 class OpenAIWithSchema(OpenAI):
     """Replies are held to a JSON schema, as of hosted models."""
 
@@ -363,7 +309,6 @@ SUBJECTS: dict[str, type[Subject]] = {
     "vllm": Vllm,
     "openai": OpenAI,
     "openai_schema": OpenAIWithSchema,
-    "openai_batches": InBatches,
     "anthropic": Anthropic,
     "gemini": Gemini,
     "mistral": Mistral,

@@ -52,12 +52,6 @@ def test_a_sole_true_accepts_yes_and_correct(answer):
     assert not matches(answer, ["false"])
 
 
-@pytest.mark.parametrize("answer", ["false", "No.", "incorrect", "Wrong"])
-def test_a_sole_false_accepts_no_incorrect_and_wrong(answer):
-    assert matches(answer, ["False"])
-    assert not matches(answer, ["True"])
-
-
 def test_true_beside_other_gold_answers_is_an_answer_like_any_other():
     assert not matches("yes", ["true", "genuine"])
 
@@ -81,7 +75,3 @@ def test_the_stopwords_hold_common_words_and_no_loose_letters():
     words = stopwords()
     assert {"the", "is", "not", "dont"} <= words
     assert {word for word in words if len(word) == 1} == {"a", "i"}
-
-
-def test_long_texts_are_compared_too():
-    assert not matches("x " * 100_000, ["y " * 100_000])

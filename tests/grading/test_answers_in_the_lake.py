@@ -10,7 +10,7 @@ from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run.grader_run import grade
 from gradelake.sql.common.errors import BadInput
-from tests.grading.project import copy_of
+from tests.grading.project import PASSAGES, copy_of
 from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ def with_graders(judged):
 
 
 @pytest.fixture(scope="module")
-def extracted_lake(tmp_path_factory, judged_lake, two_workers):
+def extracted_lake(tmp_path_factory, judged_lake, warm_workers):
     """A lake with gold answers and the answers of `exam`, made once and copied."""
     project = with_graders(copy_of(judged_lake, tmp_path_factory.mktemp("extracted") / "project"))
     with closing(project):
@@ -126,38 +126,11 @@ def asked(exam) -> list[str]:
 # --- extraction -----------------------------------------------------------------------------------
 
 
-def test_an_answer_stands_beside_the_rating_of_its_passage_and_item(exam):
-    exam.grader(actors=1)
-    exam.grade("lexical")
-    rows = exam.rows(
-        """
-        select rated.query_id, rated.passage_id, items.item_text, extracted.answer, rated.grade
-        from lake.raw.grades as rated
-        inner join lake.raw.graders as rater
-            on rated.grader_id = rater.grader_id and rater.name = 'lexical'
-        inner join lake.raw.grades as extracted
-            using (collection, query_id, passage_id, item_id)
-        inner join lake.raw.graders as extractor
-            on extracted.grader_id = extractor.grader_id and extractor.name = 'exam'
-        inner join lake.intermediate.int_rubric_items as items using (collection, query_id, item_id)
-        """
-    )
-    assert len(rows) == 12
-    beside = {row[:3]: row[3:] for row in rows}
-    ratings = exam.grades("lexical", "grade")
-    assert {pair: (rating,) for pair, (_, rating) in beside.items()} == ratings
-    answers = {passage: answer for (_, passage, _), (answer, _) in beside.items()}
-    assert answers == {
-        "p1": "than red",
-        "p2": "the sun",
-        "p3": "the sun",
-        "p4": "",
-        "p5": "than red",
-    }
-
-
 def test_an_answer_is_1_and_none_is_unanswerable(exam):
     grades = exam.grades("exam", "grade, status, answer, response")
+    assert {(passage, answer) for (_, passage, _), (*_, answer, _) in grades.items()} == {
+        *(("p1", "than red"), ("p2", "the sun"), ("p3", "the sun"), ("p4", ""), ("p5", "than red"))
+    }
     assert grades["q2", "p3", HOME] == (1, "ok", "the sun", "the sun")
     assert grades["q2", "p4", HOME] == (0, "unanswerable", "", "")
 
@@ -171,28 +144,15 @@ def test_there_is_nothing_to_verify_before_answers_were_extracted(judged):
     assert grade_as_told(judged).counts["pairs"] == 0
 
 
-def test_answers_are_verified_where_there_are_gold_answers(exam):
-    # q1: light in p1, p2, p5; q2: home and sun in p3 and p4
-    totals = plan_of(exam).totals
-    assert (totals.wanted, totals.missing) == (7, 7)
-    assert totals.prompts == 6  # p5 has p1's answer to the same question
-    grade_as_told(exam)
-    totals = plan_of(exam).totals
-    assert (totals.wanted, totals.graded, totals.missing) == (7, 7, 0)
-
-
-def test_where_nothing_was_answered_the_grade_is_0_and_nobody_is_asked(exam):
-    run = grade_as_told(exam)
-    grades = exam.grades("verified", "grade, status, answer, prompt_tokens")
-    assert grades["q2", "p4", HOME] == (0, "unanswerable", None, 0)
-    assert run.counts["unanswerable"] == 2
-    assert not [prompt for prompt in asked(exam) if 'Is ""' in prompt]
-
-
 def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
     exam.grader("exam", words=3)  # "more than red", "see the sun", "by the sun"
     exam.grade("exam")
+    totals = plan_of(exam).totals
+    # q1: light in p1, p2, p5; q2: home and sun in p3 and p4; p5 has p1's answer
+    assert (totals.wanted, totals.missing, totals.prompts) == (7, 7, 6)
     run = grade_as_told(exam)
+    totals = plan_of(exam).totals
+    assert (totals.wanted, totals.graded, totals.missing) == (7, 7, 0)
     assert (run.counts["pairs"], run.counts["ok"], run.counts["unanswerable"]) == (7, 5, 2)
 
     def question(item, gold, answer):
@@ -212,15 +172,16 @@ def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
             *(question(SUN, gold, "by the sun") for gold in ("yes", "they see it", "true")),
         ]
     )
-    assert exam.grades("verified", "grade, status, answer, response, error") == {
-        ("q1", "p1", LIGHT): (0, "ok", "more than red", "no", None),
-        ("q1", "p2", LIGHT): (0, "ok", "see the sun", "no", None),
-        ("q1", "p5", LIGHT): (0, "ok", "more than red", "no", None),
-        ("q2", "p3", HOME): (1, "ok", "by the sun", "yes", None),
-        ("q2", "p3", SUN): (0, "ok", "by the sun", "no", None),
-        ("q2", "p4", HOME): (0, "unanswerable", None, "", None),
-        ("q2", "p4", SUN): (0, "unanswerable", None, "", None),
+    assert exam.grades("verified", "grade, status, answer, response, prompt_tokens") == {
+        ("q1", "p1", LIGHT): (0, "ok", "more than red", "no", 20),
+        ("q1", "p2", LIGHT): (0, "ok", "see the sun", "no", 20),
+        ("q1", "p5", LIGHT): (0, "ok", "more than red", "no", 0),  # asked with p1's
+        ("q2", "p3", HOME): (1, "ok", "by the sun", "yes", 10),
+        ("q2", "p3", SUN): (0, "ok", "by the sun", "no", 30),
+        ("q2", "p4", HOME): (0, "unanswerable", None, "", 0),
+        ("q2", "p4", SUN): (0, "unanswerable", None, "", 0),
     }
+    assert run.counts["prompt_tokens"] == 10 * len(asked(exam)) == 80
 
 
 @pytest.mark.parametrize("order", ["the sun|a map", "a map|the sun"])
@@ -232,16 +193,6 @@ def test_the_best_grade_keeps_its_own_reply_and_probabilities(exam, order):
     row = exam.grades("verified", columns)["q2", "p3", HOME]
     assert row[:2] == (1, "yes")
     assert row[2:] == pytest.approx((0.7 / 0.8, 0.8))
-
-
-def test_the_tokens_of_all_gold_answers_are_summed(exam):
-    run = grade_as_told(exam)
-    tokens = exam.grades("verified", "prompt_tokens, cached_tokens, completion_tokens")
-    assert tokens["q2", "p3", HOME] == (10, 4, 1)
-    assert tokens["q2", "p3", SUN] == (30, 12, 3)
-    assert tokens["q1", "p1", LIGHT] == (20, 8, 2)
-    assert tokens["q1", "p5", LIGHT] == (0, 0, 0)  # asked with p1's
-    assert run.counts["prompt_tokens"] == 10 * len(asked(exam)) == 80
 
 
 def test_a_wrong_answer_is_only_known_when_every_gold_answer_was_asked_about(exam):
@@ -278,16 +229,7 @@ def test_another_extracting_grader_makes_another_verifying_one(exam):
 
 
 def test_answers_of_a_text_that_is_gone_are_not_verified(exam):
-    exam.write(
-        "passages.tsv",
-        [
-            "p1\tThe sky is green.",
-            "p2\tBees remember landmarks and see the sun.",
-            "p3\tBees find their way home by the sun.",
-            "p4\tCars are made of steel.",
-            "p5\tThe sky is blue because air scatters blue light more than red.",
-        ],
-    )
+    exam.write("passages.tsv", PASSAGES | {"p1": "The sky is green."})
     exam.ingest()
     assert plan_of(exam).totals.wanted == 6
     exam.grade("exam")

@@ -39,7 +39,7 @@ class Engine(Base):
 
 
 @pytest.fixture
-def answering(judged, two_workers):
+def answering(judged, warm_workers):
     """Four systems: q1 is answered at length by a, in brief by b and c alike; q2 by d."""
     rows = [("a", "q1", LONG), ("b", "q1", "Fact 03. Fact 04."), ("c", "q1", "Fact 03. Fact 04.")]
     rows.append(("d", "q2", "Bees see the sun."))
@@ -94,19 +94,6 @@ def test_what_was_stopped_goes_on_and_asks_only_what_is_missing(answering):
     answering.grades("assigns")  # none was graded twice
 
 
-def test_the_long_answer_is_read_whole_and_in_no_pool(answering):
-    ((text,),) = answering.rows(
-        "select passages.text from lake.raw.passages "
-        "inner join lake.raw.answers using (collection, passage_id) where system = 'a'"
-    )
-    assert text == LONG
-    assert answering.rows(
-        "select count(*) from lake.marts.wanted_grades "
-        "inner join lake.raw.passages using (collection, passage_id) "
-        "where kind != 'answer' and origin = 'answer'"
-    ) == [(0,)]
-
-
 @pytest.mark.slow
 def test_a_short_list_is_asked_for_again_in_halves_and_nothing_is_guessed(answering):
     respond(answering, f"short {' '.join(NUGGETS['q1'][:12])}")
@@ -153,17 +140,6 @@ def test_the_lexical_floor_is_asked_about_each_nugget_by_itself(answering):
         "Bees see the sun": (1, 1.3),
         "Bees dance": (1, 1.1),
     }
-
-
-@pytest.mark.slow
-def test_two_grades_are_the_ends_of_three(answering):
-    answering.grader("two", engine="finds", prompt="nuggetizer_assign_2grade", actors=1)
-    answering.grade("two", query_ids=("q2",))
-    assert sorted(answering.grades("two", columns="grade").values()) == [(0,), (2,)]
-    assert answering.rows(
-        "select target, scale_min, scale_max, json_extract_string(settings, '$.items') "
-        "from lake.raw.graders where name = 'two'"
-    ) == [("assign", 0, 2, "nugget")]
 
 
 @pytest.mark.slow

@@ -1,20 +1,19 @@
 """Who reviews blind grades before the grader's grade is shown, and counts before and after."""
 
 import re
-import shutil
 from pathlib import Path
 
 import krippendorff
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.metrics import cohen_kappa_score
 
-from gradelake.app import app
 from gradelake.grading.review.cards import Assignment, deal, find_grader
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading import reviewing
+from tests.grading.reviewing import ask
 
 pytestmark = pytest.mark.slow
 
@@ -24,29 +23,13 @@ SAID = (
 )
 
 
-@pytest.fixture
-def folder(graded_demo, tmp_path) -> Path:
-    shutil.copytree(graded_demo, tmp_path / "demo")
-    return tmp_path / "demo"
-
-
-def review(
-    folder: Path, assessor: str, *lines: object, options: tuple[str, ...] = ("--blind",)
-) -> str:
+def review(folder: Path, assessor: str, *lines: object) -> str:
     """What is shown to who types these lines."""
-    where = ("--config", str(folder / "gradelake.toml"))
-    command = ("review", "demo", "--grader", "lexical", "--assessor", assessor, *options)
-    typed = "".join(f"{line}\n" for line in lines)
-    return CliRunner().invoke(app, [*where, *command], input=typed, catch_exceptions=False).stdout
+    return reviewing.review(folder, assessor, lines, "--grader", "lexical", "--blind").stdout
 
 
 def alpha_of(cards: np.ndarray, metric: str) -> float:
     return krippendorff.alpha(cards, level_of_measurement=metric)
-
-
-def ask(folder: Path, query: str, *values) -> list[tuple]:
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query, *values)
 
 
 def grades_of_deck(folder: Path, n: int) -> list[int]:
@@ -72,17 +55,6 @@ def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(fold
     ]
     assert "a grade of both, before the grader's was shown: " in shown
     assert "a grade of both, after the grader's was shown: " in shown
-
-
-def test_undo_goes_further_back_and_a_note_may_follow_the_reveal(folder):
-    first, second = grades_of_deck(folder, 2)
-    ours, theirs = (0 if grade else 1 for grade in (first, second))
-    shown = review(folder, "ann", ours, "", theirs, "n", "too harsh", "u", first, theirs, "q")
-    assert "Note      too harsh" in shown
-    assert ask(folder, SAID, "ann") == [
-        (first, ours, "agree", None),
-        (second, theirs, "disagree", theirs),
-    ]
 
 
 def test_a_cards_place_does_not_tell_its_grade(folder):

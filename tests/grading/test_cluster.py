@@ -1,9 +1,7 @@
 """Grading on a cluster of three machines; one shares no folder with the driver, one is killed."""
 
 import json
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,15 +46,9 @@ class Place:
 
     def grade(self, name: str, **environment: str) -> subprocess.Popen:
         """`gradelake grade` in a process of its own."""
-        project = self.projects[name]
-        assert project.project  # writes its gradelake.toml
-        return subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "grade", "tiny", "--grader", "slow", "--json"],
-            cwd=project.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | self.cluster.environment | environment,
+        environment = self.cluster.environment | environment
+        return self.projects[name].spawn(
+            "grade", "tiny", "--grader", "slow", "--json", **environment
         )
 
     def n_asked(self) -> dict[str, int]:

@@ -16,7 +16,7 @@ from gradelake.ingest.collections.labels import import_labels
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
-from tests.grading.workbench_files import bring, brought, grades, paragraph, rated
+from tests.grading.workbench_files import bring, brought, grades
 from tests.ingest.conftest import new_tiny
 from tests.places import DL19, missing_dl19
 
@@ -53,13 +53,6 @@ def test_numbers_as_ids_are_taken_as_text_and_unknown_queries_left_out(ingested)
     assert "1 grade is there twice; the first was kept" in done.notes()
 
 
-def test_the_same_file_again_writes_nothing_and_a_changed_one_replaces(ingested):
-    brought(ingested, json.dumps(PAIRS), "scores.json", name="llama")
-    assert bring(ingested, "scores.json", name="llama").snapshot is None
-    brought(ingested, "{\"('q1', 'p1')\": {\"Exactness\": 2}}", "scores.json", name="llama")
-    assert grades(ingested, "name, grade") == [("llama.Exactness", 2)]
-
-
 FAULTY = [
     (
         '{\n"(\'q1\', \'p1\')": {"A": 1},\n"q1 p1": {"A": 1}}',
@@ -81,34 +74,6 @@ def test_a_faulty_file_is_rejected_whole(ingested):
             brought(ingested, text, "scores.json", name="m")
         assert caught.value.lines()[0].startswith(f"{ingested.folder}/scores.json{wrong}")
     assert ingested.snapshot() == before
-
-
-@pytest.mark.parametrize("indent", [None, 4])
-def test_a_file_need_not_fit_into_memory_and_its_line_may_have_any_length(
-    ingested, monkeypatch, indent
-):
-    monkeypatch.setattr("gradelake.sql.common.files._CHUNK", 7)
-    monkeypatch.setattr("gradelake.sql.common.files.MAX_TEXT_LINE", 100)
-    monkeypatch.setattr("gradelake.grading.exchange.workbench._ROWS", 3)
-    pairs = {f"('q1', 'p{n}')": {"A": n % 4, "B": None} for n in range(40)}
-    text = json.dumps(pairs, indent=indent)
-    twice = f"{text.rstrip()[:-1]}, \"('q1', 'p7')\": {{\"A\": 0}}}}"
-    done = brought(ingested, twice, "scores.json", name="m")
-    assert "1 grade is there twice; the first was kept" in done.notes()
-    found = grades(ingested, "passage_id, name, grade")
-    assert found == sorted(
-        [(f"p{n}", "m.A", n % 4) for n in range(40)] + [(f"p{n}", "m.B", None) for n in range(40)]
-    )
-    wrong = json.dumps(pairs | {"p1": {}, "('q1', 'p')": {"A": "x"}}, indent=indent)
-    with pytest.raises(Rejected) as caught:
-        brought(ingested, f"{wrong} 1", "scores.json", name="m")
-    lines = [1, 1, 1] if indent is None else [162, 163, 166]
-    column = len(wrong.splitlines()[-1]) + 2
-    assert [str(problem).partition("scores.json")[2] for problem in caught.value.problems] == [
-        f":{lines[0]}: 'p1' is no pair (QUERY, PASSAGE)",
-        f":{lines[1]}: A of ('q1', 'p') is \"x\", not a whole number",
-        f":{lines[2]}: not JSON: Extra data at column {column}",
-    ]
 
 
 def items(project, columns="bank, query_id, item_id, kind, text"):
@@ -158,13 +123,6 @@ def test_a_changed_file_replaces_the_graders_grades_and_rubric(ingested):
     assert grades(ingested, "name, target, grade") == [("llama.Coverage", "direct", 2)]
 
 
-def test_several_graders_of_criteria_stand_side_by_side(ingested):
-    for grader in ("small", "large"):
-        brought(ingested, json.dumps(PAIRS), f"{grader}.json", grader=grader, kind="nugget")
-    assert items(ingested, "distinct bank, kind") == [("large", "nugget"), ("small", "nugget")]
-    assert grades(ingested, "name, count(*)", "true group by name") == [("large", 4), ("small", 4)]
-
-
 def test_a_grade_off_the_scale_is_refused_naming_its_key(ingested):
     before = ingested.snapshot()
     for grade, scale, wrong in (
@@ -206,12 +164,6 @@ def test_criteria_never_mix_into_a_rubric_that_others_are_graded_by(ingested):
         brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama")
     brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama", kind="nugget")
     assert items(ingested, "distinct bank, kind") == [("exam", "question"), ("llama", "nugget")]
-
-
-def test_nor_into_what_others_graded_without_a_bank(ingested):
-    brought(ingested, [paragraph(exam=[rated({"q1/a": 3})])])
-    with pytest.raises(BadInput, match=r"what 'flan-t5-large\.QuestionSelfRated' graded"):
-        brought(ingested, json.dumps(PAIRS), "scores.json", grader="llama")
 
 
 def test_the_names_of_other_graders_and_banks_are_taken(ingested):

@@ -23,7 +23,7 @@ from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.problems import Rejected
 from tests.command_line import gradelake as command
-from tests.grading.misbehaving import Server, answer, refuse
+from tests.grading.misbehaving import Server, answer
 from tests.grading.project import copy_of
 from tests.grading.test_generate import extra
 
@@ -80,7 +80,7 @@ def with_explainer(judged, server: Server):
 
 
 @pytest.fixture
-def judged(judged, server, two_workers):
+def judged(judged, server, warm_workers):
     return with_explainer(judged, server)
 
 
@@ -94,7 +94,7 @@ class Distilled:
 
 
 @pytest.fixture(scope="module")
-def distilled(judged_lake, tmp_path_factory, two_workers) -> Distilled:
+def distilled(judged_lake, tmp_path_factory, warm_workers) -> Distilled:
     server, folder = scripted(), tmp_path_factory.mktemp("distilled")
     with closing(with_explainer(copy_of(judged_lake, folder), server)) as judged:
         outcome = distil(judged)
@@ -198,40 +198,24 @@ def test_the_pairs_and_who_explained_them_can_be_found(trec, distilled):
         ("q1", "p5", 2, "The sky is in accuracy"),
     ]
     (row,) = trec.rows(
-        "select distinct rubrics.name, collection, assessor, seed, distil_prompt, rubrics.engine, "
-        "rubrics.model, graders.name, target, prompt, parser, label_rubric_id "
+        "select distinct rubrics.name, collection, assessor, seed, distil_prompt, rubrics.model, "
+        "graders.name, target, prompt, parser, label_rubric_id "
         "from lake.raw.label_rubrics as rubrics inner join lake.raw.graders using (grader_id)"
     )
-    assert row == (
-        "trec",
-        "tiny",
-        "nist",
-        1,
-        "true_distil",
-        "openai",
-        "m",
-        "explainer",
-        "explain",
-        "true_explain",
-        "json",
-        None,
+    rubric, grader = ("trec", "tiny", "nist", 1, "true_distil", "m"), ("explainer", "explain")
+    assert row == (*rubric, *grader, "true_explain", "json", None)
+    runs = trec.rows(
+        "select state, counts from lake.raw.pipeline_runs where command like 'distil%'"
     )
-    (run,) = trec.rows(
-        "select command, state, counts from lake.raw.pipeline_runs where command like 'distil%'"
-    )
-    assert run == (
-        "distil tiny trec",
-        "done",
-        json.dumps({"label_rubrics": 3, "label_rubric_pairs": 5}),
-    )
+    assert runs == [("done", json.dumps({"label_rubrics": 3, "label_rubric_pairs": 5}))]
     assert extra(trec)["rubric_id"] == distilled.outcome.rubric_id
 
 
 # --- versions -------------------------------------------------------------------------------------
 
 
-def test_a_second_run_of_a_name_is_a_new_version_and_both_stay(trec, distilled):
-    first = distilled.outcome
+def test_a_second_run_of_a_name_is_a_new_version_with_another_grader_and_both_stay(trec, distilled):
+    first, before = distilled.outcome, judge(trec)
     second = distil(trec, seed=2, per_label=1)
     assert (first.is_new, second.is_new) == (True, True)
     ids = {first.rubric_id, second.rubric_id}
@@ -240,6 +224,11 @@ def test_a_second_run_of_a_name_is_a_new_version_and_both_stay(trec, distilled):
     assert (newest.rubric_id, newest.facts["seed"]) == (second.rubric_id, 2)
     for stated in (f"trec@{first.rubric_id}", f"trec@{first.rubric_id[:6]}"):
         assert find_label_rubric(trec.lake, stated, "here").rubric_id == first.rubric_id
+    # the server wrote the same texts; other pairs were drawn, which agreement has to leave out
+    after = judge(trec)
+    assert before.prompt.sha256 == after.prompt.sha256
+    assert before.grader_id != after.grader_id
+    assert judge(trec, label_rubrics=f"trec@{first.rubric_id}").grader_id == before.grader_id
 
 
 def test_the_very_same_rubric_is_not_stored_twice(trec, distilled):
@@ -364,21 +353,6 @@ def test_what_a_person_writes_is_made_harmless_and_survives_the_way_out_and_in(t
 # --- replies that are not what was asked for ------------------------------------------------------
 
 
-def test_a_pair_that_cannot_be_explained_is_reported_and_the_rubric_made_without_it(judged, server):
-    server.on("Cars are made of", answer('{"intent_alignment": "x", "coverage": 3}'))
-    outcome = distil(judged)
-    assert outcome.exit_code == 3
-    assert outcome.failed == {("q2", "p4"): "coverage is not text: 3"}
-    found = judged.rows(
-        "select passage_id, explanation is null from lake.raw.label_rubric_pairs "
-        "where label = 0 order by passage_id"
-    )
-    assert found == [("p2", False), ("p4", True)]  # drawn all the same
-    assert judged.rows(
-        "select distinct n_explanations from lake.raw.label_rubrics where label = 0"
-    ) == [(1,)]
-
-
 def test_a_label_without_any_explanation_stops_the_run_and_nothing_is_stored(judged, server):
     server.on("Bees find their way", answer("no"))
     with pytest.raises(WorkFailed, match="no pair with the label 1 could be explained: the reply"):
@@ -387,7 +361,10 @@ def test_a_label_without_any_explanation_stops_the_run_and_nothing_is_stored(jud
     assert judged.rows("select count(*) from lake.raw.label_rubric_pairs") == [(0,)]
 
 
-def test_after_a_failure_the_explanations_are_not_paid_for_again(judged, server):
+def test_after_a_failure_explanations_are_not_paid_for_again_and_a_pair_without_one_is_told(
+    judged, server
+):
+    server.on("Cars are made of", answer('{"intent_alignment": "x", "coverage": 3}'))
     server.on(DISTIL, answer('{"rubric": " "}'))
     with pytest.raises(
         WorkFailed, match=r"no rubric for the label \d in iteration 1: rubric is empty"
@@ -403,17 +380,18 @@ def test_after_a_failure_the_explanations_are_not_paid_for_again(judged, server)
     server.on(DISTIL, a_rubric)
     n_asked = len(server.about(EXPLAIN))
     outcome = distil(judged)
-    assert (outcome.explained, outcome.kept, len(server.about(EXPLAIN))) == (0, 5, n_asked)
+    assert (outcome.explained, outcome.kept, outcome.exit_code) == (0, 4, 3)
+    assert len(server.about(EXPLAIN)) == n_asked + 3  # tries for the one that has none
+    assert outcome.failed == {("q2", "p4"): "coverage is not text: 3"}
     assert outcome.rubric_id
+    found = judged.rows(
+        "select passage_id, explanation is null, n_explanations from lake.raw.label_rubric_pairs "
+        "inner join lake.raw.label_rubrics using (rubric_id, label) "
+        "where label = 0 and iteration = 1 order by passage_id"
+    )
+    assert found == [("p2", False, 1), ("p4", True, 1)]  # drawn all the same
     (kept,) = file.read_text().splitlines()
     assert json.loads(kept)["prompt"] == "other"
-
-
-def test_a_server_that_cannot_answer_stops_the_run(judged, server):
-    server.on("", refuse(401, "wrong key"))
-    with pytest.raises(WorkFailed, match="wrong key"):
-        distil(judged)
-    assert judged.rows("select count(*) from lake.raw.label_rubrics") == [(0,)]
 
 
 # --- judging by a rubric --------------------------------------------------------------------------
@@ -427,40 +405,6 @@ def test_the_rubric_s_texts_stand_in_the_prompt_and_its_labels_are_the_scale(tre
     assert grader.prompt.slots == ("query", "passage")
     assert str(grader.prompt.scale) == "0-2"
     assert grader.row()["label_rubric_id"] == grader.label_rubric_id == distilled.outcome.rubric_id
-
-
-def test_another_rubric_makes_another_grader(trec, distilled):
-    first = distilled.outcome
-    before = judge(trec)
-    second = distil(trec, seed=2, per_label=1)
-    after = judge(trec)
-    assert (before.label_rubric_id, after.label_rubric_id) == (first.rubric_id, second.rubric_id)
-    # the server wrote the same texts; other pairs were drawn, which agreement has to leave out
-    assert before.prompt.sha256 == after.prompt.sha256
-    assert before.grader_id != after.grader_id
-    pinned = judge(trec, label_rubrics=f"trec@{first.rubric_id}")
-    assert pinned.grader_id == before.grader_id
-
-
-def test_every_pair_of_the_collection_is_judged_also_those_that_were_drawn(trec, distilled):
-    from gradelake.grading.plan.request import Request
-    from gradelake.grading.run import grader_run
-
-    for prompt in ("true_direct", "true_reasoning"):
-        grader = judge(trec, prompt)
-        done = grader_run.grade(trec.project, Request("tiny", grader), lambda line: None)
-        assert (done.counts["ok"], done.counts["failed"]) == (5, 0)
-        rows = trec.lake.rows(
-            "select grades.passage_id, pairs.label from lake.raw.grades as grades "
-            "inner join lake.raw.graders using (grader_id) "
-            "inner join lake.raw.label_rubric_pairs as pairs "
-            "on graders.label_rubric_id = pairs.rubric_id and grades.collection = pairs.collection "
-            "and grades.query_id = pairs.query_id and grades.passage_id = pairs.passage_id "
-            "where grader_id = ? and rubric_id = ?",
-            grader.grader_id,
-            distilled.outcome.rubric_id,
-        )
-        assert sorted(rows) == [("p1", 2), ("p2", 0), ("p3", 1), ("p4", 0), ("p5", 2)]
 
 
 def test_a_rubric_that_cannot_be_had_is_named(trec):
@@ -485,14 +429,7 @@ def test_without_any_rubric_the_way_to_one_is_told(judged):
 
 
 def test_a_prompt_of_ones_own_in_words_cannot_take_rubrics_of_numbers(trec):
-    trec.prompt(
-        "wordy",
-        (
-            "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\noutput: scale\n"
-            "scale: {No: 0, Yes: 1}\nparser: strict\n"
-            "template: '{label_rubrics} {query} {passage}'\n"
-        ),
-    )
+    trec.prompt("wordy", "{label_rubrics} {query} {passage}", scale={"No": 0, "Yes": 1})
     with pytest.raises(BadInput, match="answers in words") as caught:
         judge(trec, "wordy")
     assert "0-2" in caught.value.hint

@@ -88,14 +88,8 @@ def test_an_endpoint_that_cannot_work_is_said(judged, server):
 
 
 def test_an_extra_that_is_not_installed_is_named(judged):
-    judged.engine(
-        "needy",
-        "from gradelake.grading.engines import Engine as Base\n"
-        "class Engine(Base):\n"
-        "    needs = ('no_such_module',)\n"
-        "    install = 'pip install no-such-module'\n"
-        "    needs_model = False\n",
-    )
+    needs = "needs = ('no_such_module',)\ninstall = 'pip install no-such-module'"
+    judged.engine("needy", needs)
     finding = found(judged, engine="needy", prompt="umbrela")
     assert "needs no_such_module, not installed here" in finding.what
     assert finding.hint == "pip install no-such-module"

@@ -5,30 +5,21 @@ import shlex
 import subprocess
 
 import pytest
-import yaml
 
 from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake as command
-from tests.ingest.conftest import Tiny
+from tests.grading.test_judged_pairs import make
 
 YN = Scale.parse({"No": 0, "Yes": 1})
 N3 = Scale.parse("0-3")
-# passage pN is judged (N - 1) mod 4 minus 1 : -1, 0, 1, 2, -1, ...
-N_PASSAGES = 24
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
     """A project whose one query has 24 judged passages, six of each judgment -1, 0, 1 and 2."""
-    tiny = Tiny(tmp_path_factory.mktemp("judged"))
-    tiny.write("passages.tsv", [f"p{n}\tText of passage {n}." for n in range(N_PASSAGES)])
-    tiny.write("nist.qrels", [f"q1 0 p{n} {n % 4 - 1}" for n in range(N_PASSAGES)])
-    tiny.configure(min_relevant=1)
-    Lake.create(tiny.project).close()
-    assert tiny.ingest().exit_code == 0
+    tiny = make(tmp_path_factory.mktemp("judged"))
     yield tiny
     tiny.close()
 
@@ -56,20 +47,6 @@ def test_on_a_numeric_scale_the_label_is_the_judgment_and_below_zero_is_zero(jud
     # all twelve passages judged -1 or 0 can be drawn
     seen = {judgment(e) for seed in range(5) for e in drawn(judged, Scale.parse("0-2"), 3, seed)}
     assert seen == {-1, 0, 1, 2}
-
-
-def test_the_same_seed_draws_the_same_and_another_seed_others(judged):
-    assert drawn(judged, seed=7) == drawn(judged, seed=7)
-    draws = {tuple(e["passage_id"] for e in drawn(judged, seed=seed)) for seed in range(5)}
-    assert len(draws) > 1
-
-
-def test_every_example_says_where_it_is_from(judged):
-    for example in drawn(judged, seed=9):
-        assert example["query"] == "why is the sky blue"
-        assert example["passage"] == f"Text of passage {example['passage_id'][1:]}."
-        assert (example["collection"], example["query_id"]) == ("tiny", "q1")
-        assert (example["assessor"], example["seed"]) == ("nist", 9)
 
 
 def test_too_few_of_a_label_unknown_collections_and_assessors_are_refused(judged):
@@ -118,13 +95,6 @@ def test_the_list_names_every_prompt(judged):
     table = gradelake(judged, "prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
     assert len(table.strip().split("\n")) == 36
-
-
-def test_show_prints_the_file_itself(judged):
-    shown = gradelake(judged, "prompts", "show", "helm").stdout
-    assert yaml.safe_load(shown)["name"] == "helm"
-    missing = gradelake(judged, "prompts", "show", "helmet", code=2)
-    assert "Did you mean 'helm'?" in missing.stderr
 
 
 def test_render_prints_exactly_what_a_model_would_read(judged):

@@ -15,9 +15,19 @@ from tests.grading.project import copy_of
 
 pytestmark = pytest.mark.slow
 
+# dies of bees
+DYING = """\
+targets = frozenset({"generate"})
+
+def score(self, prompts):
+    if any("bees" in prompt.text for prompt in prompts):
+        os._exit(1)
+    return [Response('{"questions": ["Why?"]}') for _ in prompts]
+"""
 QUICK = {"pause": 0.01, "timeout": 20.0}
 SKY = ["Why is it blue?", "What scatters light?"]
 BEES = ["Do bees see the sun?"]
+TOPICS = {"q1": "why is the sky blue", "q2": "how do bees find home", "q3": "moon", "q4": "rain"}
 
 
 def listed(*texts, key: str = "questions") -> str:
@@ -25,8 +35,11 @@ def listed(*texts, key: str = "questions") -> str:
 
 
 def scripted() -> Server:
-    """Writes two questions about the sky, one about bees."""
+    """Writes two questions about the sky, one about bees; of the moon only at the third try, of
+    rain never."""
     server = Server()
+    server.on("moon", answer('{"questions": ["Why'), answer("none"), answer(listed("Why full?")))
+    server.on("rain", answer("I would rather not."), answer(listed()))
     server.on("sky", answer(listed(*SKY)))
     server.on("bees", answer(listed(*BEES)))
     return server
@@ -52,17 +65,19 @@ def with_writer(judged, server: Server):
 
 
 @pytest.fixture
-def gpt(judged, server, two_workers):
+def gpt(judged, server, warm_workers):
     """The collection with a rubric, and a grader that asks the server for questions."""
     return with_writer(judged, server)
 
 
 @pytest.fixture(scope="module")
-def generated(judged_lake, tmp_path_factory, two_workers):
+def generated(judged_lake, tmp_path_factory, warm_workers):
     """The same with the bank that it wrote, how that went, and the server; tests only read it."""
     server = scripted()
     folder = tmp_path_factory.mktemp("generated")
     with closing(with_writer(copy_of(judged_lake, folder), server)) as gpt:
+        gpt.write("topics.tsv", TOPICS)
+        assert gpt.ingest().exit_code == 0
         outcome = generate(gpt)
         server.stop()
         yield gpt, outcome, server
@@ -99,10 +114,11 @@ def extra(judged) -> dict:
 
 def test_every_query_gets_the_items_that_the_model_wrote(generated):
     gpt, outcome, _ = generated
-    assert (outcome.written, outcome.n_items, outcome.left, outcome.exit_code) == (2, 3, 0, 0)
+    assert (outcome.written, outcome.n_items, outcome.left, outcome.exit_code) == (3, 4, 0, 3)
     rows = gpt.rows(
         "select query_id, facet_id, item_id, kind, text, gold_answers, weight, origin "
-        "from lake.raw.rubric_items where bank = 'gpt' order by query_id, text desc"
+        "from lake.raw.rubric_items where bank = 'gpt' and query_id < 'q3' "
+        "order by query_id, text desc"
     )
     assert rows == [
         (
@@ -154,55 +170,17 @@ def test_who_made_the_bank_can_be_found(generated):
         "select command, arguments, state, counts, error from lake.raw.pipeline_runs "
         "where command like 'generate%'"
     )
-    counts = {"rubric_items": 3, "queries": 2, "failed_queries": 0}
-    assert run == ("generate tiny gpt", '["generate"]', "done", json.dumps(counts), None)
+    counts = {"rubric_items": 4, "queries": 3, "failed_queries": 1}
+    error = "query q4: questions is an empty list"
+    assert run == ("generate tiny gpt", '["generate"]', "done", json.dumps(counts), error)
     assert (extra(gpt)["bank"], extra(gpt)["grader_id"]) == ("gpt", grader.grader_id)
-
-
-def test_a_prompt_for_nuggets_makes_nuggets_and_points_out_long_ones(gpt, server):
-    server.on(
-        "sky", answer(listed("air scatters blue", "air scatters more blue light", key="nuggets"))
-    )
-    gpt.grader("gpt", prompt="generate_nuggets_dl")
-    outcome = generate(gpt, query_ids=("q1",))
-    (found,) = outcome.remarkable
-    assert found.items.long_nuggets == ("air scatters more blue light",)
-    assert gpt.rows("select distinct kind from lake.raw.rubric_items where bank = 'gpt'") == [
-        ("nugget",)
-    ]
-
-
-def test_a_prompt_with_a_subtopic_takes_it_from_the_query_s_description(gpt, server):
-    gpt.write(
-        "topics.jsonl",
-        [
-            json.dumps(query)
-            for query in (
-                {
-                    "query_id": "q1",
-                    "text": "why is the sky blue",
-                    "description": "molecules of air",
-                },
-                {"query_id": "q2", "text": "how do bees find home"},
-            )
-        ],
-    )
-    gpt.configure(queries="topics.jsonl")
-    assert gpt.ingest().exit_code == 0
-    gpt.grader("gpt", prompt="generate_questions_car")
-    outcome = generate(gpt)
-    (asked,) = server.asked
-    assert "'why is the sky blue' with a specific focus on the subtopic 'molecules" in asked.text
-    assert (list(bank(gpt)), outcome.exit_code) == (["q1"], 3)
-    assert "no description" in outcome.failed["q2"]
-    with pytest.raises(BadInput, match="no description to take it from: q2"):
-        generate(gpt)
 
 
 def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_facet(gpt, server):
     topics = [
         {"query_id": "q1", "text": "why is it blue", "subtopics": ["air", "dusk", "sea"]},
         {"query_id": "q2", "text": "how do bees find home", "description": "their dance"},
+        {"query_id": "q3", "text": "what are cars made of"},
     ]
     gpt.write("topics.jsonl", [json.dumps(query) for query in topics])
     gpt.configure(queries="topics.jsonl")
@@ -211,8 +189,9 @@ def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_fac
     server.on("'dusk'", answer("none"))
     server.on("", answer(listed(*SKY)))
     outcome = generate(gpt)
-    assert (outcome.noun, outcome.planned, outcome.written, outcome.n_items) == ("facets", 4, 3, 5)
-    assert list(outcome.failed) == ["q1, facet dusk"]
+    assert (outcome.noun, outcome.planned, outcome.written, outcome.n_items) == ("facets", 5, 3, 5)
+    assert set(outcome.failed) == {"q1, facet dusk", "q3"}
+    assert "no description" in outcome.failed["q3"]
     assert gpt.rows(
         "select query_id, facet_id, count(*), bool_and(item_id = concat_ws('/', query_id, "
         "nullif(facet_id, ''), md5(text))) from lake.raw.rubric_items where bank = 'gpt' "
@@ -223,7 +202,7 @@ def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_fac
     told = json.loads(
         gpt.gradelake("generate", "tiny", "--grader", "gpt", "--dry-run", "--json").stdout
     )
-    assert (told["queries"], told["asks_about"], told["left"]) == (4, "facets", 1)
+    assert (told["queries"], told["asks_about"], told["left"]) == (5, "facets", 2)
     assert generate(gpt).written == 1
     (last,) = server.asked[asked:]
     assert "'why is it blue' with a specific focus on the subtopic 'dusk'" in last.text
@@ -234,7 +213,7 @@ def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_fac
     gpt.grader(
         "whole", engine="openai", model="m", prompt="generate_questions_dl", base_url=server.url
     )
-    assert generate(gpt, "whole").planned == 2
+    assert generate(gpt, "whole").planned == 3
     assert gpt.rows("select distinct facet_id from lake.raw.rubric_items where bank = 'whole'") == [
         ("",)
     ]
@@ -243,40 +222,31 @@ def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_fac
 # --- replies that are not what was asked for ------------------------------------------------------
 
 
-def test_free_replies_may_have_fences_and_words_around_the_object(gpt, server):
-    gpt.grader("gpt", constrain="none")
-    server.on("sky", answer(f"Sure!\n```json\n{listed(*SKY)}\n```\nAnything else?"))
-    assert generate(gpt).exit_code == 0
-    assert bank(gpt) == {"q1": sorted(SKY), "q2": BEES}
-    assert not any("response_format" in asked.body for asked in server.asked)
-
-
-def test_a_reply_that_cannot_be_read_is_asked_for_again_in_another_way(gpt, server):
-    server.on("sky", answer('{"questions": ["Why'), answer("none"), answer(listed(*SKY)))
-    outcome = generate(gpt)
-    assert (bank(gpt)["q1"], outcome.exit_code) == (sorted(SKY), 0)
-    ways = [(asked.body["temperature"], asked.body.get("seed")) for asked in server.about("sky")]
+def test_a_reply_that_cannot_be_read_is_asked_for_again_in_another_way(generated):
+    gpt, outcome, server = generated
+    assert bank(gpt)["q3"] == ["Why full?"]
+    ways = [(asked.body["temperature"], asked.body.get("seed")) for asked in server.about("moon")]
     assert ways == [(0.0, None), (0.7, 1), (0.7, 2)]
     assert len(server.about("bees")) == 1
     (retried,) = outcome.remarkable
-    assert (retried.query_id, retried.tries) == ("q1", 3)
-    recorded = extra(gpt)["retried"]["q1"]
+    assert (retried.query_id, retried.tries) == ("q3", 3)
+    recorded = extra(gpt)["retried"]["q3"]
     assert (recorded["tries"], recorded["decoding"]["temperature"]) == (3, 0.7)
     assert recorded["decoding"]["seed"] == 2
 
 
-def test_a_query_without_a_readable_reply_is_reported_and_the_others_land(gpt, server):
-    server.on("bees", answer("I would rather not."), answer(listed()))
-    outcome = generate(gpt)
-    assert (outcome.failed, outcome.exit_code) == ({"q2": "questions is an empty list"}, 3)
-    assert (list(bank(gpt)), len(server.about("bees"))) == (["q1"], 3)
-    (run,) = gpt.rows(
-        "select state, error from lake.raw.pipeline_runs where command = 'generate tiny gpt'"
-    )
-    assert run == ("done", "query q2: questions is an empty list")
-    server.on("bees", answer(listed(*BEES)))
-    assert generate(gpt).exit_code == 0  # asks about it again, and only about it
-    assert (list(bank(gpt)), len(server.about("sky"))) == (["q1", "q2"], 1)
+def test_a_query_without_a_readable_reply_is_asked_about_again_and_nothing_else(
+    generated, server, tmp_path
+):
+    gpt, outcome, asked_before = generated
+    assert outcome.failed == {"q4": "questions is an empty list"}
+    assert ("q4" in bank(gpt), len(asked_before.about("rain"))) == (False, 3)
+    server.on("rain", answer(listed("Why wet?")))
+    with closing(with_writer(copy_of(gpt.folder / "lake", tmp_path / "again"), server)) as again:
+        again.write("topics.tsv", TOPICS)
+        assert generate(again).exit_code == 0
+        assert bank(again)["q4"] == ["Why wet?"]
+    assert len(server.asked) == 1
 
 
 def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
@@ -312,28 +282,8 @@ def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
     assert sum("response_format" in asked.body for asked in server.asked) == 1
 
 
-def test_a_query_that_the_server_cannot_answer_fails_alone(gpt, server):
-    server.on("bees", refuse(500, "out of cheese"))
-    server.on("nothing else", answer("yes"))
-    outcome = generate(gpt)
-    assert "out of cheese" in outcome.failed["q2"]
-    assert (list(bank(gpt)), len(server.about("bees"))) == (["q1"], 3)
-
-
-def test_a_query_that_kills_its_worker_is_found_and_reported(judged, two_workers):
-    judged.engine(
-        "dying",
-        (
-            "import os\nfrom gradelake.grading.engines import Engine as Base, Response\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    targets = frozenset({'generate'})\n"
-            "    def score(self, prompts):\n"
-            "        if any('bees' in prompt.text for prompt in prompts):\n"
-            "            os._exit(1)\n"
-            '        return [Response(\'{"questions": ["Why?"]}\') for _ in prompts]\n'
-        ),
-    )
+def test_a_query_that_kills_its_worker_is_found_and_reported(judged, warm_workers):
+    judged.engine("dying", DYING)
     judged.grader("own", engine="dying", prompt="generate_questions_dl", actors=1)
     outcome = generate(judged, "own")
     assert (bank(judged, "own"), outcome.exit_code) == ({"q1": ["Why?"]}, 3)
@@ -343,18 +293,17 @@ def test_a_query_that_kills_its_worker_is_found_and_reported(judged, two_workers
 # --- stopping and going on ------------------------------------------------------------------------
 
 
-def test_only_the_queries_that_are_asked_for_get_items(gpt):
-    assert generate(gpt, query_ids=("q2",)).planned == 1
-    assert list(bank(gpt)) == ["q2"]
+def test_a_bank_goes_on_with_its_own_grader_by_queries_or_a_limit(gpt):
+    assert generate(gpt, bank="mine", query_ids=("q2",)).planned == 1
+    assert list(bank(gpt, "mine")) == ["q2"]
     with pytest.raises(BadInput, match="tiny has no query 'q3'"):
-        generate(gpt, query_ids=("q3",))
-
-
-def test_a_limit_takes_the_first_queries_that_have_no_items(gpt):
-    generate(gpt, limit=1)
-    assert list(bank(gpt)) == ["q1"]
-    assert generate(gpt, limit=1).planned == 1
-    assert list(bank(gpt)) == ["q1", "q2"]
+        generate(gpt, bank="mine", query_ids=("q3",))
+    assert generate(gpt, bank="mine", limit=1).planned == 1  # the first without items
+    assert list(bank(gpt, "mine")) == ["q1", "q2"]
+    gpt.grader("gpt", decoding={"temperature": 0.5})
+    with pytest.raises(BadInput, match="'mine' of tiny was made by another grader: gpt") as caught:
+        generate(gpt, bank="mine")
+    assert "Choose another --bank" in caught.value.hint
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -364,28 +313,6 @@ def test_a_bank_that_was_imported_is_left_alone(gpt, server):
     with pytest.raises(BadInput, match=r"bank 'questions' from another source \(imported\)"):
         generate(gpt, bank="questions")
     assert server.asked == []
-
-
-def test_a_bank_of_another_grader_is_left_alone(gpt):
-    generate(gpt, bank="mine", limit=1)
-    gpt.grader("gpt", decoding={"temperature": 0.5})
-    with pytest.raises(BadInput, match="'mine' of tiny was made by another grader: gpt") as caught:
-        generate(gpt, bank="mine")
-    assert "Choose another --bank" in caught.value.hint
-    assert list(bank(gpt, "mine")) == ["q1"]
-
-
-def test_an_engine_without_a_model_cannot_generate_and_says_which_can(judged):
-    with pytest.raises(BadInput, match="'lexical' cannot answer the prompt") as caught:
-        judged.grader("words", engine="lexical", prompt="generate_questions_dl")
-    assert "vllm, openai or transformers" in caught.value.hint
-
-
-def test_replies_with_items_have_no_parser(judged, server):
-    with pytest.raises(BadInput, match="read as JSON, always"):
-        judged.grader(
-            "gpt", engine="openai", model="m", prompt="generate_questions_dl", parser="lenient"
-        )
 
 
 # --- the commands ---------------------------------------------------------------------------------
@@ -426,6 +353,6 @@ def test_a_generated_bank_is_planned_for_and_its_writer_is_not(generated):
     gpt, _, _ = generated
     assert judges(gpt.project) == ("lexical",)
     planned = json.loads(gpt.gradelake("plan", "tiny", "--json").stdout)["plans"]
-    # 12 pairs before. "Why is it blue?" is new, and q1 has three passages; the other texts are in
-    # the imported bank, word by word: they are the same items
+    # 12 pairs before. "Why is it blue?" is new, and q1 has three passages; the other texts of q1
+    # and q2 are in the imported bank, word by word: the same items. The moon has no passages
     assert [(plan["grader"], plan["missing_pairs"]) for plan in planned] == [("lexical", 15)]

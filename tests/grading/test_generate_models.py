@@ -10,11 +10,8 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.generate import generation
-from gradelake.grading.generate.asking import ask
 from gradelake.grading.generate.generation_bank import GenerationRequest
-from gradelake.grading.graders import engine_finder
 from gradelake.grading.prompts.written_reply import LONGEST_ITEM, MOST_ITEMS
-from tests.grading import tiny_models
 from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder
 
@@ -67,19 +64,3 @@ def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(
             assert all(text == text.strip() and len(text) <= LONGEST_ITEM for text in texts)
         again = generation.generate(project.project, request, [], lambda line: None)
         assert (again.had_items, again.planned) == (3, 0)
-
-
-def test_an_engine_that_writes_freely_is_asked_three_times_and_says_what_it_got(judged, tmp_path):
-    pytest.importorskip("transformers")
-    grader = judged.grader(
-        "t5",
-        engine="transformers",
-        model=str(tiny_models.t5(tmp_path / "t5")),
-        prompt="generate_questions_dl",
-        decoding={"max_tokens": 8},
-    )
-    engine = engine_finder.started(grader)
-    (found,) = ask(grader, engine, (("q1", {"query": "why is the sky blue"}),))
-    assert (found.items, found.tries, found.decoding["temperature"]) == (None, 3, 0.7)
-    assert "the reply" in found.error
-    assert found.tokens > 3 * 8

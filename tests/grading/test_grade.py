@@ -5,17 +5,19 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from gradelake.grading.run import crew
 from gradelake.grading.run.staged_files import shared_mark
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.worker import Worker
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grader_lock
-from tests.grading.project import QUESTIONS
+from tests.grading.project import QUESTIONS, wait_for
+
+pytestmark = pytest.mark.slow
 
 # An engine that answers 3, unless the passage holds a word that it stumbles over. Each stumbling
 # block can be taken away by writing the word to the file `fixed`: the engine's own code is part of
@@ -94,6 +96,7 @@ def asked(judged) -> list[str]:
 # --- the plain case -------------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 def test_every_pair_gets_its_grade(judged, two_workers):
     run = judged.grade()
     assert (run.counts["pairs"], run.counts["ok"], run.left, run.exit_code) == (12, 12, 0, 0)
@@ -109,7 +112,6 @@ def test_every_pair_gets_its_grade(judged, two_workers):
     assert grades["q2", "p4", "Do bees see the sun?"] == (0,)
 
 
-@pytest.mark.slow
 def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothing_to_do(
     judged, two_workers
 ):
@@ -123,7 +125,6 @@ def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothin
     assert judged.snapshot() == snapshot
 
 
-@pytest.mark.slow
 def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbling):
     run = stumbling.grade("judge")
     columns = ("planned", "ok", "failed", "reused", "tokens", "cached_tokens", "state")
@@ -140,6 +141,7 @@ def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbli
 # --- things that go wrong -------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbling):
     stumble(stumbling, steel="error", landmarks="nonsense", home="exception", scatters="too_sure")
     run = stumbling.grade("judge", query_ids=("q2",))
@@ -168,7 +170,6 @@ def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbl
     }
 
 
-@pytest.mark.slow
 def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
     stumble(stumbling, steel="death")
     run = stumbling.grade("judge")
@@ -178,7 +179,6 @@ def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
     assert error.startswith("3 workers gave up over this pair: The actor died")
 
 
-@pytest.mark.slow
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
     stumble(stumbling, steel="error", landmarks="error")
     stumbling.grade("judge")
@@ -190,7 +190,6 @@ def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
     assert (len(statuses), statuses.count("failed")) == (12, 2)
 
 
-@pytest.mark.slow
 def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     stumble(stumbling, home="unusable")
     with pytest.raises(WorkFailed, match="the endpoint is gone") as caught:
@@ -203,35 +202,16 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     assert len(stumbling.grades("judge")) == 12
 
 
-@pytest.mark.slow
 def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
-    judged.engine(
-        "broken",
-        (
-            "from gradelake.grading.engines import Engine as Base, EngineUnusable\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    def __init__(self, grader):\n"
-            "        raise EngineUnusable('no room for the model', 'Buy a machine.')\n"
-        ),
-    )
+    load = "def __init__(self, grader):\n    raise EngineUnusable('no room', 'Buy a machine.')"
+    judged.engine("broken", load)
     judged.grader("judge", engine="broken", prompt="question_self_rating")
-    with pytest.raises(WorkFailed, match="no room for the model"):
+    with pytest.raises(WorkFailed, match="no room"):
         judged.grade("judge")
 
 
-@pytest.mark.slow
 def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, two_workers):
-    judged.engine(
-        "dying",
-        (
-            "import os\nfrom gradelake.grading.engines import Engine as Base\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    def __init__(self, grader):\n"
-            "        os._exit(1)\n"
-        ),
-    )
+    judged.engine("dying", "def __init__(self, grader):\n    os._exit(1)")
     judged.grader("judge", engine="dying", prompt="question_self_rating", actors=1)
     with pytest.raises(WorkFailed, match="3 workers died while loading the engine"):
         judged.grade("judge")
@@ -240,7 +220,6 @@ def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged,
 # --- stopping and going on ------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_again(
     stumbling, monkeypatch
 ):
@@ -264,7 +243,6 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
 
 
-@pytest.mark.slow
 def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
     grader = judged.grader()
     holding = (
@@ -288,29 +266,15 @@ def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
         pass
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
+def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
     judged.engine("stumbling", STUMBLING)
     stumble(judged, scatters="slow", landmarks="slow", home="slow", steel="slow")
     judged.grader(
         "judge", engine="stumbling", prompt="question_self_rating", actors=1, chunk_pairs=1
     )
-    assert judged.project
-    command = [sys.executable, "-m", "gradelake", "grade", judged.name, "--grader", "judge"]
-    process = subprocess.Popen(
-        command,
-        cwd=judged.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    wait_for(lambda: len(asked(judged)) >= 2)
-    if how == signal.SIGINT:
-        os.killpg(process.pid, how)  # as a terminal does: to everyone in the foreground
-    else:
-        process.send_signal(how)
+    process = judged.spawn("grade", judged.name, "--grader", "judge")
+    wait_for(lambda: len(asked(judged)) >= 2, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the foreground
     _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "finishing the chunks at work" in err
@@ -326,16 +290,10 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged, how):
     assert n_prompts < len(asked(judged)) <= 10 + 1
 
 
-def wait_for(condition, seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
 # --- the command ----------------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 def test_the_command_plans_grades_and_reports(judged):
     planned = judged.gradelake("plan", "tiny", "--json")
     assert json.loads(planned.stdout)["plans"][0]["missing_pairs"] == 12
@@ -349,12 +307,14 @@ def test_the_command_plans_grades_and_reports(judged):
     assert "nothing is missing" in again.stdout
 
 
+@pytest.mark.fast
 def test_the_command_takes_queries_from_a_file(judged):
     judged.write("queries.txt", ["q2\tsome text"])
     planned = judged.gradelake("plan", "tiny", "--queries", "queries.txt", "--json")
     assert json.loads(planned.stdout)["plans"][0]["missing_pairs"] == 6
 
 
+@pytest.mark.fast
 def test_verbs_without_what_they_need_say_what(judged):
     assert "Missing option '--grader'" in judged.gradelake("grade", "tiny").stderr
     for command in (
@@ -367,7 +327,6 @@ def test_verbs_without_what_they_need_say_what(judged):
         assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
 
 
-@pytest.mark.slow
 def test_adding_an_engine_takes_one_file(judged, two_workers):
     """The engine that grading/engines/README.md shows."""
     readme = (Path(__file__).parents[2] / "grading" / "engines" / "README.md").read_text()
@@ -384,18 +343,6 @@ def test_adding_an_engine_takes_one_file(judged, two_workers):
 # --- found by looking for trouble -----------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_failed_pairs_that_were_a_whole_chunk_can_be_graded_again(stumbling):
-    stumble(stumbling, scatters="error", landmarks="error", home="error", steel="error")
-    assert stumbling.grade("judge").counts["failed"] == 12
-    (stumbling.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
-    run = stumbling.grade("judge", retry_failed=True)
-    assert (run.retried, run.counts["ok"]) == (12, 12)
-    assert {status for _, status in stumbling.grades("judge").values()} == {"ok"}
-    assert len(stumbling.grades("judge")) == 12
-
-
-@pytest.mark.slow
 def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_workers):
     judged.grader(actors=9)
     run = judged.grade()
@@ -403,34 +350,25 @@ def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_wor
     assert run.counts["ok"] == 12
 
 
+@pytest.mark.fast
 def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
-    judged.engine(
-        "wide",
-        (
-            "from gradelake.grading.engines import Engine as Base, Workers\n"
-            "class Engine(Base):\n"
-            "    needs_model = False\n"
-            "    @classmethod\n"
-            "    def workers(cls, cluster, settings):\n"
-            "        return Workers(count=1, cpus=64)\n"
-        ),
-    )
+    workers = "def workers(cls, cluster, settings):\n    return Workers(count=1, cpus=64)"
+    judged.engine("wide", f"@classmethod\n{workers}")
     judged.grader("wide", engine="wide", prompt="question_self_rating")
     with pytest.raises(WorkFailed, match="no machine has the 64 cores"):
         judged.grade("wide")
 
 
-@pytest.mark.slow
-def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling):
+def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(stumbling, monkeypatch):
+    monkeypatch.setattr(crew, "PATIENCE_AT_FIRST", 4)
     stumble(
         stumbling, scatters="exception", landmarks="exception", home="exception", steel="exception"
     )
-    with pytest.raises(WorkFailed, match="8 workers gave up one after the other"):
+    with pytest.raises(WorkFailed, match="4 workers gave up one after the other"):
         stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
 
 
-@pytest.mark.slow
 def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     judge = stumbling.grader("judge")
     (chunk, *_) = stumbling.plan("judge").chunks()
@@ -444,7 +382,6 @@ def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
     assert len(stumbling.grades("judge")) == 12
 
 
-@pytest.mark.slow
 def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Committer, "finish", lambda self, state: None)  # as if killed before it
@@ -455,7 +392,6 @@ def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
     assert states == [("failed",), ("done",)]
 
 
-@pytest.mark.slow
 def test_a_limit_counts_what_is_asked_not_what_is_copied(judged, two_workers):
     judged.grade()
     judged.write(

@@ -4,22 +4,11 @@ import json
 
 import pytest
 
-from gradelake.grading.graders.grader_reader import read_grader
+from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.model_revision import folder_hash
 from gradelake.sql.common.errors import BadInput
-
-MINE = """
-name: mine
-version: 1
-target: question
-source: ours
-description: A prompt of our own.
-template: |
-  Is it answered? Question: {item} Context: {passage}
-scale: 0-5
-output: scale
-parser: strict
-"""
+from gradelake.sql.common.problems import Rejected
+from tests.projects import LEXICAL
 
 
 def refusal(judged, name: str = "lexical", **changes) -> str:
@@ -28,19 +17,10 @@ def refusal(judged, name: str = "lexical", **changes) -> str:
     return str(caught.value)
 
 
-def test_the_same_settings_make_the_same_grader(judged):
-    assert judged.grader().grader_id == judged.grader().grader_id
-
-
 def test_an_engine_without_a_model_is_the_same_wherever_the_command_is_given(
     judged, tmp_path, monkeypatch
 ):
-    judged.engine(
-        "own",
-        "from gradelake.grading.engines import Engine as Base\n"
-        "\n\nclass Engine(Base):\n"
-        "    needs_model = False\n",
-    )
+    judged.engine("own", "")
     own = {"engine": "own", "prompt": "thomas"}
     before = judged.grader("own", **own).grader_id
     (tmp_path / "notes.txt").write_text("nothing to do with it")
@@ -63,9 +43,6 @@ def test_what_can_change_a_grade_makes_another_grader(judged, changes):
     assert judged.grader(**changes).grader_id != judged.grader("other", **LEXICAL).grader_id
 
 
-LEXICAL = {"engine": "lexical", "prompt": "question_self_rating", "parser": "strict"}
-
-
 def test_a_grader_that_writes_freely_is_another_one_and_says_so(judged):
     settings = {"engine": "openai", "model": "m", "prompt": "question_self_rating"}
     held = judged.grader("held", **settings)
@@ -82,13 +59,6 @@ def test_its_name_where_it_is_used_and_what_only_changes_its_speed_do_not(judged
     plain = judged.grader("one", **LEXICAL).grader_id
     assert judged.grader("here", **LEXICAL, collections=["tiny"]).grader_id == plain
     assert judged.grader("two", **LEXICAL, actors=7, chunk_pairs=11).grader_id == plain
-
-
-def test_one_character_of_a_prompt_makes_another_grader(judged):
-    judged.prompt("mine", MINE)
-    before = judged.grader(prompt="mine").grader_id
-    judged.prompt("mine", MINE.replace("answered?", "answered!"))
-    assert judged.grader(prompt="mine").grader_id != before
 
 
 def test_one_byte_of_a_model_makes_another_grader(judged, tmp_path):
@@ -218,11 +188,6 @@ def test_all_that_is_wrong_is_told_at_once_with_its_lines(judged):
 _WRONG = ("parser", "actors", "decoding", "model", "sped")
 
 
-def test_an_unknown_grader_is_named_with_the_nearest(judged):
-    with pytest.raises(BadInput, match="Did you mean 'lexical'"):
-        read_grader(judged.project, "lexcal")
-
-
 def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
     said = refusal(judged, "gpt", engine="openai", model="m", prompt="sun", api_key="sk-secret")
     assert "api_key_env" in said
@@ -230,34 +195,72 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(judged):
 
 
 def test_an_engine_that_is_not_installed_says_how_to_install_it(judged):
-    judged.engine(
-        "rare",
-        (
-            "from gradelake.grading.engines import Engine as Base\n"
-            "class Engine(Base):\n"
-            "    needs = ('no_such_module',)\n"
-            "    install = \"pip install 'gradelake[rare]'\"\n"
-            "    needs_model = False\n"
-        ),
-    )
+    needs = "needs = ('no_such_module',)\ninstall = \"pip install 'gradelake[rare]'\"\n"
+    judged.engine("rare", needs)
     said = refusal(judged, "mine", engine="rare", prompt="sun")
     assert "no_such_module" in said
     assert "pip install 'gradelake[rare]'" in said
 
 
 def test_the_code_of_an_engine_of_ones_own_is_part_of_its_graders(judged):
-    code = (
-        "from gradelake.grading.engines import Engine as Base\n"
-        "class Engine(Base):\n    needs_model = False\n"
-    )
-    judged.engine("mine", code)
+    judged.engine("mine", "")
     before = judged.grader("own", engine="mine", prompt="sun").grader_id
-    judged.engine("mine", code + "# better\n")
+    judged.engine("mine", "# better\n")
     assert judged.grader("own").grader_id != before
 
 
 def test_an_engine_file_that_holds_no_engine_is_named(judged):
-    judged.engine("empty", "x = 1\n")
+    judged.engine("empty", "x = 1  # no class Engine\n")
     assert "holds no engine" in refusal(judged, "mine", engine="empty", prompt="sun")
-    judged.engine("broken", "1 / 0\n")
+    judged.engine("broken", "1 / 0  # no class Engine\n")
     assert "ZeroDivisionError" in refusal(judged, "mine", engine="broken", prompt="sun")
+
+
+# --- worked examples ------------------------------------------------------------------------------
+
+
+def few(judged, **settings) -> Grader:
+    wanted = {"engine": "lexical", "prompt": "umbrela_few", "examples": "few.jsonl"}
+    return judged.grader("few", **wanted | settings)
+
+
+def examples(judged, labels: str, **changes) -> None:
+    """The file of the examples: one of each of these labels."""
+    example = {"query": "a query", "collection": "elsewhere"} | changes
+    lines = [{"passage": f"A passage of {label}.", "label": label} | example for label in labels]
+    judged.write("few.jsonl", lines)
+
+
+def test_a_grader_can_bring_examples_of_its_own_and_they_are_part_of_its_id(judged):
+    examples(judged, "3210")
+    grader = few(judged)
+    text = grader.prompt.render({"query": "Q", "passage": "P"}).text
+    assert "Query: a query\nPassage: A passage of 2.\n##final score: 2\n\n" in text
+    assert "beehive" not in text
+    examples(judged, "0123")
+    assert few(judged).grader_id != grader.grader_id
+    judged.graders["few"].pop("examples")
+    shipped = judged.grader("few")
+    assert "beehive" in shipped.prompt.text
+    assert shipped.grader_id != grader.grader_id
+
+
+def test_examples_from_the_collection_to_be_judged_are_refused(judged):
+    examples(judged, "3", collection="tiny")
+    few(judged)
+    with pytest.raises(BadInput, match="worked examples of the prompt 'umbrela_few' come from"):
+        judged.plan("few")
+
+
+def test_examples_that_cannot_be_used_are_told(judged):
+    with pytest.raises(BadInput, match="examples: no such file") as caught:
+        few(judged)
+    assert "--scale 0-3 --output few.jsonl" in caught.value.hint
+    examples(judged, "34")
+    with pytest.raises(Rejected) as faults:
+        few(judged)
+    assert "few.jsonl:2: label: '4' is not a word of the scale: 0, 1, 2, 3" in str(faults.value)
+    with pytest.raises(BadInput, match="'umbrela' shows no examples"):
+        few(judged, prompt="umbrela")
+    with pytest.raises(BadInput, match="examples must be a string"):
+        few(judged, examples=3)

@@ -56,14 +56,6 @@ def test_a_share_of_all_pairs_is_drawn_as_many_of_each_label(judged, share, per_
     assert sample.short == {}
 
 
-def test_judgments_below_zero_are_drawn_as_zero(judged):
-    sample = drawn(judged, per_label=12)
-    for pair in sample.pairs:
-        assert pair.label == max(0, int(pair.passage_id[1:]) % 4 - 1)
-        assert pair.passage == f"Text of passage {pair.passage_id[1:]}."
-        assert pair.query == "why is the sky blue"
-
-
 def test_of_a_label_with_few_pairs_all_are_drawn_and_that_is_said(judged):
     sample = drawn(judged, per_label=8)
     assert counts(sample) == {0: 8, 1: 6, 2: 6}

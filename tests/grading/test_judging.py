@@ -2,19 +2,15 @@
 
 import csv
 import json
-import re
-import shutil
 from collections import Counter
 from math import sqrt
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from gradelake.app import app
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading import reviewing
+from tests.grading.reviewing import ask, copy_of, read_form, saved
 
 pytestmark = pytest.mark.slow
 JUDGE = "judge:lexical_direct"
@@ -22,9 +18,7 @@ JUDGE = "judge:lexical_direct"
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("judging") / "demo"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return copy_of(graded_demo, tmp_path_factory.mktemp("judging"))
 
 
 def add(folder: Path, name: str, *people: str, options: tuple = (), code: int = 0):
@@ -33,16 +27,8 @@ def add(folder: Path, name: str, *people: str, options: tuple = (), code: int = 
     return gradelake(folder, "queue", "add", "demo", name, *options, *named, code=code)
 
 
-def ask(folder: Path, query: str, *values) -> list[tuple]:
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(query, *values)
-
-
 def judge(folder: Path, queue: str, who: str, *lines: object) -> str:
-    config = ("--config", str(folder / "gradelake.toml"))
-    typed = "".join(f"{line}\n" for line in lines)
-    command = ("review", "demo", "--queue", queue, "--assessor", who)
-    return CliRunner().invoke(app, [*config, *command], input=typed, catch_exceptions=False).stdout
+    return reviewing.review(folder, who, lines, "--queue", queue).stdout
 
 
 def judgments(folder: Path, who: str) -> dict[tuple[str, str], int]:
@@ -181,28 +167,8 @@ def test_wishes_that_cannot_be_are_refused(folder):
     assert pairs_of(folder, "wrong") == []
 
 
-def answers(form: Path, said: dict[tuple[str, str], int]) -> str:
-    """What the form's page saves: the judgment of each card, 0 where nothing is said."""
-    html = form.read_text(encoding="utf-8")
-    page = {
-        name: json.loads(text)
-        for name, text in re.findall(r'id="(about|cards)">([^<]*)</script>', html)
-    }
-    assert page["about"]["what"] == "judgment"
-    keys = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256")
-    head = ("format", "form", "deck", "collection", "grader", "grader_id", "assessor")
-    found = [
-        {key: card[key] for key in keys}
-        | {"grade": said.get((card["query_id"], card["passage_id"]), 0), "note": None}
-        | {"seconds": 2, "answered_at": "2026-11-20T09:00:00.000Z"}
-        for card in page["cards"]
-    ]
-    return json.dumps({key: page["about"][key] for key in head} | {"answers": found})
-
-
-def test_two_share_all_pairs_in_forms_and_the_estimate_is_the_board(graded_demo, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
+def test_two_share_all_pairs_in_forms(graded_demo, tmp_path):
+    folder = copy_of(graded_demo, tmp_path)
     add(folder, "all", "dan", "eve", options=("--size", "2000"))
     human = judgments(folder, "human")
     for who in ("dan", "eve"):
@@ -210,23 +176,11 @@ def test_two_share_all_pairs_in_forms_and_the_estimate_is_the_board(graded_demo,
         gradelake(
             folder, "export", "review", "demo", "--queue", "all", "--assessor", who, "-o", form
         )
-        file.write_text(answers(form, human), encoding="utf-8")
+        page = read_form(form)
+        assert page["about"]["what"] == "judgment"
+        pairs = [(card["query_id"], card["passage_id"]) for card in page["cards"]]
+        file.write_text(json.dumps(saved(page, *(human.get(pair, 0) for pair in pairs))))
         gradelake(folder, "import", "reviews", "demo", file)
         assert "nothing new" in gradelake(folder, "import", "reviews", "demo", file).stdout
     theirs = judgments(folder, "dan") | judgments(folder, "eve")
     assert theirs == {pair: human.get(pair, 0) for pair in labels(folder)}
-
-    gradelake(folder, "build")
-    command = ("stats", "estimate", "demo", "--measure", "P@10", "--label-set", JUDGE, "--json")
-    people = ("--assessor", "dan", "--assessor", "eve")
-    found = json.loads(gradelake(folder, *command, *people).stdout)
-    board = dict(
-        ask(
-            folder,
-            "select system, score from lake.marts.leaderboard where collection = 'demo' "
-            "and label_set = 'assessor:human' and measure = 'P@10' and level = 2",
-        )
-    )
-    estimated = {row["system"]: row for row in found["systems"]}
-    assert {name: row["estimate"] for name, row in estimated.items()} == pytest.approx(board)
-    assert all(row["low"] == row["high"] for row in estimated.values())  # all are judged

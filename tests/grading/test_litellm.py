@@ -10,7 +10,7 @@ import pytest
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.graders.engine_finder import started
 from tests.grading.misbehaving import Server, refuse
-from tests.grading.provider_stand_ins import Anthropic, Azure
+from tests.grading.provider_stand_ins import Anthropic
 from tests.grading.subjects import SUBJECTS, end, prompts_of
 from tests.places import REPOSITORY
 
@@ -94,27 +94,6 @@ def test_what_the_provider_does_not_know_stops_the_run_and_can_be_left_out(engin
     assert [response.error for response in claude.score(prompts_of(claude, PAIR))] == [None]
 
 
-def test_a_grader_is_the_same_wherever_its_provider_is(judged):
-    settings = {"engine": "litellm", "model": "mistral/m", "prompt": "sun"}
-    there = judged.grader("g", **settings)
-    assert judged.grader("g", **settings, base_url="http://here").grader_id == there.grader_id
-
-
-def test_the_model_behind_a_deployment_of_azure_is_named_in_the_settings(engine, server):
-    class Behind(Azure):
-        def answering(self, asked):
-            return "gpt-4o-2024-08-06"
-
-    server.on("", Behind("ours"))
-    settings = {"model": "azure/ours", "api_key_env": "ANTHROPIC_API_KEY"}
-    asking = engine(**settings)
-    with pytest.raises(EngineUnusable, match="'gpt-4o-2024-08-06' answers, not 'azure/ours'") as no:
-        asking.score(prompts_of(asking, PAIR))
-    assert 'served_as = ["gpt-4o-2024-08-06"]' in no.value.hint
-    asking = engine(**settings, served_as=["gpt-4o-2024-08-06"])
-    assert [one.error for one in asking.score(prompts_of(asking, PAIR))] == [None]
-
-
 # --- who know you as their own tools do -----------------------------------------------------------
 
 
@@ -189,14 +168,6 @@ def test_nobody_is_asked_where_nobody_is_known(known, monkeypatch, name, variabl
     assert caught.value.hint.startswith(hint)
     assert "Traceback" not in str(caught.value)
     assert subject.server.asked == []
-
-
-def test_an_account_that_google_refuses_stops_the_run(known):
-    vertex = known("vertex_ai")
-    vertex.server.on("/token", refuse(401, "invalid_grant"))
-    with pytest.raises(EngineUnusable, match="invalid_grant"):
-        vertex.ask(PAIR)
-    assert vertex.server.about("Steel") == []
 
 
 def test_nobody_but_the_endpoint_hears_of_it(tmp_path, server):

@@ -1,14 +1,11 @@
 """A machine that dies is not the fault of the pair that was at work there."""
 
 import json
-import os
-import subprocess
-import sys
-import time
 
 import pytest
 
 from gradelake.grading.run.attempts import TRIES
+from tests.grading.project import wait_for
 from tests.grading.ray_machines import Cluster, require_linux
 
 pytestmark = pytest.mark.slow
@@ -42,22 +39,10 @@ def test_a_pair_outlives_more_machines_than_it_may_kill_workers(judged):
     with Cluster() as cluster:
         cluster.start(cores=0)  # the driver's; it does not die
         judged.grading["ray_address"] = cluster.address
-        assert judged.project
         machine = cluster.start()
-        run = subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "grade", "tiny", "--grader", "w", "--json"],
-            cwd=judged.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | cluster.environment,
-        )
+        run = judged.spawn("grade", "tiny", "--grader", "w", "--json", **cluster.environment)
         for n in range(TRIES + 1):
-            deadline = time.monotonic() + 120
-            while not began.exists() or len(began.read_text()) <= n:
-                assert run.poll() is None, run.communicate()
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+            wait_for(lambda n=n: began.exists() and len(began.read_text()) > n, run, 120)
             if n == TRIES:
                 (judged.folder / "engines" / "waits").unlink()
             else:

@@ -10,9 +10,11 @@ from email.utils import format_datetime
 import pytest
 
 from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.engines._chat import retry_after
+from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines.openai import Engine
 from gradelake.grading.run.attempts import expectation, score_with_retries
-from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Reply, answer, refuse, sent
 from tests.grading.project import Judged
 
@@ -62,19 +64,6 @@ def counted(response) -> tuple:
 # --- the plain case -------------------------------------------------------------------------------
 
 
-def test_a_reply_comes_with_its_tokens(server, engine):
-    response = ask(engine(), "steel")
-    assert (response.text, response.error, response.cut_characters) == ("3", None, 0)
-    assert (response.prompt_tokens, response.cached_tokens, response.completion_tokens) == (
-        10,
-        4,
-        1,
-    )
-    (asked,) = server.asked
-    assert asked.text.startswith("Can the question be answered")
-    assert asked.text.endswith("Question: What? Context: steel")
-
-
 def test_replies_stay_with_their_prompts(server, engine):
     for n in range(6):  # the first is the last to be answered
         server.on(f"passage {n}", answer(str(n), delay=0.3 - n * 0.05))
@@ -91,27 +80,22 @@ def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
 # --- 429 ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_429_waits_until_the_date_that_the_server_names(server, engine):
-    def in_three_seconds(asked):
-        date = format_datetime(datetime.now(UTC) + timedelta(seconds=3), usegmt=True)
-        return refuse(429, Retry_After=date)
-
-    server.on("steel", in_three_seconds, answer("4"))
-    assert ask(engine(), "steel").text == "4"
-    (gap,) = server.gaps()
-    assert 1.9 <= gap < 7  # a date has no fractions of a second
+def test_the_time_that_a_server_names_is_a_number_or_a_date_in_the_future():
+    for stated in (None, "", "soon", "-5", "nan", _date(-60)):
+        assert retry_after({"retry-after": stated}) is None, stated
+    assert retry_after({"retry-after": "0.25"}) == 0.25
+    assert 55 < retry_after({"retry-after": _date(60)}) <= 60
 
 
-@pytest.mark.slow
-def test_429_without_a_usable_time_waits_longer_each_time(server, engine):
-    headers = {"steel": {}, "bees": {"Retry_After": "soon"}, "cars": {"Retry_After": "-5"}}
-    for word, header in headers.items():
-        server.on(word, *[refuse(429, **header)] * 3, answer("4"))
-    assert [response.text for response in ask(engine(pause=0.1), *headers)] == ["4"] * 3
-    for word in headers:
-        for gap, wanted in zip(server.gaps(word), (0.2, 0.4, 0.8), strict=True):
-            assert wanted <= gap < wanted + 4
+def _date(seconds: float) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+def test_without_such_a_time_the_next_wait_is_twice_as_long(server, engine):
+    server.on("steel", *[refuse(429, Retry_After="soon")] * 3, answer("4"))
+    assert ask(engine(pause=0.05), "steel").text == "4"
+    for gap, at_least in zip(server.gaps(), (0.1, 0.2, 0.4), strict=True):
+        assert at_least <= gap < at_least + 4
 
 
 def test_nothing_but_429_stops_the_run_and_blames_no_prompt(server, engine):
@@ -172,6 +156,8 @@ def test_a_used_up_quota_stops_the_run_at_once(server, engine):
         (answer(5), "content is not text: 5"),
         (answer([{"type": "text"}]), "content is not text"),
         (Reply(hang_up=True), "no connection: Server disconnected"),
+        (answer(None), "the reply is empty"),
+        (answer(None, finish_reason="length"), "max_tokens were used up"),
     ],
 )
 def test_a_prompt_at_fault_is_tried_three_times_and_fails_alone(server, engine, reply, why):
@@ -222,29 +208,9 @@ def test_a_reply_without_end_is_not_read_to_its_end(server, engine, reply):
     assert time.monotonic() - started < 10
 
 
-def test_a_reply_that_is_compressed_is_read(server, engine):
-    body = gzip.compress(answer("4", model="m").body)
-    server.on("steel", Reply(body, headers={"Content-Encoding": "gzip"}))
-    assert ask(engine(), "steel").text == "4"
-
-
 def test_an_error_as_long_as_a_page_is_cut(server, engine):
     server.on("steel", refuse(500, "very " * 1000))
     assert 400 < len(ask(engine(), "steel").error) < 600
-
-
-@pytest.mark.parametrize(
-    ("reply", "why"),
-    [
-        (answer(None), "the reply is empty"),
-        (answer(None, finish_reason="length"), "max_tokens were used up"),
-    ],
-)
-def test_a_reply_without_an_answer_says_why(server, engine, reply, why):
-    server.on("", reply)
-    response = ask(engine(), "steel", tries=3)
-    assert why in response.error
-    assert len(server.asked) == 3  # the endpoint did answer: nobody asks whether it can
 
 
 def test_an_account_of_tokens_that_cannot_be_costs_no_grade(server, engine):
@@ -358,103 +324,90 @@ def test_a_hiccup_of_the_whole_endpoint_is_outlived(server, engine):
 
 
 @pytest.mark.parametrize(
-    ("asked", "answering"),
+    ("asked", "answering", "is_it"),
     [
-        ("gpt-4o", "gpt-4o"),
-        ("gpt-4o", "gpt-4o-2024-08-06"),
-        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022"),
-        ("gpt-4", "gpt-4-0613"),
-        ("gemini-1.5-flash", "models/gemini-1.5-flash-002"),
-        ("openai/gpt-4o", "gpt-4o"),
-        ("Qwen/Qwen2.5-7B-Instruct", "qwen/qwen2.5-7b-instruct"),
-        ("gpt-4o", None),  # some servers do not say
-        ("gpt-4o", ""),
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
+        ("gpt-4", "gpt-4-0613", True),
+        ("gemini-1.5-flash", "models/gemini-1.5-flash-002", True),
+        ("openai/gpt-4o", "gpt-4o", True),
+        ("Qwen/Qwen2.5-7B-Instruct", "qwen/qwen2.5-7b-instruct", True),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("gpt-4o", "gpt-4o-mini-2024-07-18", False),
+        ("gpt-4o-2024-08-06", "gpt-4o-2024-11-20", False),
+        ("gpt-4o-2024-08-06", "gpt-4o", False),
+        ("meta-llama/Llama-3.1-8B", "somebody/Llama-3.1-8B", False),
     ],
 )
-def test_the_model_or_a_dated_one_of_its_name_answers(server, engine, asked, answering):
-    server.on("", answer(model=answering))
-    assert ask(engine(model=asked), "steel").text == "3"
+def test_a_date_after_its_name_makes_no_other_model(asked, answering, is_it):
+    assert is_same_model(asked, answering) is is_it
 
 
-@pytest.mark.parametrize(
-    ("asked", "answering"),
-    [
-        ("gpt-4o", "gpt-4o-mini"),
-        ("gpt-4o", "gpt-4o-mini-2024-07-18"),
-        ("gpt-4o-2024-08-06", "gpt-4o-2024-11-20"),
-        ("gpt-4o-2024-08-06", "gpt-4o"),
-        ("meta-llama/Llama-3.1-8B", "somebody/Llama-3.1-8B"),
-        ("m", 7),
-        ("m", ["m"]),
-    ],
-)
-def test_another_model_than_the_one_asked_for_stops_the_run(server, engine, asked, answering):
+@pytest.mark.parametrize("answering", ["ours", 7, ["m"]])
+def test_another_model_stops_the_run_unless_the_grader_allows_its_name(server, engine, answering):
     server.on("", answer(model=answering))
-    with pytest.raises(
-        EngineUnusable, match=re.escape(f"{str(answering)!r} answers, not {asked!r}")
-    ) as caught:
-        ask(engine(model=asked), "steel", tries=3)
+    told = re.escape(f"{str(answering)!r} answers, not 'm'")
+    with pytest.raises(EngineUnusable, match=told) as caught:
+        ask(engine(), "steel", tries=3)
     assert f'served_as = ["{answering}"]' in caught.value.hint
     assert len(server.asked) == 1
+    allowing = engine(served_as=[str(answering)])
+    assert ask(allowing, "steel").text == "3"
+    assert allowing.notes == [f"{str(answering)!r} answers for 'm'"]
+    assert allowing.grader.grader_id != engine(served_as=[]).grader.grader_id
 
 
-def test_a_grader_may_allow_other_names_of_its_model(server, engine):
-    server.on("", answer(model="our-deployment"))
-    gpt = engine(model="gpt-4o", served_as=["our-deployment"])
-    assert ask(gpt, "steel").text == "3"
-    assert gpt.notes == ["'our-deployment' answers for 'gpt-4o'"]
-    assert gpt.grader.grader_id != engine(served_as=[]).grader.grader_id
+@pytest.mark.parametrize("answering", [None, ""])
+def test_some_servers_do_not_say_which_model_answers(server, engine, answering):
+    server.on("", answer(model=answering))
+    assert ask(engine(), "steel").text == "3"
 
 
 # --- what is asked --------------------------------------------------------------------------------
 
-
-def body_of(server, engine, *arguments, **settings) -> dict:
-    ask(engine(*arguments, **settings), "steel")
-    return server.asked[-1].body
-
-
-def test_choice_holds_replies_to_the_scale_and_asks_for_its_probabilities(server, engine):
-    body = body_of(server, engine)
-    assert body["structured_outputs"] == {"choice": ["0", "1", "2", "3", "4", "5"]}
-    assert (body["logprobs"], body["top_logprobs"] >= 6, body["max_tokens"]) == (True, True, 1)
-    assert (body["temperature"], body["model"]) == (0.0, "m")
-
-
-def test_json_schema_holds_replies_to_the_scale(server, engine):
-    server.on("", answer('{"grade": "4"}'))
-    response = ask(engine(constrain="json_schema"), "steel")
-    assert (response.text, response.probabilities) == ("4", None)
-    body = server.asked[0].body
-    schema = body["response_format"]["json_schema"]
-    assert schema["strict"] is True
-    assert schema["schema"]["properties"]["grade"]["enum"] == ["0", "1", "2", "3", "4", "5"]
-    assert body["max_tokens"] >= len('{"grade": "4"}')
-    assert not {"structured_outputs", "logprobs"} & set(body)
-
-
-@pytest.mark.parametrize("content", ["4", '{"grade"', '{"score": 4}', "[]", "null"])
-def test_a_reply_that_does_not_keep_to_the_schema_is_left_to_the_parser(server, engine, content):
-    server.on("", answer(content))
-    assert ask(engine(constrain="json_schema"), "steel").text == content
+HELD = {"structured_outputs", "response_format", "logprobs", "top_logprobs"}
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"constrain": "none"}, {"constrained": False}, {"prompt": "question_answer"}]
+    ("settings", "held", "sent"),
+    [
+        ({}, HELD - {"response_format"}, {"max_tokens": 1, "temperature": 0.0, "model": "m"}),
+        ({"constrain": "json_schema"}, {"response_format"}, {"temperature": 0.0}),
+        ({"constrain": "none"}, set(), {"max_tokens": 1}),
+        (
+            {"prompt": "umbrela", "parser": "final_score"},
+            set(),
+            {"frequency_penalty": 0.5, "presence_penalty": 0, "top_p": 1, "max_tokens": 100},
+        ),
+        ({"constrained": False}, set(), {"max_tokens": 512}),
+        ({"prompt": "question_answer"}, set(), {}),
+        # one token, the default, is no room to think
+        ({"reasoning": True, "constrain": "none"}, set(), {"max_completion_tokens": 4096}),
+        (
+            # its first token is a thought, whose probabilities say nothing about grades
+            {"reasoning": True, "decoding": {"max_tokens": 900}},
+            {"structured_outputs"},
+            {"max_completion_tokens": 900, "temperature": None, "top_p": None, "max_tokens": None},
+        ),
+    ],
 )
-def test_free_replies_are_not_constrained(server, engine, arguments):
-    body = body_of(server, engine, **arguments)
-    assert not {"structured_outputs", "response_format", "logprobs", "top_logprobs"} & set(body)
+def test_what_goes_with_a_prompt(server, engine, settings, held, sent):
+    ask(engine(**settings), "steel")
+    body = server.asked[0].body
+    assert HELD & set(body) == held
+    assert {key: body.get(key) for key in sent} == sent
 
 
-def test_a_reasoning_model_gets_room_to_think_and_no_temperature(server, engine):
-    body = body_of(server, engine, reasoning=True, constrain="json_schema")
-    assert body["max_completion_tokens"] == 4096  # one token, the default, is no room
-    assert not {"max_tokens", "temperature", "top_p"} & set(body)
-    body = body_of(server, engine, reasoning=True, decoding={"max_tokens": 900})
-    assert body["max_completion_tokens"] == 900
-    # its first token is a thought: that one's probabilities say nothing about grades
-    assert not {"logprobs", "top_logprobs"} & set(body)
+@pytest.mark.parametrize("content", ['{"grade": "4"}', "4", '{"score": 4}', "[]", "null"])
+def test_a_grade_is_read_out_of_its_object_and_other_replies_are_left_to_the_parser(
+    server, engine, content
+):
+    server.on("", answer(content))
+    response = ask(engine(constrain="json_schema"), "steel")
+    assert response.text == ("4" if "grade" in content else content)
+    schema = server.asked[0].body["response_format"]["json_schema"]
+    assert schema["strict"] is True
+    assert schema["schema"]["properties"]["grade"]["enum"] == ["0", "1", "2", "3", "4", "5"]
 
 
 # --- probabilities --------------------------------------------------------------------------------
@@ -535,95 +488,3 @@ def test_settings_that_cannot_work_are_refused(engine, settings, why):
     with pytest.raises(BadInput, match=why) as caught:
         engine(**settings)
     assert "secret" not in str(caught.value)
-
-
-# --- in the lake ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def gpt(judged, server, two_workers):
-    """The collection and a grader that asks the server."""
-    judged.grader(
-        "gpt",
-        engine="openai",
-        model="m",
-        prompt="question_self_rating",
-        parser="strict",
-        base_url=server.url,
-        **QUICK,
-    )
-    return judged
-
-
-@pytest.mark.slow
-def test_the_lake_holds_what_could_be_had_and_why_the_rest_could_not(gpt, server):
-    gpt.grader("gpt", max_passage_characters=40)
-    server.on("landmarks", refuse(500), answer("7"))  # off the scale, whatever was asked
-    server.on("home by", refuse(429, Retry_After="0.1"), answer("5", usage="none"))
-    server.on("steel", refuse(500, "out of cheese"))
-    server.on("", answer("3", logprobs=LOGPROBS))
-    run = gpt.grade("gpt")
-    assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (7, 5, 3)
-    columns = "grade, status, expected_grade, scale_mass, prompt_tokens, cut_characters"
-    grades = gpt.grades("gpt", columns)
-    # 62 characters, cut at 40
-    assert grades["q1", "p1", "What scatters light?"] == (
-        3,
-        "ok",
-        pytest.approx(2.7),
-        None,
-        10,
-        62 - 40,
-    )
-    assert grades["q1", "p5", "What scatters light?"][4] == 0  # the same text, paid for once
-    assert grades["q2", "p3", "Do bees see the sun?"] == (5, "ok", None, None, None, 0)
-    texts = gpt.grades("gpt", "grade, status, response, error")
-    assert texts["q1", "p2", "What scatters light?"] == (
-        None,
-        "failed",
-        "7",
-        "not one word of the scale 0-5",
-    )
-    grade, status, response, error = texts["q2", "p4", "Do bees see the sun?"]
-    assert (grade, status, response) == (None, "failed", None)
-    assert "out of cheese" in error
-    assert len(server.about("steel")) == 3 * 3  # three questions, three tries
-    # three questions about p3, one of them twice because of the 429
-    assert len(server.about("Context: Bees find")) == 3 + 1
-
-
-def test_a_free_reply_is_graded_by_the_papers_rule(gpt, server):
-    """RUBRIC, section 4.2.1: its code is the grade; unanswerable is 0, anything else 1."""
-    gpt.grader("gpt", parser="paper", constrained=False)
-    server.on("scatters blue", answer("4"))
-    server.on("landmarks", answer("It does not say."))
-    server.on("home by", answer("The sun, and landmarks that they remember."))
-    server.on("steel", answer("4: mostly relevant"))
-    run = gpt.grade("gpt")
-    assert (run.counts["ok"], run.counts["unanswerable"], run.counts["defaulted"]) == (4, 2, 6)
-    found = gpt.grades("gpt", "grade, status, response, expected_grade")
-    assert {passage: row for (_, passage, _), row in found.items()} == {
-        "p1": (4, "ok", "4", None),
-        "p2": (0, "unanswerable", "It does not say.", None),
-        "p3": (1, "defaulted", "The sun, and landmarks that they remember.", None),
-        "p4": (1, "defaulted", "4: mostly relevant", None),
-        "p5": (4, "ok", "4", None),  # p1's text
-    }
-
-
-@pytest.mark.slow
-def test_the_same_command_goes_on_when_the_endpoint_is_back(gpt, server):
-    server.stop()
-    with pytest.raises(WorkFailed, match="does not answer: no connection") as caught:
-        gpt.grade("gpt")
-    assert "the same command continues" in caught.value.hint
-    server.start()
-    server.on("", refuse(404, "The model `m` does not exist"))
-    with pytest.raises(WorkFailed, match="does not exist"):
-        gpt.grade("gpt")
-    assert gpt.grades("gpt") == {}
-    states = "select state, failed from lake.raw.grading_batches"
-    assert gpt.rows(states) == [("failed", 0)] * 2
-    server.on("", answer("3"))
-    run = gpt.grade("gpt")
-    assert (run.counts["ok"], run.exit_code, len(gpt.grades("gpt"))) == (12, 0, 12)

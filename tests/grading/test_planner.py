@@ -3,7 +3,7 @@
 import pytest
 
 from gradelake.sql.common.errors import BadInput
-from tests.grading.project import QUESTIONS
+from tests.grading.project import PASSAGES, QUESTIONS
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_chunks_hold_whole_items_or_whole_passages_where_they_are_large_enough(j
     assert of_q2(judged, chunk_pairs=2) == [["p3"] * 2, ["p3"], ["p4"] * 2, ["p4"]]
 
 
-def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged, two_workers):
+def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged, warm_workers):
     judged.grader(chunk_pairs=2)
     before = {chunk.id for chunk in judged.plan().chunks()}
     judged.grade(limit=3)  # two passages, and the third whose text is the first's
@@ -82,18 +82,9 @@ def test_a_limit_takes_the_first_pairs_and_queries_can_be_chosen(judged):
     assert {query_id for query_id, _, _ in pairs(plan)} == {"q2"}
 
 
-def test_a_passage_whose_text_changed_is_missing_again(judged, two_workers):
+def test_a_passage_whose_text_changed_is_missing_again(judged, warm_workers):
     judged.grade()
-    judged.write(
-        "passages.tsv",
-        [
-            "p1\tThe sky is green.",
-            "p2\tBees remember landmarks and see the sun.",
-            "p3\tBees find their way home by the sun.",
-            "p4\tCars are made of steel.",
-            "p5\tThe sky is blue because air scatters blue light more than red.",
-        ],
-    )
+    judged.write("passages.tsv", PASSAGES | {"p1": "The sky is green."})
     judged.ingest()
     plan = judged.plan()
     assert plan.totals.missing == len(QUESTIONS["q1"])
@@ -106,7 +97,7 @@ def test_a_passage_whose_text_changed_is_missing_again(judged, two_workers):
     assert judged.plan().totals.missing == 0
 
 
-def test_a_new_passage_with_a_known_text_costs_nothing(judged, two_workers):
+def test_a_new_passage_with_a_known_text_costs_nothing(judged, warm_workers):
     judged.grade()
     judged.write("passages.tsv", ["p6\tBees find their way home by the sun."])
     judged.write("nist.qrels", ["q2 0 p6 1"])
@@ -127,7 +118,19 @@ def test_passages_without_a_text_are_counted_and_not_planned(judged):
     assert (totals.missing, totals.without_text) == (12, 1)
 
 
-def test_the_time_is_estimated_from_earlier_runs(judged, two_workers):
+@pytest.mark.parametrize("left_out", [True, False])
+def test_near_duplicates_are_asked_about_only_where_they_count(judged, left_out):
+    """p4 stands in for p3's near-duplicate: a judged passage, at the head of a run."""
+    judged.write("duplicates.tsv", ["p3\tp4"])
+    judged.configure(near_duplicates="duplicates.tsv", leave_out_near_duplicates=left_out)
+    judged.write("runs/good.run", ["q1 Q0 p1 1 2.5 good", "q2 Q0 p4 1 1.5 good"])
+    assert judged.ingest().exit_code == 0
+    (copy,) = judged.rows("select passage_id, canonical_passage_id from lake.raw.near_duplicates")
+    asked_about = {passage for query, passage, _ in pairs(judged.plan()) if query == "q2"}
+    assert asked_about == {"p3", "p4"} - ({copy[0]} if left_out else set())
+
+
+def test_the_time_is_estimated_from_earlier_runs(judged, warm_workers):
     judged.grade(limit=6)
     (rate,) = judged.rows("select ok / wall_seconds from lake.raw.grading_batches")[0]
     assert judged.plan().totals.pairs_per_second == pytest.approx(rate)
@@ -145,25 +148,7 @@ def test_what_the_lake_does_not_have_is_named(judged):
         judged.plan("nuggets")
 
 
-def test_a_prompt_may_not_show_judgments_of_the_collection_it_grades(judged):
-    judged.write(
-        "prompts/shown.jsonl",
-        ['{"passage": "p", "query": "q", "label": "Yes", "collection": "tiny"}'],
-    )
-    judged.prompt(
-        "shown",
-        (
-            "name: shown\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-            "template: |\n  {examples}\n  {query} {passage}\nscale: {No: 0, Yes: 1}\n"
-            "output: scale\nparser: strict\nexamples: shown.jsonl\n"
-        ),
-    )
-    judged.grader("few", engine="lexical", prompt="shown")
-    with pytest.raises(BadInput, match="worked examples of the prompt 'shown' come from 'tiny'"):
-        judged.plan("few")
-
-
-def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(judged, two_workers):
+def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(judged, warm_workers):
     judged.grader("direct", engine="lexical", prompt="thomas", parser="strict")
     judged.grade("direct")
     judged.grade()

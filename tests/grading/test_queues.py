@@ -1,17 +1,14 @@
 """Queues: who is asked for which cards, what they are chosen from, what settles a difference."""
 
 import json
-import shutil
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradelake.app import app
 from gradelake.grading.review.cards import Assignment
 from gradelake.grading.review.queues import assign, deal_conflicts, deal_queue, queues_of
 from gradelake.grading.review.revise import Answer
@@ -20,10 +17,15 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading import reviewing
+from tests.grading.reviewing import ask, copy_of
+
+pytestmark = pytest.mark.slow
 
 NAMES = [f"person-{n}" for n in range(8)]
 
 
+@pytest.mark.fast
 @given(
     n_cards=st.integers(0, 60),
     n_people=st.integers(1, 8),
@@ -44,6 +46,7 @@ def test_each_card_goes_to_so_many_people_and_everybody_gets_as_many(
     assert asked == assign(n_cards, people, overlap, seed)
 
 
+@pytest.mark.fast
 def test_everybody_meets_everybody():
     met = Counter(map(tuple, assign(600, NAMES[:4], 2, 1)))
 
@@ -53,9 +56,7 @@ def test_everybody_meets_everybody():
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("queues") / "demo"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return copy_of(graded_demo, tmp_path_factory.mktemp("queues"))
 
 
 def add(folder: Path, name: str, *options: str, code: int = 0):
@@ -63,11 +64,6 @@ def add(folder: Path, name: str, *options: str, code: int = 0):
     return gradelake(
         folder, "queue", "add", "demo", name, "--grader", "lexical", *people, *options, code=code
     )
-
-
-def ask(folder: Path, query: str, **values) -> list[tuple]:
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(query, **values)
 
 
 def cards(folder: Path, queue: str) -> set[tuple[str, str, str]]:
@@ -81,13 +77,9 @@ def cards(folder: Path, queue: str) -> set[tuple[str, str, str]]:
 
 
 def review(folder: Path, who: str, *lines: object, options: tuple[str, ...] = ()) -> str:
-    config = ("--config", str(folder / "gradelake.toml"))
-    command = ("review", "demo", "--queue", "both", "--assessor", who, *options)
-    typed = "".join(f"{line}\n" for line in lines)
-    return CliRunner().invoke(app, [*config, *command], input=typed, catch_exceptions=False).stdout
+    return reviewing.review(folder, who, lines, "--queue", "both", *options).stdout
 
 
-@pytest.mark.slow
 def test_spurious_cards_are_answers_that_non_relevant_passages_give(folder):
     add(folder, "spurious", "--from", "spurious", "--size", "2000", "--tau", "3")
 
@@ -114,7 +106,6 @@ def test_spurious_cards_are_answers_that_non_relevant_passages_give(folder):
     assert cards(folder, "spurious") == {one for one in expected if one[1] not in left_out}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("source", ["uncovered", "disagreements", "never-covered"])
 def test_other_lists_give_the_grades_that_they_name(folder, source):
     add(folder, source, "--from", source, "--size", "2000", "--tau", "3")
@@ -133,7 +124,6 @@ def test_other_lists_give_the_grades_that_they_name(folder, source):
     assert {(query_id, item_id) for query_id, _, item_id in found} <= set(listed)
 
 
-@pytest.mark.slow
 def test_a_queue_is_made_once_and_the_same_for_the_same_seed(folder):
     add(folder, "one", "--size", "10", "--seed", "7")
     add(folder, "two", "--size", "10", "--seed", "7")
@@ -147,7 +137,6 @@ def test_a_queue_is_made_once_and_the_same_for_the_same_seed(folder):
     assert cards(folder, "three") == set()
 
 
-@pytest.mark.slow
 def test_people_differ_and_a_third_settles(folder):
     who = ("--assessor", "ann", "--assessor", "bob")
     gradelake(folder, "queue", "add", "demo", "both", "--grader", "lexical", "--size", "2", *who)
@@ -192,7 +181,6 @@ def test_people_differ_and_a_third_settles(folder):
     assert ("dora",) not in names
 
 
-@pytest.mark.slow
 def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_settle(folder):
     grader = ("--grader", "lexical", "--size", "1", "--seed", "5")
     who = ("--assessor", "kim", "--assessor", "lou")

@@ -1,9 +1,9 @@
 """People review grades: verdicts stay, no grade changes, and the numbers are scikit-learn's."""
 
 import json
+import os
 import random
 import re
-import shutil
 import signal
 from collections import Counter
 from pathlib import Path
@@ -18,7 +18,6 @@ from gradelake.grading.review.cards import Assignment, Card, choose_tau, deal, f
 from gradelake.grading.review.revise import Answer, ReviewKey
 from gradelake.grading.review.screen import _lines
 from gradelake.grading.review.verdicts import Verdicts
-from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.keys import KEYS
@@ -26,6 +25,8 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.doctor import repeated_keys
 from tests.command_line import gradelake
 from tests.edits import write_edits
+from tests.grading import reviewing
+from tests.grading.reviewing import ask
 from tests.grading.typed_review import ASKED, TypedReview
 
 pytestmark = pytest.mark.slow
@@ -38,31 +39,10 @@ REVIEWS = (
 CARD = re.compile(r"^([\d,]+) of ([\d,]+) {3}(\S+) {3}(\S+)$", re.MULTILINE)
 
 
-@pytest.fixture
-def folder(graded_demo, tmp_path) -> Path:
-    shutil.copytree(graded_demo, tmp_path / "demo")
-    return tmp_path / "demo"
-
-
 def review(folder: Path, answers: str, *options: str, assessor: str = "ann") -> Result:
     """Answer the cards: a letter is a key and a line; the rest, between commas, a line."""
-    lines = "".join(f"{line}\n" for line in answers.split(",")) if answers else ""
-    return CliRunner().invoke(
-        app,
-        [
-            "--config",
-            str(folder / "gradelake.toml"),
-            "review",
-            "demo",
-            "--grader",
-            "lexical",
-            "--assessor",
-            assessor,
-            *options,
-        ],
-        input=lines,
-        catch_exceptions=True,
-    )
+    lines = answers.split(",") if answers else ()
+    return reviewing.review(folder, assessor, lines, "--grader", "lexical", *options, fails=True)
 
 
 def done(result: Result) -> str:
@@ -79,11 +59,6 @@ def cards(shown: str) -> list[tuple[str, str]]:
 
 def grades_shown(shown: str) -> list[int]:
     return [int(grade) for grade in re.findall(r"^Grade +(\d)", shown, re.MULTILINE)]
-
-
-def ask(folder: Path, query: str, *parameters) -> list[tuple]:
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query, *parameters)
 
 
 def mart(folder: Path, assessor: str = "ann") -> list[dict]:
@@ -171,15 +146,9 @@ def test_one_who_disagrees_cannot_give_the_same_grade_and_can_go_back(folder):
     (card,) = answered(folder, "agree")
     wrong = review(folder, f"d,b,d,{card.grade}", "--again")
     assert isinstance(wrong.exception, BadInput)
+    assert wrong.exception.exit_code == 2
     assert f"line 4: '{card.grade}' is not one of" in wrong.exception.message
     assert ask(folder, REVIEWS) == [("ann", card.grade, "agree", None, None)]
-
-
-def test_a_script_that_went_astray_stops_at_the_line_and_what_it_said_before_stays(folder):
-    wrong = review(folder, "a,a,x,a")
-    assert wrong.exception.exit_code == 2
-    assert "line 3: 'x' is not one of a, d, s, n, u, q" in wrong.exception.message
-    assert len(ask(folder, REVIEWS)) == 2
 
 
 # --- which grades ---------------------------------------------------------------------------------
@@ -317,28 +286,6 @@ def test_a_grade_that_was_replaced_is_shown_again(folder):
     assert len(ask(folder, REVIEWS)) == 2, "the review itself stays"
 
 
-def test_the_same_question_graded_by_another_model_is_another_row(folder):
-    first = answered(folder, "agree")
-    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
-        for table, column in (("graders", "created_at"), ("grades", "graded_at")):
-            transaction.run(
-                f"insert into {{lake}}.raw.{table} by name "
-                f"select * replace ('newer' as grader_id, ?::timestamp as {column}) "
-                f"from lake.raw.{table} where grader_id = (select grader_id from lake.raw.graders "
-                "where name = 'lexical' and grader_id != 'newer')",
-                utc_now(),
-            )
-    assert answered(folder, None) == first
-    rows = ask(
-        folder,
-        "select grader, n_reviewed, n_agreed from lake.marts.review_agreement where tau = 4 "
-        "order by length(grader)",
-    )
-    assert [row[1:] for row in rows] == [(1, 0), (1, 1)]
-    assert rows[0][0] == "lexical"
-    assert rows[1][0].startswith("lexical@")
-
-
 def test_a_rubric_edit_loses_no_review(folder):
     item = answered(folder, "agree", "agree")[0].item_id
     before = mart(folder)
@@ -383,7 +330,7 @@ def test_lines_fit_80_columns_whatever_is_in_them():
 
 def test_single_keys_on_a_terminal(folder):
     typed = TypedReview(folder)
-    first = typed.read_until(ASKED)
+    first = typed.wait_for(ASKED)
     assert "1 of 2,819" in first
     assert "2 of 2,819" in typed.press("a")
     assert typed.press("\x1b[A", "") == ""
@@ -394,18 +341,17 @@ def test_single_keys_on_a_terminal(folder):
     assert "Note      fine by me" in typed.write("fine by me\r")
     assert "4 of 2,819" in typed.press("A")
     assert "3 of 2,819" in typed.press("u")
-    assert "reviewed 2 now: 1 agreed with, 1 not; 2,817 left" in typed.press("q", "never")
-    assert typed.process.wait(30) == 0
+    assert "reviewed 2 now: 1 agreed with, 1 not; 2,817 left" in typed.quit()
     assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "disagree"]
 
 
 def test_killed_in_the_middle_it_keeps_what_was_said(folder):
     typed = TypedReview(folder)
-    shown = typed.read_until(ASKED) + typed.press("aaaaaa") + typed.press("s") + typed.press("a")
+    shown = typed.wait_for(ASKED) + typed.press("aaaaaa") + typed.press("s") + typed.press("a")
     assert "4 of" in shown, "keys that were typed ahead are no verdicts"
     typed.press("d", "b]ack: ")
-    typed.process.send_signal(signal.SIGKILL)
-    typed.process.wait()
+    os.kill(typed.pid, signal.SIGKILL)
+    os.waitpid(typed.pid, 0)
     assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "agree"]
     after = done(review(folder, "q"))
     assert cards(after)[0] == cards(shown.replace("\r", ""))[1]

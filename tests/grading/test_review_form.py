@@ -1,8 +1,6 @@
 """A review without a server: what the form holds, what its answers become, what is refused."""
 
 import json
-import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,27 +12,19 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading.reviewing import HEAD, KEY, ask, read_form, saved
 
 REVIEWS = (
     "select grade, blind_grade, verdict, own_grade, note, seconds, "
     "strftime(reviewed_at, '%Y-%m-%d %H:%M') from lake.raw.grade_reviews "
     "where assessor = ? order by reviewed_at"
 )
-DATA = re.compile(r'<script type="application/json" id="(\w+)">([^<]*)</script>')
-HEAD = ("format", "form", "deck", "collection", "grader", "grader_id", "assessor")
-KEY = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256")
-
-
-@pytest.fixture
-def folder(graded_demo, tmp_path) -> Path:
-    shutil.copytree(graded_demo, tmp_path / "demo")
-    return tmp_path / "demo"
 
 
 @pytest.fixture(scope="module")
 def form(graded_demo, tmp_path_factory) -> dict:
     """The data of ann's form of 5 cards."""
-    return read(export(graded_demo, tmp_path_factory.mktemp("form") / "ann.html"))
+    return read_form(export(graded_demo, tmp_path_factory.mktemp("form") / "ann.html"))
 
 
 def export(folder: Path, output: Path, *options: str, assessor: str = "ann") -> Path:
@@ -43,35 +33,12 @@ def export(folder: Path, output: Path, *options: str, assessor: str = "ann") -> 
     return output
 
 
-def read(page: Path) -> dict:
-    return {id_: json.loads(text) for id_, text in DATA.findall(page.read_text(encoding="utf-8"))}
-
-
-def saved(form: dict, *grades: int, minute: int = 0, **more: object) -> dict:
-    """What the form's button saves when the first cards were given these grades."""
-    answers = [
-        {
-            **{key: card[key] for key in KEY},
-            **{"grade": grade, "note": None, "seconds": 2.5},
-            "answered_at": f"2026-01-31T09:{minute:02}:{n:02}.000Z",
-            **more,
-        }
-        for n, (card, grade) in enumerate(zip(form["cards"], grades, strict=False))
-    ]
-    return {**{key: form["about"][key] for key in HEAD}, "answers": answers}
-
-
 def bring(folder: Path, content: dict | str, code: int = 0) -> dict | str:
     """What `import reviews` says of a file."""
     file = folder / "answers.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     done = gradelake(folder, "import", "reviews", "demo", file, "--json", code=code)
     return json.loads(done.stdout) if done.stdout else done.stderr
-
-
-def ask(folder: Path, query: str, *values) -> list[tuple]:
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query, *values)
 
 
 def dealt(folder: Path, n: int = 5) -> list[Card]:
@@ -100,8 +67,8 @@ def test_the_same_cards_are_the_same_file_and_other_assessors_have_other_forms(
     graded_demo, form, tmp_path
 ):
     again, other = tmp_path / "again.html", tmp_path / "other.html"
-    assert read(export(graded_demo, again)) == form
-    theirs = read(export(graded_demo, other, assessor="bob"))
+    assert read_form(export(graded_demo, again)) == form
+    theirs = read_form(export(graded_demo, other, assessor="bob"))
     assert theirs["about"]["form"] != form["about"]["form"]
     assert theirs["cards"] == form["cards"]
 
@@ -129,7 +96,7 @@ def test_answers_become_blind_reviews_in_one_commit(folder, form):
     done = bring(folder, ours)
     assert (done["written"], done["known"]) == (1, 2)
     # reviewed cards are not dealt again
-    rest = read(export(folder, folder / "rest.html"))
+    rest = read_form(export(folder, folder / "rest.html"))
     assert [card["id"] for card in rest["cards"]] == [card["id"] for card in form["cards"][3:]]
 
 

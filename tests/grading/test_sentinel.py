@@ -3,10 +3,6 @@
 import itertools
 import json
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -28,7 +24,7 @@ from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
 from tests.command_line import gradelake
 from tests.conftest import made_once
-from tests.grading.project import Judged
+from tests.grading.project import Judged, wait_for
 from tests.projects import toml_value
 
 # says what people say, or one less where `mood.txt` beside it has the passage's letter
@@ -119,7 +115,7 @@ def watched_lake(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def watching(tmp_path, watched_lake, two_workers):
+def watching(tmp_path, watched_lake, warm_workers):
     shutil.copytree(watched_lake, tmp_path / "project" / "lake")
     with closing(Watched(tmp_path / "project")) as project:
         yield project
@@ -128,8 +124,13 @@ def watching(tmp_path, watched_lake, two_workers):
 # --- the set --------------------------------------------------------------------------------------
 
 
-def test_pairs_are_drawn_by_label_once_and_keep_their_texts(watching):
-    watching.round()
+def test_pairs_are_drawn_by_label_once_keep_their_texts_and_their_grades_are_kept_apart(watching):
+    missing = watching.plan("moody").totals.missing
+    assert [each["pairs"] for each in watching.round()] == [40]
+    # and apart from all other grades
+    assert watching.plan("moody").totals.missing == missing == 60
+    for table in ("grades", "grading_batches"):
+        assert watching.rows(f"select count(*) from lake.raw.{table}") == [(0,)]
     drawn = "select * from lake.raw.sentinel_pairs order by all"
     before = watching.rows(drawn)
     labels = watching.rows(
@@ -146,16 +147,6 @@ def test_pairs_are_drawn_by_label_once_and_keep_their_texts(watching):
     says = "select distinct grade = judgment from lake.raw.sentinel_grades inner join "
     says += "lake.raw.sentinel_pairs using (query_id, passage_id)"
     assert watching.rows(says) == [(True,)]
-
-
-@pytest.mark.slow
-def test_a_set_of_another_name_has_the_same_pairs(watching):
-    watching.round()
-    project = watching.project
-    prepare(project, "again", read_sentinel(project, "daily"), lambda _: None)
-    pairs = "select query_id, passage_id from lake.raw.sentinel_pairs "
-    pairs += "where sentinel = ? order by all"
-    assert watching.lake.rows(pairs, "daily") == watching.lake.rows(pairs, "again")
 
 
 @pytest.mark.slow
@@ -198,16 +189,6 @@ def test_what_cannot_be_watched_is_refused(watching):
 
 
 @pytest.mark.slow
-def test_a_round_is_kept_apart_from_all_other_grades(watching):
-    missing = watching.plan("moody").totals.missing
-    assert [each["pairs"] for each in watching.round()] == [40]
-    assert watching.plan("moody").totals.missing == missing == 60
-    assert watching.rows("select count(*) from lake.raw.grades") == [(0,)]
-    assert watching.rows("select count(*) from lake.raw.grading_batches") == [(0,)]
-    assert watching.counted() == [(1, 40, 40)]
-
-
-@pytest.mark.slow
 def test_a_round_is_due_when_its_days_are_over(watching):
     watching.sentinels["weekly"] = DAILY | {"every_days": 7, "pairs": 20}
 
@@ -239,20 +220,13 @@ def test_what_a_limit_cuts_off_is_done_by_the_next_call(watching):
 def test_killed_in_a_round_it_grades_each_pair_once(watching):
     watching.round()
     watching.mood("", seconds=0.5)
-    command = [sys.executable, "-m", "gradelake", "sentinel", "daily"]
+    staging = watching.folder / "lake" / "grading"
     for _ in range(2):
-        process = subprocess.Popen(
-            command, cwd=watching.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        staging = watching.folder / "lake" / "grading"
         seen = set(staging.glob("*-sentinel/*.parquet"))
-        deadline = time.monotonic() + 60
-        while not set(staging.glob("*-sentinel/*.parquet")) - seen:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        process = watching.spawn("sentinel", "daily")
+        wait_for(lambda seen=seen: set(staging.glob("*-sentinel/*.parquet")) - seen, process)
         with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGKILL)
+            process.kill()
         process.wait()
     watching.mood("")
     done = json.loads(gradelake(watching.folder, "sentinel", "daily", "--json").stdout)
@@ -275,8 +249,13 @@ def days_ago(watching: Watched) -> None:
 
 @pytest.mark.slow
 def test_a_night_names_the_night_in_which_a_judge_changed(watching):
-    for _ in range(5):
-        watching.round()
+    watching.round()
+    with watching.lake.transaction("grade") as transaction:  # four more rounds that are like it
+        transaction.run(
+            "insert into {lake}.raw.sentinel_grades by name "
+            "select grades.* replace (later.n as round) "
+            "from {lake}.raw.sentinel_grades as grades, (select unnest([2, 3, 4, 5]) as n) as later"
+        )
     watching.mood("abcdef")
     watching.round()
     days_ago(watching)

@@ -1,10 +1,14 @@
 """Prompts as token ids: they fit the model, and nothing in a text speaks as the model's frame."""
 
+from dataclasses import replace
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 
+from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines._tokens import Fitter
+from gradelake.grading.engines.vllm import Engine as Vllm
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.grading.prompts.prompt_file import shipped_prompts
 from gradelake.grading.prompts.scale import Scale
@@ -194,6 +198,17 @@ def test_a_template_that_drops_the_message_is_refused(tmp_path):
         fit(tokenizer, 100, chat=True)
 
 
+# --- the scale ------------------------------------------------------------------------------------
+
+
+def test_a_word_of_the_scale_without_a_token_of_its_own_is_refused_by_vllm(chatting):
+    prompt = replace(with_system(""), scale=Scale.parse({"incomprehensibly": 0, "Yes": 1}))
+    engine = SimpleNamespace(grader=SimpleNamespace(prompt=prompt), chat=True)
+    with pytest.raises(EngineUnusable, match="no single token for 'incomprehensibly'") as caught:
+        Vllm._word_tokens(engine, chatting)
+    assert "output: text" in caught.value.hint
+
+
 # --- special tokens -------------------------------------------------------------------------------
 
 
@@ -232,10 +247,6 @@ def test_a_look_alike_that_the_tokenizer_would_make_special_is_broken_too(unigra
 
 
 def test_special_tokens_of_the_prompt_itself_stay(stripping):
-    prompt = Prompt(**{**_fields(with_system("")), "template": "<s>{item} {passage}<|im_end|>"})
+    prompt = replace(with_system(""), template="<s>{item} {passage}<|im_end|>")
     (fitted,) = Fitter(prompt, stripping, 5000, chat=False).fit([rendered("p", "i", prompt)])
     assert stripping.decode(fitted.ids) == "<s>i p<|im_end|>"
-
-
-def _fields(prompt: Prompt) -> dict:
-    return {name: getattr(prompt, name) for name in Prompt.__dataclass_fields__}

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import closing
 
 import pytest
 
@@ -18,8 +17,6 @@ from gradelake.grading.run.grader_run import grade
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.grading.dl19_sample import make_sample
-from tests.grading.hostile import HOSTILE
-from tests.grading.project import copy_of
 from tests.grading.smollm import missing, model_folder
 from tests.places import REPOSITORY, missing_dl19
 
@@ -35,56 +32,6 @@ SMOL = {
     "max_model_len": 2048,
     "kv_cache_mib": 256,
 }
-
-
-@pytest.fixture(scope="module")
-def graded(judged_lake, tmp_path_factory, two_workers):
-    """The tiny collection with hostile passages, graded by SmolLM2."""
-    project = copy_of(judged_lake, tmp_path_factory.mktemp("vllm") / "project")
-    project.write(
-        "passages.jsonl",
-        [json.dumps({"passage_id": name, "text": text}) for name, text in HOSTILE.items()],
-    )
-    project.configure(passages="passages.jsonl")
-    project.write("nist.qrels", ["q1 0 p1 2", "q2 0 p3 1", *(f"q1 0 {name} 0" for name in HOSTILE)])
-    assert project.ingest().exit_code == 0
-    project.grader("smol", **SMOL, model=str(model_folder()), actors=1)
-    with closing(project):
-        project.run = project.grade("smol")  # type: ignore[attr-defined]
-        yield project
-
-
-def test_hostile_passages_come_back_through_an_actor(graded):
-    """What each answer must be like is in test_engine_conformance.py."""
-    assert graded.run.counts["failed"] == 0
-    grades = graded.grades("smol", "grade, status, response, expected_grade, scale_mass")
-    assert {passage for _, passage, _ in grades} >= set(HOSTILE)
-    for label, status, response, expected, mass in grades.values():
-        assert (status, response) == ("ok", str(label))
-        assert 0 <= expected <= 5
-        assert 0 < mass <= 1 + 1e-6
-    cut = {passage: n for (_, passage, _), (n,) in graded.grades("smol", "cut_characters").items()}
-    assert {passage for passage in cut if cut[passage]} <= {"a_megabyte", "one_long_word"}
-    assert cut["a_megabyte"] > len(HOSTILE["a_megabyte"]) - 20_000
-    # the instruction, and each passage but its first time: not possible in blocks of 128 tokens
-    assert graded.run.counts["cached_tokens"] > 0.5 * graded.run.counts["prompt_tokens"]
-
-
-def test_a_model_without_a_token_for_a_word_of_the_scale_says_so(judged, two_workers):
-    judged.prompt(
-        "wordy",
-        (
-            "name: wordy\nversion: 1\ntarget: direct\nsource: ours\ndescription: d\n"
-            "template: |\n  {query} {passage}\nscale: {incomprehensibly: 0, notwithstanding: 1}\n"
-            "output: scale\nparser: strict\n"
-        ),
-    )
-    judged.grader("words", **SMOL | {"prompt": "wordy"}, model=str(model_folder()), actors=1)
-    from gradelake.sql.common.errors import WorkFailed
-
-    with pytest.raises(WorkFailed, match="no single token for") as caught:
-        judged.grade("words", limit=1)
-    assert "output: text" in caught.value.hint
 
 
 def test_real_pairs_through_actors_equal_one_llm_called_directly(tmp_path, two_workers):

@@ -144,14 +144,6 @@ def bert(folder: Path, no_answer: float = 0.0) -> Path:
     return folder
 
 
-def encoder(folder: Path) -> Path:
-    """A BERT that answers nothing: it has no head for it."""
-    from transformers import BertForMaskedLM
-
-    BertForMaskedLM(_bert_config(wordpiece_tokenizer(folder), 1)).save_pretrained(folder)
-    return folder
-
-
 def gpt2(folder: Path) -> Path:
     """A decoder-only model."""
     from transformers import GPT2Config, GPT2LMHeadModel
