@@ -70,6 +70,16 @@ _SEEDS = {"level": "evaluation_levels", "tau": "evaluation_levels", "policy": "l
 # a line of a question that a release cannot answer: its answer is always as of now
 _LIVE = "-- Reads the working catalog, as with --live"
 _PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
+# in a question's SQL: the rows of a table that its parameters ask for
+_ASKED = re.compile(r"\$asked_of_(\w+)")
+_USED = re.compile(r"\$(\w+)")
+_OF_VERSION = """(
+    $rubric_version is null
+    or ({0}.collection, {0}.rubric_version) in (
+        select (collection, rubric_version) from marts.rubric_versions
+        where list_contains(names, $rubric_version)
+    )
+)"""
 
 
 @dataclass(frozen=True)
@@ -218,8 +228,27 @@ def entries() -> dict[str, Entry]:
             name = file.name.removesuffix(".sql")
             question = text.splitlines()[0].removeprefix("-- ")
             parameters = {p: (default, what) for p, default, what in _PARAMETER.findall(text)}
-            found[name] = Entry(name, question, text, parameters, live=_LIVE in text)
+            sql = _with_filters(text, parameters)
+            found[name] = Entry(name, question, sql, parameters, live=_LIVE in text)
     return found
+
+
+def _with_filters(text: str, parameters: Iterable[str]) -> str:
+    """A question's SQL with a filter in the place of `$asked_of_TABLE`: each parameter that the SQL
+    does not use itself is a column of that table, of which null asks for any value."""
+    columns = [name for name in parameters if name not in _USED.findall(text)]
+
+    def filters(found: re.Match[str]) -> str:
+        table = found[1]
+        each = (
+            _OF_VERSION.format(table)
+            if name == "rubric_version"
+            else f"(${name} is null or {table}.{name} = ${name})"
+            for name in columns
+        )
+        return "\n    and ".join(each)
+
+    return _ASKED.sub(filters, text)
 
 
 def entry(name: str) -> Entry:

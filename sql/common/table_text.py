@@ -60,6 +60,7 @@ class _Column:
         self.is_number = bool(values) and all(map(_is_number, values))
         self.is_id = header.endswith("_id")
         self._set([one_line(cell(value, decimals)) for value in values])
+        self.is_figure = self.is_number and any(self.distinct)
 
     def _set(self, texts: list[str]) -> None:
         self.texts, self.distinct = texts, set(texts)
@@ -149,6 +150,9 @@ def _make_room(table: list[_Column], width: int) -> list[str]:
     """Shorten ids, and take columns out, until the others fit; returns what is to be said of it."""
     hashed = [] if _fits(table, width) else [c for c in table if c.shorten_hashes()]
     before = list(table)
+    if not _fits(table, width):
+        # nothing is lost with what the note says once: texts that never change, empty columns
+        table[:] = [c for c in table if len(c.distinct) != 1 or c.is_figure] or table[:1]
     while len(table) > 1 and not _fits(table, width):
         table.remove(_first_to_go(table))
     gone = [column for column in before if column not in table]
@@ -164,18 +168,14 @@ def _make_room(table: list[_Column], width: int) -> list[str]:
 
 
 def _first_to_go(table: list[_Column]) -> _Column:
-    """The column that tells least: one that says the same in every row (a text, a number among
-    texts, a figure); a text without which the others tell as many rows apart; numbers from the
+    """The column that tells least: a number that is the same in every row (those among texts, then
+    from the right); a text without which the others tell as many rows apart; numbers from the
     right, but for three; the text with the fewest values. Ids go late, since the next question
     needs them, and the first number last."""
     last_text = max((n for n, column in enumerate(table) if not column.is_number), default=-1)
-    same = [
-        (column.is_number, column.is_number and n > last_text, -n)
-        for n, column in enumerate(table)
-        if len(column.distinct) == 1
-    ]
+    same = [n for n, column in enumerate(table) if len(column.distinct) == 1]
     if same:
-        return table[-min(same)[2]]
+        return table[min(same, key=lambda n: (n > last_text, -n))]
     numbers = [column for column in table if column.is_number]
     ids = [column for column in table if column.is_id and not column.is_number]
     texts = [column for column in table if not column.is_number and not column.is_id]

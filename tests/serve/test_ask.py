@@ -130,32 +130,15 @@ def test_an_editor_reads_a_release_in_sql(editor):
     assert said(editor, "select 1", release="r9").status_code == 400
 
 
-@pytest.mark.slow
 def test_statements_that_do_more_or_cannot_be_done_are_refused_in_words(editor):
+    """What more can be: tests/sql/test_confined.py."""
     for sql in (
         "delete from raw.grades",
-        "drop table raw.grades",
-        "update raw.queries set text = ''",
-        "insert into raw.queries select * from raw.queries",
-        "create table x as select 1",
-        "attach '/etc/passwd' as x",
-        "copy raw.queries to '/tmp/x.csv'",
         "select * from read_text('/etc/passwd')",
-        "from '/etc/passwd'",
-        "select getenv('HOME')",
-        "select * from duckdb_secrets()",
-        "install httpfs",
-        "load httpfs",
-        "pragma database_list",
-        "set memory_limit = '100GB'",
-        "set enable_external_access = true",
         "select 1; select 2",
-        "call pragma_version()",
-        "export database '/tmp/x'",
         "",
         "nonsense",
         "select 'x'::int",
-        "select * from nothing",
         "\ud83d".encode("utf-8", "surrogatepass").decode("latin-1"),
     ):
         answer = said(editor, sql)

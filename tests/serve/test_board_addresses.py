@@ -57,15 +57,14 @@ def shows(page: Page, path: str, title: str) -> None:
     other.close()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("query_id", QUERIES)
-def test_an_id_of_any_letters_is_found_by_its_path(rita, query_id):
-    at(rita, f"queries/{encoded(query_id)}")
-    expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
-    rita.locator("#view a", has_text=SYSTEM).first.click()
-    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
-    rita.go_back()
-    expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+def test_an_id_of_any_letters_is_found_by_its_path(rita):
+    for query_id in QUERIES[1:]:
+        at(rita, f"queries/{encoded(query_id)}")
+        expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+        rita.locator("#view a", has_text=SYSTEM).first.click()
+        expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+        rita.go_back()
+        expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
 
 
 def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
@@ -102,7 +101,6 @@ def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
     expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
 
 
-@pytest.mark.slow
 def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
     at(rita, "board?release=r1")
     rita.select_option("#choose-measure", "AP")
@@ -121,7 +119,6 @@ def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
     assert rita.url.endswith("/c/odd/board?release=r1")
 
 
-@pytest.mark.slow
 def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
     at(rita, "compare?a=plain&b=" + encoded(SYSTEM))
     expect(rita.locator("#view h2")).to_have_text(f"plain and {SYSTEM}")
@@ -139,7 +136,6 @@ def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
     rita.wait_for_function("document.getElementById('grid').getBoundingClientRect().top < 100")
 
 
-@pytest.mark.slow
 def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):
     at(rita, f"board?release=r1#query/{encoded(QUERIES[0])}?measure=AP")
     expect(rita.locator("#view h2")).to_contain_text(f"Query {QUERIES[0]}: ")
@@ -150,7 +146,6 @@ def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):
     assert rita.url.endswith("/c/odd/board?release=r1")
 
 
-@pytest.mark.slow
 def test_links_to_other_pages_and_other_tabs_are_the_browsers(rita):
     at(rita, "systems/plain")
     with rita.context.expect_page() as opened:
@@ -159,16 +154,3 @@ def test_links_to_other_pages_and_other_tabs_are_the_browsers(rita):
     assert rita.url.endswith("/c/odd/systems/plain")
     rita.get_by_role("link", name="Rubric", exact=True).first.click()
     rita.wait_for_url("**/c/odd/rubric/")
-
-
-@pytest.mark.slow
-def test_a_board_that_is_still_the_same_is_not_sent_again(rita):
-    at(rita, "systems/plain")
-    rita.reload()
-    rita.wait_for_selector("html[data-ready=yes]")
-    sent, size = rita.evaluate(
-        "(({ transferSize, encodedBodySize }) => [transferSize, encodedBodySize])"
-        "(performance.getEntriesByType('navigation')[0])"
-    )
-    assert sent < 2_000 < 200_000 < size
-    expect(rita.locator("#view h2")).to_have_text("System plain")

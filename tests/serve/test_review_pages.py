@@ -91,19 +91,6 @@ def test_nobody_answers_for_others_or_cards_that_are_not_theirs(server, queue):
     assert "no longer in the queue" in unknown.text
 
 
-def test_notes_and_names_are_text_on_every_page(server, queue, demo_lake):
-    cy = server.browser("cy", "editor")
-    card = cy.get(f"{queue}/cards").json()["cards"][0]
-    note = "<script>alert(1)</script><img src=x onerror=alert(1)>"
-    cy.post(f"{queue}/answers", json={"id": card["id"], "grade": 3, "note": note})
-
-    assert reviews(demo_lake, "cy")[0][6] == note
-    for path in ("/", "/c/demo/review/", f"{queue}/", "/c/%3Cscript%3E/review/"):
-        page = cy.get(path).text
-        assert "<script>alert" not in page
-        assert "<img" not in page
-
-
 def test_people_differ_and_somebody_else_settles(graded_demo, tmp_path):
     people = ("--assessor", "ann", "--assessor", "bob")
     with own_server(graded_demo, tmp_path) as server:

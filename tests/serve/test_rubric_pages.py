@@ -5,12 +5,12 @@ import json
 import re
 import shutil
 import time
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 import pytest
+from lxml import html
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -38,50 +38,12 @@ NASTY = [
 ]
 
 
-class Fields(HTMLParser):
-    """What a browser would send of a page's form of the rubric."""
-
-    def __init__(self, html: str):
-        super().__init__()
-        self.sent: dict[str, str] = {}
-        self._inside = False
-        self._name = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        about = dict(attrs)
-        if tag == "form":
-            self._inside = about.get("id") == "rubric"
-        name = about.get("name")
-        if not self._inside:
-            return
-        if tag == "input" and name and ("checked" in about or about.get("type") != "checkbox"):
-            self.sent[name] = about.get("value") or ("on" if "checked" in about else "")
-        if tag in ("textarea", "select"):
-            self._name = f"{tag} {name}"
-            self.sent[name] = ""
-        if tag == "option":
-            name = self._name.partition(" ")[2]
-            if "value" in about:
-                self.sent[name] = self.sent[name] or about["value"] * ("selected" in about)
-            elif "selected" in about:
-                self._name = f"option {name}"
-
-    def handle_endtag(self, tag):
-        if tag == "textarea":
-            name = self._name.partition(" ")[2]  # a browser leaves out the first line break
-            self.sent[name] = self.sent[name].removeprefix("\n").replace("\n", "\r\n")
-            self._name = ""
-        if tag == "option" and self._name.startswith("option"):
-            self._name = self._name.replace("option", "select", 1)
-
-    def handle_data(self, data):
-        if self._name.startswith(("textarea", "option")):
-            self.sent[self._name.partition(" ")[2]] += data
-
-
 def form_of(page: httpx.Response) -> dict[str, str]:
-    return Fields(page.text).sent
+    """What a browser would send of a page's form of the rubric."""
+    (form,) = html.document_fromstring(page.text).xpath("//form[@id='rubric']")
+    for area in form.iter("textarea"):
+        area.text = (area.text or "").removeprefix("\n")
+    return {name: re.sub("\r?\n", "\r\n", value) for name, value in form.form_values()}
 
 
 def name_of(form: dict[str, str], text: str) -> str:
@@ -105,8 +67,8 @@ def ended(client: httpx.Client, started: httpx.Response) -> str:
     raise AssertionError("it does not end")
 
 
-def words(html: str) -> str:
-    return " ".join(re.sub("<[^>]+>", " ", html).split())
+def words(page: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", page).split())
 
 
 def rows(folder: Path) -> list[dict[str, str]]:
@@ -154,16 +116,12 @@ def test_readers_and_assessors_look_and_change_nothing(server, demo_lake):
         for at in (AT, "/c/demo/build", f"/c/demo/grading/{QUERY}"):
             assert post(client, form, at=at).status_code == 403
         assert client.get("/jobs/0").status_code == 403
+    editor = server.browser("r-editor", "editor")
+    sent = {"token": form_of(editor.get(AT))["token"], "grader": "lexical"}
+    for at in (f"/c/demo/grading/{QUERY}", "/jobs/0/stop"):  # for operators
+        assert editor.post(at, data=sent).status_code == 403
     assert server.browser().get(AT).status_code == 401
     assert rows(demo_lake) == []
-
-
-def test_grading_is_for_operators(editor):
-    token = form_of(editor.get(AT))["token"]
-    sent = {"token": token, "grader": "lexical"}
-    assert editor.get(f"/c/demo/grading/{QUERY}").status_code == 403
-    assert editor.post(f"/c/demo/grading/{QUERY}", data=sent).status_code == 403
-    assert editor.post("/jobs/0/stop", data=sent).status_code == 403
 
 
 def test_a_form_without_its_token_is_refused(editor, server, demo_lake):
@@ -200,17 +158,21 @@ def test_what_is_refused_stays_in_the_form_and_is_saved_nowhere(editor, demo_lak
             "Which two groups of microbes live in a sourdough starter?",
             "has an item with this text already",
         ),
+        ("kind", "question Why?\r\n+ question", "kind must be question or nugget"),
+        ("facet", "x question Why?\r\n+", "has no facet"),
     ]
     for n, (field, value, message) in enumerate(refused):
-        form = whole | {f"{name}.{field}": value, "reason": "kept, too"}
+        at = "1.new.0" if field in ("kind", "facet") else name
+        form = whole | {"1.new.0.text": "New?"} if at != name else whole
+        form = form | {f"{at}.{field}": value, "reason": "kept, too"}
         page = post(editor, form, "preview" if n % 2 else "save")
         assert page.status_code == 400, value
         assert message in page.text.replace("&#39;", "'"), value
         again = form_of(page)
-        shown = again[f"{name}.{field}"].replace("\r\n", "\n")
-        assert shown == value.strip().replace("\r\n", "\n")
         assert again["reason"] == "kept, too"
-        assert f'id="{name}-error"' in page.text
+        if at == name:
+            assert again[f"{name}.{field}"] == value.strip()
+            assert f'id="{name}-error"' in page.text
     assert rows(demo_lake) == []
 
 
@@ -377,19 +339,6 @@ def test_hostile_texts_are_one_item_each_and_text_on_every_page(own):
         assert "<img" not in page
 
 
-def test_wrong_kinds_and_facets_are_refused(editor, demo_lake):
-    form = form_of(editor.get(AT))
-    for field, value, message in (
-        ("kind", "question Why?\n+ question", "kind must be question or nugget"),
-        ("facet", "x question Why?\n+", "has no facet"),
-        ("weight", "@facet", "is not a number"),
-    ):
-        page = post(editor, form | {"1.new.0.text": "New?", f"1.new.0.{field}": value})
-        assert page.status_code == 400
-        assert message in page.text
-    assert rows(demo_lake) == []
-
-
 def test_reword_build_grade_build_and_the_board_moves(own):
     op = own.browser("op", "operator")
     board = dict(_board(own.folder, 0))
@@ -433,7 +382,7 @@ def _board(folder: Path, version: int) -> list[tuple[str, int]]:
         )
 
 
-def test_a_build_that_fails_says_why_and_what_was_saved_stays(own):
+def test_a_build_that_fails_says_why_and_a_server_that_ends_in_one_leaves_the_lake_as_it_was(own):
     ed = own.browser("ed", "editor")
     form = form_of(ed.get(AT))
     (own.folder / "seeds").mkdir()
@@ -445,11 +394,7 @@ def test_a_build_that_fails_says_why_and_what_was_saved_stays(own):
     assert "Build again" in page
     assert "no seed has this name" in ed.get(AT).text
     (own.folder / "seeds" / "nonsense.csv").unlink()
-    assert ed.get(AT).status_code == 200
 
-
-def test_a_server_that_ends_in_a_build_leaves_the_lake_as_it_was(own):
-    ed = own.browser("ed", "editor")
     form = form_of(ed.get(AT))
     form["0.item.0.weight"] = "2"
     started = post(ed, form)

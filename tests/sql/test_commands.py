@@ -1,7 +1,5 @@
 """build, sql, log and doctor as a person meets them, on the demo collection."""
 
-import csv
-import io
 import json
 import shutil
 from pathlib import Path
@@ -13,6 +11,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.edits import write_edits
+from tests.sql.small_lake import file_of
 
 ODD_NAME = "c#x p%41q, what? it's ünd"
 
@@ -25,42 +24,38 @@ def folder(demo, tmp_path_factory):
     return copy
 
 
-def test_a_table_for_people_and_csv_json_parquet_for_programs(folder):
-    query = (
-        "select system, rank from leaderboard_v1 where label_set = 'assessor:human' "
-        "and measure = 'AP' and level = 2 and rank <= 2 order by rank"
-    )
-    table = gradelake(folder, "sql", query).stdout.splitlines()
-    assert table[0].split() == ["system", "rank"]
-    rows = list(
-        csv.DictReader(io.StringIO(gradelake(folder, "sql", query, "--format", "csv").stdout))
-    )
-    assert [row["rank"] for row in rows] == ["1", "2"]
-    objects = json.loads(gradelake(folder, "sql", query, "--format", "json").stdout)
-    assert [row["system"] for row in objects] == [row["system"] for row in rows]
-    assert table[1].split() == [rows[0]["system"], "1"]
-
-
-@pytest.mark.slow
-def test_the_ending_of_a_file_chooses_the_format_and_the_rows_are_counted(folder):
+def test_a_table_for_people_and_files_for_programs_whose_ending_tells_the_format(project):
     import polars as pl
 
-    query = "select system, rank from leaderboard where label_set = 'assessor:human' limit 2"
+    folder, query = project.folder, "select passage_id, grade from raw.grades order by all limit {}"
+    two = query.format(2)
+    table = gradelake(folder, "sql", two).stdout.splitlines()
+    assert [line.split() for line in table] == [
+        ["passage_id", "grade"],
+        ["p000", "1"],
+        ["p001", "1"],
+    ]
+    objects = json.loads(gradelake(folder, "sql", two, "--format", "json").stdout)
+    assert objects == [{"passage_id": "p000", "grade": 1}, {"passage_id": "p001", "grade": 1}]
     for name, reader in (
         ("board.csv", pl.read_csv),
         ("board.JSON", pl.read_json),
         ("b'[1].parquet", lambda file: pl.read_parquet(file, glob=False)),
     ):
-        done = gradelake(folder, "sql", query, "--output", name)
-        assert done.stdout == ""
-        assert done.stderr.splitlines()[-1] == f"wrote 2 rows to {name}"
-        assert reader(folder / name).columns == ["system", "rank"]
-        assert reader(folder / name).height == 2
-    gradelake(folder, "sql", query, "--output", "board.txt")
-    assert (folder / "board.txt").read_text().split()[:2] == ["system", "rank"]
-    gradelake(folder, "sql", query, "--output", "board.txt", "--format", "csv")
-    assert (folder / "board.txt").read_text().startswith("system,rank\n")
-    assert gradelake(folder, "--quiet", "sql", "select 1", "--output", "x.csv").stderr == ""
+        for n in (3, 2):  # also over what is there
+            done = gradelake(folder, "sql", query.format(n), "--output", name)
+            assert done.stdout == ""
+            assert done.stderr.splitlines()[-1] == f"wrote {n} rows to {name}"
+            assert reader(folder / name).shape == (n, 2)
+    gradelake(folder, "sql", two, "--output", "board.txt")
+    assert (folder / "board.txt").read_text().splitlines() == table
+    gradelake(folder, "sql", two, "--output", "board.txt", "--format", "csv")
+    assert (folder / "board.txt").read_text() == "passage_id,grade\np000,1\np001,1\n"
+    assert gradelake(folder, "--quiet", "sql", two, "--output", "x.csv").stderr == ""
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    gradelake(elsewhere, "--config", project.file, "sql", two, "--output", "here.csv")
+    assert (elsewhere / "here.csv").exists()
 
 
 @pytest.fixture(scope="module")
@@ -108,18 +103,6 @@ def test_every_question_of_the_book_runs_and_says_what_it_answers(edited_folder)
     assert empty == EMPTY
 
 
-def test_questions_take_parameters(folder):
-    words = ("@leaderboard", "--label_set", "judge:overlap", "--measure=AP", "--format", "json")
-    rows = json.loads(gradelake(folder, "sql", *words).stdout)
-    assert {row["label_set"] for row in rows} == {"judge:overlap"}
-    expected = (
-        "select max(score_4dp) as best from leaderboard where level = 2 "
-        "and label_set = 'judge:overlap' and measure = 'AP'"
-    )
-    best = json.loads(gradelake(folder, "sql", expected, "--format", "json").stdout)[0]["best"]
-    assert rows[0]["score"] == best
-
-
 def test_the_log_lists_commits_and_releases_newest_first(folder):
     commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
     assert commits[0]["release"] == "r1"
@@ -155,6 +138,40 @@ def test_releases_can_be_named_and_older_ones_read(folder):
 
 
 @pytest.mark.slow
+def test_a_build_of_a_part_or_of_one_kind_is_not_published(folder):
+    with Lake.published(Project.find(folder)) as lake:
+        release = lake.release
+    for arguments in (["--select", "missing_labels"], ["--", "--resource-type", "snapshot"]):
+        assert "not published" in gradelake(folder, "build", *arguments).stdout
+    with Lake.published(Project.find(folder)) as lake:
+        assert lake.release == release
+
+
+def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(project):
+    folder = project.folder
+    done = gradelake(folder, "sql", "select ':smile:' as \"[b]n\", ['[/b]x'] as l")
+    assert done.stdout.split() == ["[b]n", "l", ":smile:", "[/b]x"]
+    assert json.loads(
+        gradelake(folder, "sql", "select 'nan'::double as n", "--format", "json").stdout
+    ) == [{"n": None}]
+    for arguments, message in (
+        (["select 1; select 2"], "one statement at a time"),
+        (["select 1", "--output", "/nonexistent/x.csv"], "cannot be written"),
+        (["select 1", "--output", "board.doc"], ".csv, .json, .parquet, .txt, or add --format"),
+        (["--output", "board"], "does not tell the format"),
+        (["select 1", "--format", "parquet"], "Add --output"),
+        (["select 1", "--format", "parquet", "--output", "/nonexistent/x"], "cannot be written"),
+    ):
+        assert message in gradelake(folder, "sql", *arguments, code=2).stderr
+
+
+def test_the_doctor_finds_a_lost_data_file(project):
+    assert "every key is unique" in gradelake(project.folder, "doctor").stdout
+    file_of(project, "grades").unlink()
+    assert "cannot be read: grades" in gradelake(project.folder, "doctor", code=1).stdout
+
+
+@pytest.mark.slow
 def test_a_failing_test_leaves_readers_on_the_last_release(folder):
     """A fault in the raw data that only dbt's tests can see: a judgment stored twice."""
     project = Project.find(folder)
@@ -172,82 +189,3 @@ def test_a_failing_test_leaves_readers_on_the_last_release(folder):
         assert lake.release == release
     found = gradelake(folder, "doctor", code=1)
     assert "raw.judgments: more than one row for 1 key" in found.stdout
-    with Lake.writer(project) as lake, lake.transaction("repair") as transaction:
-        transaction.run(
-            "create temp table kept as select distinct * from {lake}.raw.judgments;"
-            "delete from {lake}.raw.judgments;"
-            "insert into {lake}.raw.judgments select * from kept"
-        )
-    gradelake(folder, "build")
-
-
-@pytest.mark.slow
-def test_the_doctor_finds_a_lost_data_file(folder, tmp_path):
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
-    assert "every key is unique" in gradelake(copy, "doctor").stdout
-    for file in (copy / "lake" / "data" / "raw" / "run_entries").rglob("*.parquet"):
-        file.unlink()
-    done = gradelake(copy, "doctor", code=1)
-    assert "cannot be read: run_entries" in done.stdout
-
-
-def test_help_has_examples_and_unknown_commands_are_usage_errors(folder):
-    for command in ("init", "ingest", "build", "sql"):
-        assert "Example" in gradelake(folder, command, "--help").stdout
-    done = gradelake(folder, "buidl", code=2)
-    assert "No such command 'buidl'" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_build_of_a_part_or_of_one_kind_is_not_published(folder):
-    with Lake.published(Project.find(folder)) as lake:
-        release = lake.release
-    for arguments in (["--select", "missing_labels"], ["--", "--resource-type", "snapshot"]):
-        assert "not published" in gradelake(folder, "build", *arguments).stdout
-    with Lake.published(Project.find(folder)) as lake:
-        assert lake.release == release
-
-
-@pytest.mark.slow
-def test_the_doctor_notices_that_readers_have_an_older_release(folder):
-    """As after a kill between the commit that ends a build and its publishing."""
-    lake = folder / "lake"
-    releases = sorted(lake.glob("releases/*.sqlite"), key=lambda file: file.stat().st_mtime)
-    published = lake / "published.sqlite"
-    published.unlink()
-    published.hardlink_to(releases[0])
-    assert "was committed but not published" in gradelake(folder, "doctor", code=1).stdout
-    gradelake(folder, "build")
-    assert "is up to date" in gradelake(folder, "doctor").stdout
-
-
-def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(folder):
-    done = gradelake(folder, "sql", "select ':smile:' as \"[b]n\", ['[/b]x'] as l")
-    assert done.stdout.split() == ["[b]n", "l", ":smile:", "[/b]x"]
-    assert json.loads(
-        gradelake(folder, "sql", "select 'nan'::double as n", "--format", "json").stdout
-    ) == [{"n": None}]
-    for arguments, message in (
-        (["select 1; select 2"], "one statement at a time"),
-        (["select 1", "--output", "/nonexistent/x.csv"], "cannot be written"),
-        (["select 1", "--output", "board.doc"], ".csv, .json, .parquet, .txt, or add --format"),
-        (["--output", "board"], "does not tell the format"),
-        (["select 1", "--format", "parquet"], "Add --output"),
-        (["select 1", "--format", "parquet", "--output", "/nonexistent/x"], "cannot be written"),
-    ):
-        assert message in gradelake(folder, "sql", *arguments, code=2).stderr
-
-
-def test_a_wrong_name_gets_a_hint_and_no_empty_answer(folder):
-    for arguments, words in {
-        ("selec 1",): "syntax error",
-        ("@leaderbord",): "Did you mean 'leaderboard'?",
-        ("@leaderboard", "--mesure", "AP"): "Did you mean 'measure'?",
-        ("@leaderboard", "--label_set", "judge:overlop"): "Did you mean 'judge:overlap'?",
-        ("@coverage", "--k", "5"): "Known: 10, 20.",
-        ("--rlease", "r1", "@leaderboard"): "Did you mean '--release'?",
-    }.items():
-        done = gradelake(folder, "sql", *arguments, code=2)
-        assert words in done.stderr
-        assert "Traceback" not in done.stderr

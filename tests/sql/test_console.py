@@ -194,16 +194,18 @@ def test_an_items_id_is_how_its_hash_begins_and_figures_stay(capsys):
         assert "(cut to how the hash begins: item_id)" in lines
 
 
-def test_what_is_the_same_goes_no_further_than_there_is_need(capsys):
+def test_texts_that_are_the_same_leave_at_once_and_numbers_no_further_than_there_is_need(capsys):
     columns = ["label_set", "level", "system", "score", "stderr", "rank", "n_queries", "cover"]
     rows = [
         (f"assessor:{PROSE[:9]}", 2, f"system-{n}", 0.25, 0.0125, 1, 43, None) for n in range(3)
     ]
-    print_table(columns, rows, 44)
-    header, *lines = capsys.readouterr().out.splitlines()
-    assert header.split() == ["system", "score", "stderr", "rank", "n_queries"]
-    same = "(the same in every row: label_set assessor:Long summ, level 2, cover (null))"
-    assert " ".join(lines[3:]) == same
+    for width, level in ((56, ""), (44, "level 2, ")):
+        print_table(columns, rows, width)
+        header, *lines = capsys.readouterr().out.splitlines()
+        kept = ["system", "score", "stderr", "rank", "n_queries"]
+        assert header.split() == (kept if level else ["level", *kept])
+        same = f"(the same in every row: label_set assessor:Long summ, {level}cover (null))"
+        assert " ".join(lines[3:]) == same
 
 
 def test_repeated_texts_go_before_figures(capsys):

@@ -1,6 +1,5 @@
 """A lake is brought elsewhere: SQLite to PostgreSQL and back, and work goes on where it was."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -53,12 +52,6 @@ def raw_tables(of: Project) -> dict[str, tuple[int, int]]:
         }
 
 
-def leaderboard(of: Project) -> list[tuple]:
-    """What readers of the newest release get."""
-    with Lake.published(of) as lake:
-        return lake.rows("select * from lake.marts.leaderboard order by all")
-
-
 def test_a_fingerprint_knows_rows_and_not_their_order():
     with connect() as connection:
 
@@ -72,41 +65,6 @@ def test_a_fingerprint_knows_rows_and_not_their_order():
         assert rows != of("(1, 'x'), (2, null)")
         assert of("(1, 'x'), (1, 'x')") != of("(2, 'y'), (2, 'y')"), "pairs do not cancel out"
         assert of("(1, 'x'), (1, 'x'), (1, 'x')")[0] == 3
-
-
-def test_the_graded_demo_goes_to_postgres_and_back_and_nothing_is_graded_again(
-    graded_demo, server, tmp_path
-):
-    home, team, back = (tmp_path / name for name in ("home", "team", "back"))
-    shutil.copytree(graded_demo, home)
-    for folder in (team, back):
-        shutil.copytree(home, folder, ignore=shutil.ignore_patterns("lake"))
-    config = team / "gradelake.toml"
-    catalog = new_database(server, "team")
-    config.write_text(config.read_text().replace("[lake]\n", f'[lake]\ncatalog = "{catalog}"\n'))
-
-    done = json.loads(gradelake(home, "lake", "copy", str(config), "--json").stdout)
-    assert done["next"] == f"gradelake --config {config} build"
-    assert done["tables"]["raw.grades"] == 4643
-    assert done["warnings"] == []
-    before = raw_tables(Project.read(home / "gradelake.toml"))
-    assert raw_tables(Project.read(config)) == before
-    assert min(before[table][0] for table in ("grades", "ledger", "passages")) > 40
-    planned = json.loads(gradelake(team, "plan", "demo", "--json").stdout)
-    assert [plan["missing_pairs"] for plan in planned["plans"]] == [0, 0, 0]
-    gradelake(team, "build")
-    assert leaderboard(Project.read(config)) == leaderboard(Project.read(home / "gradelake.toml"))
-
-    there = copy(Project.read(config), Project.read(back / "gradelake.toml"), [])
-    assert there.tables["raw.grades"] == 4643
-    assert raw_tables(Project.read(back / "gradelake.toml")) == before
-    assert "nothing is missing" in gradelake(back, "grade", "demo", "--grader", "lexical").stdout
-
-    # a backup of it is a SQLite lake, with the release that is a snapshot on PostgreSQL
-    assert backup(Project.read(config), tmp_path / "backup").releases == ["r2"]  # r1 was home's
-    restored, _ = restore(tmp_path / "backup", tmp_path / "restored")
-    assert verify(restored, deep=True).faults == []
-    assert leaderboard(restored) == leaderboard(Project.read(config))
 
 
 def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server, tmp_path):

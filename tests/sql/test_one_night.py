@@ -1,5 +1,5 @@
-"""One night that keeps to its money, watches a judge, collects a batch, submits the next and judges
-a gate, and is killed while it does."""
+"""Nights that keep to their money, watch a judge, collect a batch, submit the next and judge gates;
+one is killed while it does."""
 
 import json
 import subprocess
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 SEED = "model,from_date,currency,input,cached,output,batch\nm,2026-01-01,EUR,100,10,1000,0.5\n"
 MONEY = 0.37  # EUR a night: a round of the sentinel, and about half of what the batches cost
+ALERT = ("--on-failure", "cat > alert.json")
 SETTINGS = """
 [graders.gpt]
 engine = "openai"
@@ -38,6 +39,21 @@ every_days = 0
 [gates.since]
 collection = "gated"
 system = "base"
+measures = ["RR", "AP"]
+label_set = "assessor:me"
+
+[gates.unsure]
+collection = "gated"
+system = "shaky"
+baseline = "again"
+measures = "RR"
+label_set = "assessor:me"
+"""
+WRONG = """
+[gates.wrong]
+collection = "gated"
+system = "bas"
+baseline = "again"
 measures = "RR"
 label_set = "assessor:me"
 """
@@ -74,7 +90,7 @@ def folder(tmp_path_factory, server, monkeypatch) -> Path:
 
 def begin(folder: Path) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-m", "gradelake", "nightly", "--max-cost", str(MONEY), "--json"],
+        [sys.executable, "-m", "gradelake", "nightly", "--max-cost", str(MONEY), *ALERT, "--json"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -103,7 +119,11 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
     (paid,) = first["graded"]
     assert (paid["pairs"], paid["under_way"], paid["left"]) == (0, submitted, 24 - submitted)
     assert f", {submitted} under way in batches; " in first["text"]
-    assert first["gates"][0]["verdict"] == "no earlier release"
+    assert [(gate["gate"], gate["verdict"]) for gate in first["gates"]] == [
+        ("since", "no earlier release"),
+        ("unsure", "cannot tell"),
+    ]
+    assert not (folder / "alert.json").exists()
     with Lake.live(Project.find(folder)) as lake:  # rounds are asked online, at the full price
         cost = lake.value("select cost from lake.marts.judge_drift")
     assert first["sentinels"][0]["cost"] == pytest.approx(cost)
@@ -116,10 +136,20 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
     second.communicate(timeout=600)
     assert second.returncode == -9
 
+    with (folder / "gradelake.toml").open("a") as settings:
+        settings.write(WRONG)
     third = whole(folder, code=3)
-    assert (third["state"], third["failed"], third["refused"]) == ("done", [], [])
-    assert "gate since: base fell by 0.3750 RR (1.0000 to 0.6250)" in third["text"]
-    assert third["drifts"] == []
+    assert (third["state"], third["failed"], third["drifts"]) == ("done", [], [])
+    (refused,) = third["refused"]
+    assert refused["step"] == "gate wrong"
+    assert "no system 'bas'" in refused["reason"]
+    since, unsure = third["gates"]
+    assert (since["verdict"], since["baseline_release"]) == ("fell", first["release"])
+    assert since["measures"][0]["difference"] == -0.375
+    assert unsure["verdict"] == "cannot tell"
+    fell = "gate since: base fell by 0.3750 RR (1.0000 to 0.6250)"
+    assert fell in third["text"]
+    assert json.loads((folder / "alert.json").read_text())["text"] == third["text"]
 
     with Lake.live(Project.find(folder)) as lake:
         rounds = lake.rows(
@@ -130,6 +160,10 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
             "select count(*) from lake.raw.grades inner join lake.raw.graders using (grader_id) "
             "where name = 'gpt'"
         )
+        errors = lake.column(
+            "select error from lake.raw.pipeline_runs where command = 'nightly' order by started_at"
+        )
+    assert (errors[0], fell in errors[2]) == (None, True)
     assert all(each[1:] == (24, 24) for each in rounds)
     assert [each[0] for each in rounds] == [1, 2, 3]  # the killed night had ended the second
     assert grades == submitted

@@ -1,7 +1,6 @@
 """What `gradelake sql` does with answers longer than the screen, and how it counts rows."""
 
 import json
-import re
 import shutil
 
 import pytest
@@ -136,15 +135,3 @@ def test_n_rows_are_written_to_a_file_a_pipe_and_in_a_session(demo, tmp_path):
         assert "(the first 7 rows)" in shell.ask(f"{LONG};", "rows)")
         assert shell.leave() == 0
     assert "is not in the range" in gradelake(demo, "sql", LONG, "-n", "0", code=2).stderr
-
-
-def test_correlations_are_of_one_measure_unless_all_are_asked_for(demo):
-    def measures(*words: str) -> set[str]:
-        done = gradelake(demo, "sql", "@correlation", *words, "--format", "json")
-        return {row["measure"] for row in json.loads(done.stdout)}
-
-    assert measures() == {"nDCG@10"}
-    assert measures("--measure", "AP") == {"AP"}
-    assert measures("--measure", "any") > {"nDCG@10", "AP"}
-    said = gradelake(demo, "sql", "@correlation", "--help").stdout
-    assert re.search(r"--measure +nDCG@10 .* or any", said)

@@ -24,8 +24,7 @@ left join marts.label_completeness as completeness using (collection, label_set)
 where
     leaderboard_agreement.measure = $measure
     and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or leaderboard_agreement.collection = $collection)
-    and ($label_set is null or leaderboard_agreement.label_set = $label_set)
+    and $asked_of_leaderboard_agreement
     and (
         leaderboard_agreement.reference = $reference
         or ($reference is null and leaderboard_agreement.assessor is not null)

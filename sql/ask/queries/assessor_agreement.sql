@@ -31,9 +31,7 @@ select
     round(agreement, 3) as agreement
 from agreements
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($reveal is null or reveal = $reveal)
+    $asked_of_agreements
     and tau = cast($tau as integer)
 order by
     collection asc,

@@ -19,9 +19,7 @@ where
         or versions.names is null
         or list_contains(versions.names, $rubric_version)
     )
-    and ($collection is null or grading_backlog.collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($query_id is null or query_id = $query_id)
+    and $asked_of_grading_backlog
 group by all
 order by
     grading_backlog.collection asc,

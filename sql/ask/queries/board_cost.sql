@@ -10,8 +10,7 @@ select
     currency
 from marts.label_set_cost
 where
-    ($collection is null or collection = $collection)
-    and ($label_set is null or label_set = $label_set)
+    $asked_of_label_set_cost
 order by
     collection asc,
     label_set asc

@@ -18,7 +18,7 @@ board as (
     where
         leaderboard.measure = $measure
         and leaderboard.level = coalesce(try_cast($level as integer), levels.level)
-        and ($collection is null or leaderboard.collection = $collection)
+        and $asked_of_leaderboard
 )
 
 select

@@ -20,7 +20,7 @@ judges as (
         and coalesce(versions.is_newest, true)
         and completeness.n_labelled > 0
         and 100 * completeness.labelled_share >= cast($least_labelled as integer)
-        and ($collection is null or completeness.collection = $collection)
+        and $asked_of_completeness
 ),
 
 pairs as (

@@ -16,8 +16,7 @@ select
 from marts.confusion
 where
     not is_sampled
-    and ($collection is null or collection = $collection)
-    and ($label_set is null or label_set = $label_set)
+    and $asked_of_confusion
     and (reference = $reference or ($reference is null and assessor is not null))
 order by
     collection asc,

@@ -15,8 +15,7 @@ select
 from marts.judge_consistency
 where
     part = $part
-    and ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
+    and $asked_of_judge_consistency
 order by
     collection asc,
     grader asc,

@@ -24,9 +24,7 @@ where
         where int_measures.kind = 'labelled'
     )
     and correlation.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or correlation.collection = $collection)
-    and ($label_set is null or correlation.label_set = $label_set)
-    and ($measure is null or correlation.measure = $measure)
+    and $asked_of_correlation
 order by
     correlation.collection,
     correlation.leaderboard,

@@ -16,9 +16,7 @@ select
     if(bool_and(cost is not null), round(sum(cost), 6), null) as cost,
     any_value(currency) as currency
 from marts.grading_cost
-where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
+where $asked_of_grading_cost
 group by
     collection,
     grader,

@@ -15,13 +15,10 @@ select
     round(avg(coverage.cover_normalised), 4) as normalised,
     round(avg(coverage.cover_workbench), 4) as workbench
 from marts.rubric_coverage as coverage
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 where
     coverage.tau = cast($tau as integer)
     and coverage.k = cast($k as integer)
-    and ($collection is null or coverage.collection = $collection)
-    and ($grader is null or coverage.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and $asked_of_coverage
 group by all
 order by
     coverage.collection asc,

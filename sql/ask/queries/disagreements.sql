@@ -21,9 +21,8 @@ from marts.disagreements
 left join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
 where
-    ($collection is null or disagreements.collection = $collection)
+    $asked_of_disagreements
     and ($label_set is null or disagreements.label_set = $label_set)
-    and ($grader is null or disagreements.grader = $grader)
     -- a judge has no rubric, and a label set that was asked for by name has the version it has
     and (
         $rubric_version is null
@@ -31,7 +30,6 @@ where
         or disagreements.rubric_version is null
         or list_contains(versions.names, $rubric_version)
     )
-    and ($query_id is null or disagreements.query_id = $query_id)
 order by
     disagreements.gap desc,
     disagreements.collection asc,

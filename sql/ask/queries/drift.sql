@@ -25,9 +25,7 @@ select
     currency
 from marts.judge_drift
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($sentinel is null or sentinel = $sentinel)
+    $asked_of_judge_drift
 order by
     collection asc,
     sentinel asc,

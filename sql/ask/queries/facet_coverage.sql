@@ -17,15 +17,11 @@ select
     round(max(coverage.cover), 4) as best_cover,
     arg_max(coverage.system, (coverage.cover, coverage.system)) as best_system
 from marts.facet_coverage as coverage
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 left join raw.facets as facets using (collection, query_id, facet_id)
 where
     coverage.tau = cast($tau as integer)
     and coverage.k = cast($k as integer)
-    and ($collection is null or coverage.collection = $collection)
-    and ($grader is null or coverage.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or coverage.query_id = $query_id)
+    and $asked_of_coverage
 group by all
 order by
     coverage.collection asc,

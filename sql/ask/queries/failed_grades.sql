@@ -14,9 +14,7 @@ select
     graded_at
 from marts.failed_grades
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($query_id is null or query_id = $query_id)
+    $asked_of_failed_grades
 order by
     graded_at desc,
     collection asc,

@@ -10,8 +10,7 @@ select
     last_seen_at
 from marts.grading_failures
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
+    $asked_of_grading_failures
 order by
     n_pairs desc,
     collection asc,

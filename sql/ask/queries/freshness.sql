@@ -10,5 +10,5 @@ select
     last_release,
     last_released_at
 from marts.freshness
-where $collection is null or collection = $collection
+where $asked_of_freshness
 order by collection asc

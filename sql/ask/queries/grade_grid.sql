@@ -19,12 +19,7 @@ cells as (
             order by grade_grid.item_id
         ) as item_number
     from marts.grade_grid
-    inner join marts.rubric_versions as versions using (collection, rubric_version)
-    where
-        ($collection is null or grade_grid.collection = $collection)
-        and ($grader is null or grade_grid.grader = $grader)
-        and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-        and ($query_id is null or grade_grid.query_id = $query_id)
+    where $asked_of_grade_grid
     qualify
         $m is null
         or count(*) filter (where grade_grid.grade >= cast($tau as integer)) over (

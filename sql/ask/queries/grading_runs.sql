@@ -18,8 +18,7 @@ select
     started_at
 from marts.grading_runs
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
+    $asked_of_grading_runs
 order by
     started_at desc,
     batch_id asc

@@ -22,10 +22,7 @@ inner join marts.usual_levels as levels using (collection, label_set)
 where
     group_bias.measure = $measure
     and group_bias.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or group_bias.collection = $collection)
-    and ($label_set is null or group_bias.label_set = $label_set)
-    and ($assessor is null or group_bias.assessor = $assessor)
-    and ($grouping is null or group_bias.grouping = $grouping)
+    and $asked_of_group_bias
 order by
     group_bias.collection asc,
     group_bias.label_set asc,

@@ -18,8 +18,7 @@ inner join marts.usual_levels as levels using (collection, label_set)
 where
     topic_scores.measure = $measure
     and topic_scores.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or topic_scores.collection = $collection)
-    and ($label_set is null or topic_scores.label_set = $label_set)
+    and $asked_of_topic_scores
 group by all
 order by
     topic_scores.collection,

@@ -16,13 +16,9 @@ counts as (
         grade_grid.grade,
         count(*) as n
     from marts.grade_grid
-    inner join marts.rubric_versions as versions using (collection, rubric_version)
     where
         grade_grid.grade is not null
-        and ($collection is null or grade_grid.collection = $collection)
-        and ($grader is null or grade_grid.grader = $grader)
-        and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-        and ($query_id is null or grade_grid.query_id = $query_id)
+        and $asked_of_grade_grid
     group by all
 )
 

@@ -19,9 +19,7 @@ from marts.kappa
 inner join raw.collections as collections using (collection)
 where
     not kappa.is_sampled
-    and ($collection is null or kappa.collection = $collection)
-    and ($label_set is null or kappa.label_set = $label_set)
-    and ($kind is null or kappa.kind = $kind)
+    and $asked_of_kappa
     -- unless a reference is named: assessors, and what they hold relevant
     and (
         kappa.reference = $reference

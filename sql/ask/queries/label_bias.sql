@@ -18,10 +18,7 @@ select
     round(stderr, 3) as stderr
 from marts.label_bias
 where
-    ($collection is null or collection = $collection)
-    and ($label_set is null or label_set = $label_set)
-    and ($assessor is null or assessor = $assessor)
-    and ($property is null or property = $property)
+    $asked_of_label_bias
 order by
     collection asc,
     label_set asc,

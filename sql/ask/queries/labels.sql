@@ -5,9 +5,7 @@ with
 
 labels as (
     select * from marts.relevance_labels
-    where
-        ($collection is null or collection = $collection)
-        and ($label_set is null or label_set = $label_set)
+    where $asked_of_relevance_labels
 ),
 
 counts as (

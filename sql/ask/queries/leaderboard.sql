@@ -20,8 +20,7 @@ inner join marts.usual_levels as levels using (collection, label_set)
 where
     board.measure = $measure
     and board.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or board.collection = $collection)
-    and ($label_set is null or board.label_set = $label_set)
+    and $asked_of_board
 order by
     board.collection,
     board.label_set,

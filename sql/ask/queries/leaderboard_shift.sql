@@ -19,7 +19,6 @@ select
     round(shift.kendall, 3) as kendall,
     shift.n_missing_after as n_missing
 from marts.leaderboard_shift as shift
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join marts.usual_levels as levels
     on
         shift.collection = levels.collection
@@ -27,10 +26,7 @@ inner join marts.usual_levels as levels
 where
     shift.measure = $measure
     and shift.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or shift.collection = $collection)
-    and ($grader is null or shift.grader = $grader)
-    and ($policy is null or shift.policy = $policy)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
+    and $asked_of_shift
 order by
     shift.collection asc,
     shift.grader asc,

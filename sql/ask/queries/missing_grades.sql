@@ -15,13 +15,8 @@ select
     missing_grades.item_text as item,
     left(missing_grades.text, 80) as text
 from marts.missing_grades
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 where
-    ($collection is null or missing_grades.collection = $collection)
-    and ($grader is null or missing_grades.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or missing_grades.query_id = $query_id)
-    and ($status is null or missing_grades.status = $status)
+    $asked_of_missing_grades
 order by
     missing_grades.collection asc,
     missing_grades.grader asc,

@@ -12,9 +12,7 @@ select
     left(text, 80) as text
 from marts.missing_labels
 where
-    ($collection is null or collection = $collection)
-    and ($label_set is null or label_set = $label_set)
-    and ($query_id is null or query_id = $query_id)
+    $asked_of_missing_labels
 order by
     n_systems desc,
     best_rank asc,

@@ -31,15 +31,11 @@ select
     never_covered_items.best_grade,
     never_covered_items.n_graded
 from marts.never_covered_items
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
 left join item_facets using (collection, rubric_version, query_id, item_id)
 where
     never_covered_items.tau = cast($tau as integer)
-    and ($collection is null or never_covered_items.collection = $collection)
-    and ($grader is null or never_covered_items.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or never_covered_items.query_id = $query_id)
+    and $asked_of_never_covered_items
 order by
     never_covered_items.best_grade asc,
     never_covered_items.n_graded desc,

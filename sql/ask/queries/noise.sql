@@ -20,8 +20,7 @@ inner join marts.usual_levels as levels using (collection, label_set)
 where
     noise.measure = $measure
     and noise.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or noise.collection = $collection)
-    and ($label_set is null or noise.label_set = $label_set)
+    and $asked_of_noise
 order by
     noise.collection asc,
     noise.label_set asc,

@@ -15,8 +15,7 @@ select
     n_answered
 from marts.review_queues
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
+    $asked_of_review_queues
 order by
     collection asc,
     made_at asc,

@@ -23,10 +23,7 @@ select
     n_neither
 from marts.review_agreement
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($assessor is null or assessor = $assessor)
-    and ($reveal is null or reveal = $reveal)
+    $asked_of_review_agreement
     and tau = cast($tau as integer)
 order by
     collection asc,

@@ -27,9 +27,7 @@ select
 from marts.review_conflicts
 left join items using (collection, query_id, item_id)
 where
-    ($collection is null or review_conflicts.collection = $collection)
-    and ($grader is null or review_conflicts.grader = $grader)
-    and ($query_id is null or review_conflicts.query_id = $query_id)
+    $asked_of_review_conflicts
 order by
     review_conflicts.highest - review_conflicts.lowest desc,
     review_conflicts.collection asc,

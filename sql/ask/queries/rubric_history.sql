@@ -32,7 +32,7 @@ from intermediate.rubric_history as history
 left join items using (collection, bank, item_id)
 where
     history.dbt_is_deleted = 'False'
-    and ($collection is null or history.collection = $collection)
+    and $asked_of_history
     and ($rubric_version is null or cast(history.rubric_version as varchar) = $rubric_version)
     and ($query_id is null or coalesce(history.query_id, items.query_id) = $query_id)
 order by

@@ -19,13 +19,8 @@ select
     impact.text,
     impact.item_id
 from marts.rubric_impact as impact
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 where
-    ($collection is null or impact.collection = $collection)
-    and ($grader is null or impact.grader = $grader)
-    and ($policy is null or impact.policy = $policy)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or impact.query_id = $query_id)
+    $asked_of_impact
 order by
     impact.collection asc,
     impact.grader asc,

@@ -34,15 +34,11 @@ select
     spurious_items.n_relevant_hits,
     spurious_items.n_relevant
 from marts.spurious_items
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
 left join item_facets using (collection, rubric_version, query_id, item_id)
 where
     spurious_items.tau = cast($tau as integer)
-    and ($collection is null or spurious_items.collection = $collection)
-    and ($grader is null or spurious_items.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or spurious_items.query_id = $query_id)
+    and $asked_of_spurious_items
 order by
     spurious_items.rate desc,
     spurious_items.n_hits desc,

@@ -17,9 +17,7 @@ from marts.support_labels as labels
 inner join raw.support_judgments as judgments
     using (collection, query_id, item_id, cited_passage_id)
 where
-    ($collection is null or labels.collection = $collection)
-    and ($grader is null or labels.grader = $grader)
-    and ($query_id is null or labels.query_id = $query_id)
+    $asked_of_labels
     and labels.weight != judgments.support / 2
 order by
     gap desc,

@@ -20,9 +20,7 @@ inner join marts.usual_levels as levels using (collection, label_set)
 where
     system_bias.measure = $measure
     and system_bias.level = coalesce(try_cast($level as integer), levels.level)
-    and ($collection is null or system_bias.collection = $collection)
-    and ($label_set is null or system_bias.label_set = $label_set)
-    and ($assessor is null or system_bias.assessor = $assessor)
+    and $asked_of_system_bias
 order by
     system_bias.collection asc,
     system_bias.label_set asc,

@@ -14,9 +14,7 @@ select
     currency
 from marts.system_cost
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($system is null or system = $system)
+    $asked_of_system_cost
 order by
     collection asc,
     grader asc,

@@ -10,9 +10,7 @@ select distinct
     sentence_text
 from marts.support_labels
 where
-    ($collection is null or collection = $collection)
-    and ($system is null or system = $system)
-    and ($query_id is null or query_id = $query_id)
+    $asked_of_support_labels
     and cited_passage_id is null
 order by
     collection asc,

@@ -17,14 +17,10 @@ select
     coalesce(uncovered_passages.best_item_text, uncovered_passages.best_item_id) as best_item,
     left(uncovered_passages.text, 80) as text
 from marts.uncovered_passages
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
 where
     uncovered_passages.tau = cast($tau as integer)
-    and ($collection is null or uncovered_passages.collection = $collection)
-    and ($grader is null or uncovered_passages.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or uncovered_passages.query_id = $query_id)
+    and $asked_of_uncovered_passages
 order by
     uncovered_passages.judgment desc,
     uncovered_passages.best_grade asc,

@@ -16,10 +16,7 @@ select
     left(cited_text, 80) as cited_text
 from marts.support_labels
 where
-    ($collection is null or collection = $collection)
-    and ($grader is null or grader = $grader)
-    and ($system is null or system = $system)
-    and ($query_id is null or query_id = $query_id)
+    $asked_of_support_labels
     and (support in ('none', 'partial') or not is_in_lake)
 order by
     weight asc nulls first,

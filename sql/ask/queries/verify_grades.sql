@@ -53,14 +53,10 @@ select
     verify_grades.passage_id,
     left(verify_grades.text, 80) as text
 from marts.verify_grades
-inner join marts.rubric_versions as versions using (collection, rubric_version)
 inner join raw.queries as queries using (collection, query_id)
 left join item_facets using (collection, rubric_version, query_id, item_id)
 where
-    ($collection is null or verify_grades.collection = $collection)
-    and ($grader is null or verify_grades.grader = $grader)
-    and ($rubric_version is null or list_contains(versions.names, $rubric_version))
-    and ($query_id is null or verify_grades.query_id = $query_id)
+    $asked_of_verify_grades
     and (
         $item_id is null
         or verify_grades.item_id = $item_id
