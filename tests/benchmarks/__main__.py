@@ -3,10 +3,9 @@
 python -m tests.benchmarks
 """
 
-from tests.benchmarks import grading, leaderboards, pages, statistics, waits
+from tests.benchmarks import grading, leaderboards, pages, waits
 
 leaderboards.main()
 waits.main()
 grading.main()
-statistics.main()
 pages.main()  # last: it needs Chromium

@@ -10,18 +10,15 @@ board's ranks alone.
 """
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 
 from gradelake.analyses.stats.boards import UNIT, Board, OfficialRanks
 from gradelake.analyses.stats.correlation import agreement
 from gradelake.analyses.stats.rank_correlation import correlations, signs
-from gradelake.analyses.stats.resample import resampled
 
 SYSTEMS, REPLICATES, MANY = 35, 400, 1500
 BETWEEN, WITHIN = 0.08, 0.15  # standard deviations: of systems' means, of a system's topics
@@ -30,13 +27,7 @@ DESIGNS = [  # what is drawn, the reference, topics
     *(("queries", "board", 25), ("queries", "board", 50), ("queries", "ranks", 25)),
     *(("queries", "ranks", 50), ("systems", "board", 50), ("both", "board", 50)),
 ]
-METHODS = ("percentile", "BCa", "Fisher's z", "angle")
 console = Console(highlight=False, width=125)
-
-
-def tau(ours: np.ndarray, theirs: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
-    """Tau-b of two (boards, systems), each system counted `times`."""
-    return correlations(signs(ours), signs(theirs), times)["kendall"]
 
 
 class World:
@@ -60,7 +51,7 @@ class World:
     def mean_tau(self) -> float:
         """Of the boards of so many topics."""
         boards = np.array([self.draw().mean(axis=1) for _ in range(MANY)])
-        return float(tau(boards[:, 1], boards[:, 0]).mean())
+        return float(correlations(signs(boards[:, 1]), signs(boards[:, 0]), None)["kendall"].mean())
 
 
 def board(values: np.ndarray, name: str) -> Board:
@@ -69,27 +60,8 @@ def board(values: np.ndarray, name: str) -> Board:
     return Board(name, 1, "AP", topics, systems, np.rint(values * UNIT), printed)
 
 
-def others(point: float, drawn: np.ndarray, left_out: np.ndarray) -> Iterator[tuple[float, float]]:
-    """The intervals that Gradelake does not take: percentile, BCa (Efron 1987), normal on z.
-
-    `left_out`: tau without each query or system, for BCa's acceleration.
-    """
-    tails = np.array([0.025, 0.975])
-    yield tuple(np.quantile(drawn, tails))
-    below = (drawn < point - 1e-9).mean() + (abs(drawn - point) <= 1e-9).mean() / 2
-    pulls = left_out.mean() - left_out
-    pull = (pulls**3).sum() / (6 * (pulls**2).sum() ** 1.5) if pulls.any() else 0
-    bias = norm.ppf(np.clip(below, 1 / len(drawn), 1 - 1 / len(drawn)))  # else it is infinite
-    ends = bias + norm.ppf(tails)
-    yield tuple(np.quantile(drawn, norm.cdf(bias + ends / (1 - pull * ends))))
-    most = 1 - 2 / (SYSTEMS * (SYSTEMS - 1))  # half a pair the other way round, where tau is 1
-    z, error = np.arctanh(min(point, most)), np.arctanh(np.minimum(drawn, most)).std(ddof=1)
-    low, high = np.tanh(z + norm.ppf(tails) * error)
-    yield min(low, point), max(high, point)
-
-
-def intervals(world: World, drawn: str, reference: str) -> tuple[float, list[tuple]]:
-    """(tau, an interval by each of METHODS) of one collection."""
+def interval(world: World, drawn: str, reference: str) -> tuple[float, float, float]:
+    """(tau, the lower end of its interval, the upper one) of one collection."""
     people, judge = world.draw()
     ours, theirs = board(judge, "judge:x"), board(people, "assessor:y")
     ranks = dict(zip(theirs.systems, rankdata(-theirs.printed), strict=True))
@@ -99,18 +71,7 @@ def intervals(world: World, drawn: str, reference: str) -> tuple[float, list[tup
     ).correlations
     (kendall,) = (one for one in found if one.statistic == "kendall")
     spread = kendall.spread[drawn]
-    n = world.topics if drawn != "systems" else 0, SYSTEMS if drawn != "queries" else 0
-    times = [np.ones((REPLICATES + sum(n), size)) for size in (world.topics, SYSTEMS)]
-    for which, start in ((0, REPLICATES), (1, REPLICATES + n[0])):
-        if n[which]:
-            times[which][:REPLICATES] = resampled(world.generator, REPLICATES, n[which])
-            times[which][start : start + n[which]] -= np.eye(n[which])
-    boards = [times[0] @ values for values in (judge, people)]
-    if reference == "ranks":
-        boards[1][:] = theirs.printed
-    taus = tau(*boards, times[1])
-    rest = others(kendall.value, taus[:REPLICATES], taus[REPLICATES:])
-    return kendall.value, [*rest, (spread.low, spread.high)]
+    return kendall.value, spread.low, spread.high
 
 
 def main() -> None:
@@ -119,20 +80,17 @@ def main() -> None:
     parser.add_argument("--collections", type=int, default=300)
     n = parser.parse_known_args()[0].collections
     table = Table(title=f"Of {n} collections, whose interval holds the mean tau (its own tau)")
-    for head in ("drawn", "reference", "topics", "endless tau", "mean tau", *METHODS):
+    for head in ("drawn", "reference", "topics", "endless tau", "mean tau", "interval"):
         table.add_column(head, justify="left" if head in ("drawn", "reference") else "right")
     for drawn, reference, topics in DESIGNS:
         for seed, (endless, shared) in enumerate(WORLDS):
             world = World(endless, shared, topics, drawn != "queries", seed)
             mean = world.mean_tau()
-            holds: Counter = Counter()
-            for _ in range(n):
-                own, found = intervals(world, drawn, reference)
-                for method, (low, high) in zip(METHODS, found, strict=True):
-                    holds[method, "mean"] += low - 1e-9 <= mean <= high + 1e-9
-                    holds[method, "own"] += low - 1e-9 <= own <= high + 1e-9
-            shares = (f"{holds[m, 'mean'] / n:.0%} ({holds[m, 'own'] / n:.0%})" for m in METHODS)
-            table.add_row(drawn, reference, str(topics), str(endless), f"{mean:.3f}", *shares)
+            found = np.array([interval(world, drawn, reference) for _ in range(n)])
+            own, low, high = found.T
+            held = [np.mean((low - 1e-9 <= t) & (t <= high + 1e-9)) for t in (mean, own)]
+            about = (drawn, reference, str(topics), str(endless), f"{mean:.3f}")
+            table.add_row(*about, f"{held[0]:.0%} ({held[1]:.0%})")
     console.print(table)
 
 
