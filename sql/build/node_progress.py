@@ -43,5 +43,7 @@ class NodeProgress:
             return
         if self._shown:
             self._bar.update(self._task, description=name, advance=1)
-        elif self._each or status == "fail":
+        elif self._each:
             console.warn(f"  {name}: {status} in {seconds:.2f} s")
+        elif status == "fail":
+            console.warn(f"  {name}: {status}")
