@@ -73,18 +73,6 @@ def dl19(tmp_path_factory) -> Path:
     return _of_dl19(tmp_path_factory, "dl19", lakes.make_dl19)
 
 
-@pytest.fixture(scope="session")
-def dl19_planned(tmp_path_factory) -> Path:
-    """TREC DL 2019: five of its runs, its questions, a grader without a model; nothing graded."""
-    return _of_dl19(tmp_path_factory, "dl19-planned", lakes.make_dl19_planned)
-
-
-@pytest.fixture(scope="session")
-def dl19_graded(tmp_path_factory) -> Path:
-    """`dl19_planned`, graded and published."""
-    return _of_dl19(tmp_path_factory, "dl19-graded", lakes.make_dl19_graded)
-
-
 def _of_dl19(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Path:
     if reason := missing_dl19():
         pytest.skip(reason)

@@ -21,14 +21,13 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.places import DL19, REPOSITORY
-from tests.projects import LEXICAL, project
+from tests.projects import project
 
 DL19_JUDGES = {
     "Question": "QuestionSelfRatedUnanswerablePromptWithChoices",
     "Sun": "Sun",
     "Thomas": "Thomas",
 }
-DL19_RUNS = ("idst_bert_p1", "ICT-BERT2", "UNH_bm25", "test1", "TUA1-1")  # some tie by the thousand
 
 KEPT = REPOSITORY / "build" / "lakes"
 _LIBRARIES = ("dbt-core", "dbt-duckdb", "duckdb", "polars")
@@ -131,22 +130,6 @@ def make_dl19(folder: Path) -> None:
     for judge, file in DL19_JUDGES.items():
         path = str(DL19 / "labels" / f"{file}.qrels")
         gradelake(folder, "import", "labels", "dl19", path, "--judge", judge)
-    gradelake(folder, "build")
-
-
-def make_dl19_planned(folder: Path) -> None:
-    runs = [f"{DL19}/runs/{name}.run.gz" for name in DL19_RUNS]
-    write_dl19_config(folder, runs, graders={"lexical": LEXICAL})
-    start_lake(folder)
-    gradelake(folder, "ingest", "dl19")
-    bank = str(DL19 / "question_bank.jsonl.gz")
-    gradelake(folder, "import", "bank", "dl19", bank, "--name", "questions")
-    gradelake(folder, "plan", "dl19")
-
-
-def make_dl19_graded(folder: Path) -> None:
-    copy_of(kept("dl19-planned", make_dl19_planned), folder)
-    gradelake(folder, "grade", "dl19", "--grader", "lexical")
     gradelake(folder, "build")
 
 

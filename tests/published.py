@@ -15,7 +15,6 @@ KAPPAS = {
     ("judge:Sun", ">=1|>=2"): "0.371",
     ("judge:Thomas", ">=1|>=2"): "0.130",
 }
-QUESTION_COUNTS = {"n_both": 2105, "n_label_only": 2712, "n_reference_only": 396, "n_neither": 4047}
 
 # grades of the LLMJudge challenge's development half, from its file: kappa of the cut >=4|>=2
 LLMJUDGE_KAPPAS = {

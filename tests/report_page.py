@@ -160,11 +160,6 @@ def demo_page(graded_demo, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def dl19_page(dl19_graded, tmp_path_factory) -> Path:
-    return _reported(dl19_graded, "dl19", tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
 def odd_page(tmp_path_factory) -> Path:
     return made_once(tmp_path_factory, "odd-report", make_odd) / "reports" / "odd.html"
 

@@ -1,10 +1,10 @@
 """Faults in commands and nights: what a lake survives, and how each fault ends.
 
-Each command that writes is broken on a small lake, as are its nights: processes are killed, the
+Each command that writes is broken on a small lake, nights too: processes are killed, the
 disk fills up, the catalog is locked, files change or are gone, the clock goes back, a server
 restarts. After each fault all that was acknowledged is looked for, and the lake is verified.
 
-    python -m tests.benchmarks.faults [--faults 100] [--seed 1] [--lake postgres]
+    python -m tests.benchmarks.faults [--faults 100] [--seed 1] [--lake postgres] [--only nightly]
 """
 
 import argparse
@@ -14,16 +14,15 @@ import time
 from pathlib import Path
 
 from tests.benchmarks.leaderboards import console
-from tests.end_to_end.faults.whole import IN_NIGHTS, LAKES, campaign
+from tests.end_to_end.faults.whole import LAKES, campaign
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--faults", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--lock-seconds", type=float, default=30.0)
     parser.add_argument("--minutes", type=float, default=float("inf"))
-    parser.add_argument("--in-nights", type=float, default=IN_NIGHTS, help="share of the faults")
+    parser.add_argument("--only", action="append", default=[], help="a command; may be repeated")
     parser.add_argument("--lake", choices=LAKES, default=LAKES[0])
     options = parser.parse_args()
     started = time.monotonic()
@@ -33,15 +32,14 @@ def main() -> None:
             options.faults,
             options.seed,
             lambda text: print(text, file=sys.stderr, flush=True),
-            options.lock_seconds,
             options.lake,
             options.minutes,
-            options.in_nights,
+            tuple(options.only),
         )
     console.print(tally.table("kind"))
     console.print(tally.table("command"))
     console.print(
-        f"{tally.total} faults in {tally.runs} commands and nights in "
+        f"{tally.total} faults in {tally.runs} commands in "
         f"{(time.monotonic() - started) / 60:.0f} minutes; readers read {tally.reads} times; "
         f"{len(tally.problems)} problems"
     )

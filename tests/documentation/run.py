@@ -4,25 +4,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.documentation import folders
-from tests.documentation.pages import blocks
+from tests.documentation.pages import blocks, pages
 from tests.documentation.shell import Shell, go_through
 
-LAKE_PAGES = (
-    "sql/ask/README.md",
-    "sql/operations/upkeep/README.md",
-    "sql/operations/nightly/README.md",
-)
-INGEST_PAGES = ("ingest/README.md", "ingest/rubric/README.md")
-JUDGING_PAGES = (
-    "analyses/README.md",
-    "analyses/gate/README.md",
-    "analyses/report/README.md",
-    "grading/README.md",
-    "grading/ANSWERS.md",
-    "grading/BATCHES.md",
-    "grading/review/README.md",
-    "grading/sentinel/README.md",
-)
+# those with commands that are run
+PAGES = [page for page in pages() if any(block.is_run for block in blocks(page))]
+
+
+def is_on_judging(page: str) -> bool:
+    """Whether it is one of those that a file of tests of their own goes through."""
+    return page.startswith(("analyses/", "grading/"))
 
 
 def run_page(page: str, made: Path, place: Path) -> int:

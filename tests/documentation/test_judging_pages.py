@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.documentation.run import JUDGING_PAGES, run_page
+from tests.documentation.run import PAGES, is_on_judging, run_page
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("page", JUDGING_PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if is_on_judging(page)])
 def test_every_command_of_a_page_does_what_it_shows(page, made, tmp_path):
     assert run_page(page, made, tmp_path) > 0

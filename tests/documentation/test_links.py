@@ -29,10 +29,3 @@ def test_links_within_the_repository_lead_somewhere():
         links = _LINK.findall(file.read_text(encoding="utf-8"))
         within = [link for link in links if not link.startswith(("https://", "http://"))]
         assert [link for link in within if not leads_somewhere(file, link)] == [], page
-
-
-def test_a_link_to_no_heading_is_found(tmp_path):
-    assert anchors("# Asking the lake\n\n## `Cover@k`, or not?") == {
-        "asking-the-lake",
-        "coverk-or-not",
-    }

@@ -10,7 +10,6 @@ from tests.conftest import made_once
 from tests.end_to_end import strange_lake
 from tests.lakes import start_demo
 from tests.report_page import demo_page as demo_page
-from tests.report_page import dl19_page as dl19_page
 from tests.report_page import moved as moved
 from tests.report_page import odd_page as odd_page
 

@@ -87,7 +87,6 @@ class Edited:
         write_edits(folder, *edits(*banks))
         gradelake(folder, "build")
         self.backlogs = {version: backlog(folder, version) for version in (0, 1, 2)}
-        self.provisional = ask(folder, "select * from rubric_impact")
         self.shift_missing = self._shift_missing()
         for version in (1, 2):
             gradelake(

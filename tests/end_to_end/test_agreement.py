@@ -1,95 +1,19 @@
 """Agreement of labels and of leaderboards: real figures, and every cell against named libraries."""
 
-import json
 import os
 import shutil
 from itertools import groupby
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from tests import agreement_oracle, oracle
 from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
-from tests.lakes import DL19_JUDGES
-from tests.places import DL19
-from tests.published import KAPPAS, QUESTION_COUNTS
 
 pytestmark = pytest.mark.slow
 
 NTH = int(os.environ.get("GRADELAKE_NTH_KAPPA", "21"))  # of thousands; all take a minute
-MEASURES = ("nDCG@10", "nDCG@20", "AP", "RR", "Rprec")
-
-
-def kappa(folder, label_set, cut):
-    return rows(
-        folder,
-        "select round(kappa, 3) as kappa, n_both, n_label_only, n_reference_only, n_neither "
-        "from lake.marts.kappa where label_set = ? and assessor = 'nist' and kind = 'binary' "
-        "and cut = ?",
-        label_set,
-        cut,
-    )[0]
-
-
-def test_dl19_kappas_are_the_published_ones(dl19):
-    for (label_set, cut), published in KAPPAS.items():
-        assert f"{kappa(dl19, label_set, cut)['kappa']:.3f}" == published, label_set
-    question = kappa(dl19, "judge:Question", ">=4|>=2")
-    assert question == {"kappa": question["kappa"], **QUESTION_COUNTS}
-
-
-def test_an_unjudged_passage_is_not_a_non_relevant_one(dl19):
-    """1,800 of the labelled passages are unjudged: with a judgment of 0 they would raise kappa."""
-    labels = oracle.read_qrels(DL19 / "labels" / f"{DL19_JUDGES['Question']}.qrels")
-    judgments = oracle.read_qrels(DL19 / "qrels.txt")
-    pairs = [
-        (label >= 4, judgments[query].get(passage, 0) >= 2)
-        for query, of_query in labels.items()
-        for passage, label in of_query.items()
-    ]
-    assert len(pairs) == 11_060
-    assert round(cohen_kappa_score(*zip(*pairs, strict=True)), 3) == 0.366
-    n = rows(
-        dl19,
-        "select distinct n from lake.marts.kappa where label_set = 'judge:Question' "
-        "and assessor = 'nist'",
-    )
-    assert n == [{"n": 9_260}]
-
-
-def test_the_dl19_correlation_table_equals_pytrec_eval_and_scipy(dl19):
-    """Methods x levels x measures as RUBRIC's online appendix prints them, to 3 decimals."""
-    official = json.loads((DL19 / "official_ranks.json").read_text())
-    runs = oracle.read_runs(DL19 / "runs")
-    printed = 0
-    ours = {
-        (row["label_set"], row["level"], row["measure"]): row
-        for row in rows(dl19, "select * from lake.marts.leaderboard_correlation")
-    }
-    for judge, file in DL19_JUDGES.items():
-        labels = oracle.read_qrels(DL19 / "labels" / f"{file}.qrels")
-        for level in (1, 3, 4, 5):
-            values = {name: oracle.evaluate(labels, run, level) for name, run in runs.items()}
-            for measure in MEASURES:
-                scores = {
-                    name: round(sum(cells[measure] for cells in of_run.values()) / len(labels), 4)
-                    for name, of_run in values.items()
-                }
-                theirs = agreement_oracle.correlations(
-                    [scores[name] for name in official], [-rank for rank in official.values()]
-                )
-                row = ours[f"judge:{judge}", level, measure]
-                assert {name: as_printed(row[name]) for name in theirs} == {
-                    name: as_printed(value) for name, value in theirs.items()
-                }, (judge, level, measure)
-                printed += row["kendall"] is not None
-    assert printed > 40
-
-
-def as_printed(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
 
 
 def common(labels, one, other, query=None) -> tuple[list[int], list[int]]:
@@ -144,13 +68,10 @@ def test_a_judge_whose_scale_is_stated_has_the_kappas_of_the_scale(demo, tmp_pat
     labels = (folder / "labels/overlap.qrels").read_text().split("\n")[:-1]
     shy = [f"{line[:-1]}{2 * (int(line[-1]) > 1)}" for line in labels]
     (folder / "shy.qrels").write_text("\n".join(shy) + "\n")
-    brought_in = ("import", "labels", "demo", "shy.qrels", "--judge", "shy")
     collapsed = "select * from lake.marts.kappa where kind = 'collapsed' and assessor = 'human' "
     collapsed += "and label_set = 'judge:shy' order by label_cut"
-    gradelake(folder, *brought_in)
-    gradelake(folder, "build")
-    assert rows(folder, collapsed) == []
-    gradelake(folder, *brought_in, "--max-label", "3")
+    stated = ("--judge", "shy", "--max-label", "3")
+    gradelake(folder, "import", "labels", "demo", "shy.qrels", *stated)
     gradelake(folder, "build")
     found = rows(folder, collapsed)
     assert [row["cut"] for row in found] == ["0|1-3", "0-1|2-3", "0-2|3"]

@@ -44,39 +44,6 @@ def test_an_ensemble_is_a_judge_like_others_and_nobody_has_to_ask_it(strange):
     assert backlog == []
 
 
-def test_ensembles_of_rubric_graders_have_labels_and_coverage(graded_demo, tmp_path):
-    """Two settings of one grader: the ensemble is a grader of questions like its members."""
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
-    with (folder / "gradelake.toml").open("a") as config:
-        config.write(
-            '\n[graders.again]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-            'parser = "paper"\n'
-        )
-    gradelake(folder, "grade", "demo", "--grader", "again")
-    (folder / "seeds").mkdir(exist_ok=True)
-    (folder / "seeds" / "ensembles.csv").write_text(
-        "ensemble,rule,grader,mapping\npair,median,lexical,\npair,median,again,\n"
-    )
-    gradelake(folder, "build")
-    labels = (
-        "select query_id, passage_id, label, n_items, n_missing from lake.marts.relevance_labels"
-    )
-    of = {
-        name: rows(folder, f"{labels} where label_set = ? order by all", f"{name}/v0/best")
-        for name in ("lexical", "pair")
-    }
-    assert of["pair"] == of["lexical"], "both members grade alike, so the pair does, too"
-    assert len(of["pair"]) > 100
-    covered = rows(
-        folder,
-        "select grader, sum(cover) as cover from lake.marts.rubric_coverage "
-        "where grader in ('pair', 'lexical') group by grader",
-    )
-    assert len(covered) == 2
-    assert covered[0]["cover"] == pytest.approx(covered[1]["cover"])
-
-
 def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
     folder = tmp_path / "strange"
     shutil.copytree(strange, folder)
@@ -169,18 +136,3 @@ def test_a_group_is_compared_with_the_rest_as_welch_does(strange):
             assert row["t"] == pytest.approx(theirs, rel=1e-5)
             tested += 1
     assert tested > 100
-
-
-def test_a_system_in_two_groups_is_refused_and_a_pattern_without_system_is_said(strange, tmp_path):
-    folder = tmp_path / "strange"
-    shutil.copytree(strange, folder)
-    config = folder / "gradelake.toml"
-    text = config.read_text()
-    config.write_text(text.replace('"s7"]', '"s7", "s8*"]'))
-    assert "no system is called 's8*'" in gradelake(folder, "ingest", "strange").stderr
-    config.write_text(text.replace('"s7"]', '"s7", "s3"]'))
-    done = gradelake(folder, "ingest", "strange", code=3)
-    assert "half: 's3' is in 'low' and 'high'" in done.stderr
-    with Lake.live(Project.find(folder)) as lake:
-        groups = lake.rows("select group_name, count(*) from lake.raw.system_groups group by all")
-    assert sorted(groups) == [("high", 4), ("low", 4)]

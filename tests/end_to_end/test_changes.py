@@ -4,10 +4,6 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +18,6 @@ pytestmark = pytest.mark.slow
 CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "0"))
 # with those at random that `make campaigns` adds; each kind of input changes once
 FIRST = ("drop", "weight", "swapped_passages", "replaced_run", "labels", "edits_taken_back", "grid")
-SECONDS = 6  # a build of the demo in a process of its own takes about as long
 # what tells of commands, and so of the builds themselves
 OF_COMMANDS = {"marts.freshness", "marts.nights"}
 
@@ -136,19 +131,6 @@ class Person:
         (self.folder / "seeds" / "evaluation_grid.csv").write_text(
             "\n".join(["measure", "nDCG@10", *chosen]) + "\n"
         )
-
-    # --- and what interrupts it ---
-
-    def some_killed_build(self) -> None:
-        build = subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "build"],
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(self.random.uniform(0.5, SECONDS))
-        build.send_signal(signal.SIGKILL)
-        build.wait()
 
 
 def contents(folder: Path) -> dict[str, list]:

@@ -1,7 +1,6 @@
 """Every cell of coverage against plain Python, every alpha-nDCG against ndeval."""
 
 import random
-import shutil
 import statistics
 from dataclasses import replace
 
@@ -14,8 +13,6 @@ from tests import coverage_oracle
 from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.projects import USUAL, project, rows
-
-pytestmark = pytest.mark.slow
 
 
 def edit(lake, seed, bank="questions"):
@@ -61,24 +58,6 @@ def edit_and_build(folder, seed) -> dict[int, list[dict[str, str]]]:
     write_edits(folder, *edits)
     gradelake(folder, "build")
     return {0: [], 1: edits}
-
-
-@pytest.fixture(scope="module")
-def demo_edited(tmp_path_factory, demo):
-    """The demo, graded without a model; (folder, grader, versions)."""
-    folder = tmp_path_factory.mktemp("coverage") / "demo"
-    shutil.copytree(demo, folder)
-    gradelake(folder, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions")
-    gradelake(folder, "grade", "demo", "--grader", "lexical")
-    return folder, "lexical", edit_and_build(folder, 1)
-
-
-@pytest.fixture(scope="module")
-def dl19_edited(tmp_path_factory, dl19_graded):
-    """TREC DL 2019, five of its runs, graded without a model; (folder, grader, versions)."""
-    folder = tmp_path_factory.mktemp("coverage") / "dl19"
-    shutil.copytree(dl19_graded, folder)
-    return folder, "lexical", edit_and_build(folder, 2)
 
 
 @pytest.fixture(scope="module")
@@ -146,18 +125,18 @@ def insert_random_grades(transaction, rng, queries):
     transaction.insert("grades", rows("grades", status=status, **columns, **same))
 
 
-@pytest.fixture(params=["demo", pytest.param("random", marks=pytest.mark.fast), "dl19"])
-def graded(request):
-    """(published lake, grader, versions), of one collection after the other."""
-    folder, grader, versions = request.getfixturevalue(f"{request.param}_edited")
-    with Lake.published(Project.find(folder)) as lake:
-        yield lake, grader, versions
-
-
 def assert_same(ours: dict, theirs: dict, tolerance: float) -> None:
     assert ours.keys() == theirs.keys()
     for key, values in theirs.items():
         assert ours[key] == pytest.approx(values, abs=tolerance), key
+
+
+@pytest.fixture
+def graded(random_edited):
+    """(published lake, grader, versions)."""
+    folder, grader, versions = random_edited
+    with Lake.published(Project.find(folder)) as lake:
+        yield lake, grader, versions
 
 
 def test_every_cell_of_coverage_equals_plain_python(graded):
@@ -226,21 +205,6 @@ def test_lists_and_the_report_s_grid_say_which_facet_an_item_is_of(random_edited
             assert item["item_text"].startswith(f"[{facet}] Question" if facet else "Question")
 
 
-def test_edited_weights_and_items_show_in_the_forms_they_concern(graded):
-    lake, _, _ = graded
-    differing = lake.rows(
-        "select rubric_version, count(*) filter (where abs(cover - cover_weighted) > 1e-6), "
-        "count(*) filter (where cover_weighted is null), "
-        "count(*) filter (where abs(cover - cover_workbench) > 1e-6) "
-        "from lake.marts.rubric_coverage group by all order by all"
-    )
-    (_, unequal_0, weightless_0, _), (_, unequal_1, weightless_1, ungraded_1) = differing
-    assert (unequal_0, weightless_0) == (0, 0), "all weights are 1 in version 0"
-    assert unequal_1 > 0
-    assert weightless_1 > 0, "a query's items all weigh nothing in version 1"
-    assert ungraded_1 > 0, "two queries have an item that nobody graded in version 1"
-
-
 def test_cover_on_the_leaderboard_is_the_mean_over_all_queries_with_items(graded):
     lake, grader, versions = graded
     for version, edits in versions.items():
@@ -265,21 +229,6 @@ def test_cover_on_the_leaderboard_is_the_mean_over_all_queries_with_items(graded
                 f"{grader}/v{version}/{policy}",
             )
             assert_same({row[:2]: row[2:] for row in rows}, theirs, 1e-8)
-
-
-def test_cover_stands_beside_the_other_measures_of_its_label_set(graded):
-    lake, _, _ = graded
-    rows = lake.rows(
-        """
-        select others.cover, covers.score
-        from lake.marts.leaderboard as others
-        inner join lake.marts.leaderboard as covers
-            using (collection, label_set, level, system)
-        where others.measure in ('nDCG@20', 'alpha-nDCG@20') and covers.measure = 'Cover@20'
-        """
-    )
-    assert len(rows) > 0
-    assert all(beside == score for beside, score in rows)
 
 
 def test_every_alpha_ndcg_equals_ndeval(graded):

@@ -60,17 +60,6 @@ def test_the_marts_say_which_share_is_labelled_and_that_it_is_too_little(folder,
     assert is_incomplete
 
 
-@pytest.mark.parametrize(
-    "question", ["@leaderboard", "@correlation", "@agreement", "@compare_judges"]
-)
-def test_the_query_book_marks_its_rows(folder, question):
-    found = rows(folder, "sql", question)
-    assert {(row["label_set"], row["is_incomplete"]) for row in found} >= {
-        (HALF, "True"),
-        ("judge:overlap", "False"),
-    }
-
-
 def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     places = rows(folder, "sql", "@boards")[0]["places"]
     assert places.count("(incomplete)") == 1
@@ -147,6 +136,3 @@ def test_the_least_share_is_a_seed(folder, tmp_path):
         marts = ("label_completeness", "leaderboard", "leaderboard_correlation")
         for mart in marts:
             assert not any(lake.column(f"select is_incomplete from lake.marts.{mart}")), mart
-    (own / "seeds" / "evaluation_completeness.csv").write_text("least_labelled\nmost\n")
-    refused = gradelake(own, "build", code=2).stderr
-    assert "evaluation_completeness.csv: most: one row is needed, a share from 0 to 1" in refused

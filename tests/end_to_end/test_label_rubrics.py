@@ -68,38 +68,6 @@ def rows(judged, query: str) -> list[tuple]:
         return lake.rows(query)
 
 
-def test_the_labels_of_the_judge_are_in_the_marts(judged):
-    query = seen_by(judged)[0][0]
-    labels = dict(
-        rows(
-            judged,
-            "select passage_id, label from lake.marts.relevance_labels "
-            "where label_set = 'judge:true'",
-        )
-    )
-    pool = rows(
-        judged, f"select passage_id from lake.intermediate.int_pool where query_id = '{query}'"
-    )
-    assert set(labels) == {passage_id for (passage_id,) in pool}
-    assert set(labels.values()) <= {0, 1, 2, 3}
-    measures = rows(
-        judged,
-        "select count(*) from lake.marts.leaderboard "
-        "where label_set = 'judge:true' and measure = 'nDCG@10'",
-    )
-    assert measures[0][0] > 0
-
-
-def test_sql_finds_the_pairs_that_a_judge_has_seen(judged):
-    found = rows(
-        judged,
-        "select graders.grader, count(*) from lake.intermediate.int_graders as graders "
-        "inner join lake.raw.label_rubric_pairs as pairs "
-        "on graders.label_rubric_id = pairs.rubric_id group by all order by all",
-    )
-    assert found == [("true", 4)]
-
-
 def test_the_statement_of_the_page_leaves_out_what_a_judge_has_seen(judged):
     page = (REPOSITORY / "grading" / "README.md").read_text(encoding="utf-8")
     (statement,) = re.findall(r"```sql\n(select labels.*?)```", page, re.DOTALL)

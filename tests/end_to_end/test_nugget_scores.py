@@ -2,16 +2,13 @@
 
 import json
 import random
-import shutil
-from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
 
-from gradelake.analyses.stats.boards import read_board
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake, run
+from tests.command_line import gradelake
 
 nuggetizer = pytest.importorskip("nuggetizer.core.metrics")
 pytestmark = pytest.mark.slow
@@ -199,20 +196,6 @@ def test_a_board_has_nuggetizers_means_of_each_run_at_every_level(lake, records)
             assert stderr == pytest.approx(stdev(values) / QUERIES**0.5, abs=1e-9)
 
 
-def test_intervals_and_significance_come_as_for_other_measures(folder, lake):
-    board = read_board(lake, "rag", "theirs/v0/nuggets", "Vital")
-    assert board.values.shape == (QUERIES, SYSTEMS)
-    chosen = ("--label-set", "theirs/v0/nuggets", "--measure", "Vital")
-    assert (
-        "40 systems over 25 queries" in gradelake(folder, "stats", "ranks", "rag", *chosen).stdout
-    )
-    done = gradelake(folder, "stats", "significance", "rag", *chosen, "--replicates", "200")
-    assert "780 pairs of 40 systems" in done.stdout
-    gradelake(folder, "export", "latex", "leaderboard", "rag", *chosen[:2], "-o", "t.tex")
-    table = (folder / "t.tex").read_text()
-    assert all(f" {measure} " in table for measure in MEASURES)
-
-
 def test_assignments_label_no_passages(lake):
     for mart in ("relevance_labels", "confusion", "kappa", "rubric_coverage", "leaderboard_shift"):
         assert lake.value(f"select count(*) from lake.marts.{mart}") == 0, mart
@@ -238,17 +221,6 @@ def test_each_assignment_stands_in_the_lists_for_people(lake, records):
     )
 
 
-def test_people_review_assignments_as_they_review_grades(folder):
-    said = ("review", "rag", "--grader", "theirs", "--assessor", "ann", "--sample", "2")
-    done = run(folder, *said, given="a\na\n", together=True)
-    assert done.returncode == 0, done.stdout
-    with Lake.live(Project.find(folder)) as lake:
-        assert (
-            lake.rows("select assessor, verdict from lake.raw.grade_reviews")
-            == [("ann", "agree")] * 2
-        )
-
-
 def test_what_nuggetizer_would_have_written_is_written_again(folder, records):
     gradelake(folder, "export", "assignments", "rag", "--grader", "theirs", "-o", "out.jsonl")
     written = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
@@ -258,54 +230,3 @@ def test_what_nuggetizer_would_have_written_is_written_again(folder, records):
         folder, "export", "assignments", "rag", "--grader", "thiers", "-o", "o.jsonl", code=2
     ).stderr
     assert "Did you mean 'theirs'?" in refused or "theirs" in refused
-
-
-@pytest.fixture(scope="module")
-def brought(tmp_path_factory, new_lake, folder) -> Path:
-    """Another lake: what the file says is a foreign grader's, and its nuggets are the rubric."""
-    brought = tmp_path_factory.mktemp("brought")
-    new_lake(brought)
-    for name in ("topics.tsv", "responses.jsonl", "assigned.jsonl"):
-        shutil.copy(folder / name, brought)
-    (brought / "gradelake.toml").write_text(
-        '[collections.rag]\nqueries = "topics.tsv"\nresponses = ["responses.jsonl"]\n'
-    )
-    gradelake(brought, "ingest", "rag")
-    gradelake(brought, "import", "bank", "rag", "assigned.jsonl", "--name", "nuggets")
-    gradelake(brought, "import", "grades", "rag", "assigned.jsonl", "--grader", "theirs")
-    gradelake(brought, "build")
-    return brought
-
-
-def test_a_file_of_assignments_scores_as_nuggetizer_scores_it(brought, records):
-    with Lake.published(Project.find(brought)) as lake:
-        ours = {
-            (system, query_id): scores
-            for system, query_id, *scores in lake.rows(
-                f"select system, query_id, {', '.join(MEASURES.values())} "
-                "from lake.marts.nugget_scores where grader = 'theirs'"
-            )
-        }
-    assert len(records) == 1000
-    assert ours == {(row["run_id"], row["qid"]): by_nuggetizer(row) for row in records}
-
-
-def test_a_file_of_assignments_goes_out_as_it_came_in(brought, records):
-    gradelake(brought, "export", "assignments", "rag", "--grader", "theirs", "-o", "out.jsonl")
-    written = [json.loads(line) for line in (brought / "out.jsonl").read_text().splitlines()]
-    assert sorted(map(plain, written)) == sorted(map(plain, records))
-    gradelake(brought, "import", "grades", "rag", "out.jsonl", "--grader", "again")
-    gradelake(brought, "build")
-    gradelake(brought, "export", "assignments", "rag", "--grader", "again", "-o", "again.jsonl")
-    assert (brought / "again.jsonl").read_bytes() == (brought / "out.jsonl").read_bytes()
-
-
-def test_a_bank_goes_out_as_it_came_in(folder):
-    to = ("--format", "nuggetizer", "-o", "b.jsonl")
-    gradelake(folder, "export", "bank", "rag", "--name", "nuggets", *to)
-
-    def nuggets(file: str) -> dict[str, set]:
-        rows = map(json.loads, (folder / file).read_text().splitlines())
-        return {r["qid"]: {(n["text"], n["importance"]) for n in r["nuggets"]} for r in rows}
-
-    assert nuggets("b.jsonl") == nuggets("bank.jsonl")

@@ -61,22 +61,6 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
     assert (refused, no_write) == ("refused", "no write permission")
 
 
-def test_any_duckdb_client_can_attach_the_published_lake(demo):
-    """The statement of the README, with nothing of Gradelake but the extension files."""
-    import duckdb
-
-    from gradelake.sql.lake import extensions
-
-    connection = duckdb.connect()
-    extensions.load(connection, "ducklake", "sqlite_scanner")
-    connection.execute(f"attach 'ducklake:sqlite:{demo}/lake/published.sqlite' as lake (read_only)")
-    best = connection.sql(
-        "select system from lake.marts.leaderboard where label_set = 'assessor:human' "
-        "and measure = 'nDCG@10' and level = 1 and rank = 1"
-    ).fetchall()
-    assert best == [("bm25_rm3",)]
-
-
 @pytest.mark.slow
 def test_a_moved_lake_still_reads_and_writes(demo, tmp_path):
     first = tmp_path / "first"

@@ -29,10 +29,6 @@ def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, 
     assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"  # type: ignore[attr-defined]
     assert file.stat().st_size < 100_000
     assert f"gallery/{name}.png" in PAGE.read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_the_gallery_has_no_other_picture():
     assert {file.stem for file in GALLERY.iterdir()} == set(PICTURES)
 
 

@@ -12,7 +12,6 @@ from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
-from tests.tiers import first_of
 
 LIGHT_ACCENT = "#0072b2"
 
@@ -166,12 +165,11 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("picture", first_of(1, ["leaderboard"], ["scatter"], ["coverage"]))
-def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path, picture):
+def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path):
     written = []
     for scheme in ("light", "dark"):
         look = Look(browser, demo_page, 1280, scheme)
-        tools = look.page.locator(f"#{picture}-chart + .tools")
+        tools = look.page.locator("#leaderboard-chart + .tools")
         label = tools.get_by_text("SVG").get_attribute("aria-label")
         file = saved(look, label, tmp_path)
         written.append(file.read_text(encoding="utf-8"))
@@ -184,13 +182,7 @@ def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path, pict
     assert LIGHT_ACCENT in written[0]
     svg = ElementTree.fromstring(written[0])
     texts = {one.text for one in svg.iter("{http://www.w3.org/2000/svg}text")}
-    expected = {
-        "leaderboard": "bm25",
-        "scatter": "nDCG@10 by assessor:human",
-        "correlation": "Kendall's tau-b",
-        "coverage": "share of the rubric covered",
-    }[picture]
-    assert any(text and text.startswith(expected) for text in texts), texts
+    assert "bm25" in texts
 
 
 @pytest.mark.slow

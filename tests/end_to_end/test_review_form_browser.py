@@ -153,8 +153,7 @@ def test_the_page_refuses_other_scripts_and_the_network(browser, form):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, form, width, scheme):
     look = Look(browser, form, width, scheme)
     for keys in ("n", "Escape 3 u", "Enter 1 2 5"):  # a note, an answer again, the end

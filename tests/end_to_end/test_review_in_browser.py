@@ -152,8 +152,7 @@ def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_cou
     assert judged == [(query, passage, 2)]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_axe_finds_nothing_on_any_page_and_none_scrolls_sideways(browser, folder, width, scheme):
     server = Server(folder)
     try:

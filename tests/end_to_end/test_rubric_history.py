@@ -1,11 +1,6 @@
 """What the file of rubric edits held, and when: as builds saw it, also when they were killed."""
 
 import shutil
-import signal
-import subprocess
-import sys
-import time
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -68,32 +63,3 @@ def test_the_history_keeps_what_was_changed_and_what_was_taken_out(folder):
         )
     )
     assert ended == begun
-
-
-def test_a_build_killed_while_it_writes_the_history_is_made_good_by_the_next(folder):
-    write_edits(folder, drop(folder, "before"))
-    gradelake(folder, *BUILD)
-    for turn, delay in enumerate((0.02, 0.15, 0.4)):
-        write_edits(folder, drop(folder, f"killed {turn}"), ADD)
-        with subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "build", "--verbose", *BUILD[1:]],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        ) as process:
-            assert any(b"stg_rubric_edits" in line for line in process.stdout), "no edits were read"
-            time.sleep(delay)
-            process.send_signal(signal.SIGKILL)
-    write_edits(folder, drop(folder, "after"), ADD)
-    gradelake(folder, *BUILD)
-    current = history(folder, "action, reason, dbt_valid_to is null")
-    assert [row for row in current if row[2]] == [("add", None, True), ("drop", "after", True)]
-    # each spell that was committed ended once, when the next began
-    spells = ask(
-        folder,
-        "select dbt_valid_from, dbt_valid_to from lake.intermediate.rubric_history "
-        "where action = 'drop' order by 1",
-    )
-    assert len(spells) >= 2
-    for (_, ended), (begun, _) in pairwise(spells):
-        assert ended == begun

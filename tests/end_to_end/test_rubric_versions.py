@@ -188,37 +188,3 @@ def test_older_boards_are_as_they_were(edited):
     columns = ask(edited.folder, "describe leaderboard")
     score = [name for name, *_ in columns].index("score")
     assert scores == [row[score] for row in edited.board_before]
-
-
-def test_the_history_tells_who_edited_what(edited):
-    done = gradelake(
-        edited.folder, "sql", "@rubric_history", "--query_id", BIRDS, "--format", "json"
-    )
-    rows = json.loads(done.stdout)
-    assert {(row["rubric_version"], row["action"], row["text"]) for row in rows} == {
-        (1, "drop", None),
-        (1, "reword", REWORDED),
-        (2, "reword", REWORDED_AGAIN),
-        (2, "restore", None),
-    }
-    assert [row["rubric_version"] for row in rows] == [1, 1, 2, 2]
-    assert {(row["editor"], row["valid_to"]) for row in rows} == {("ann", None)}
-
-
-def test_the_query_book_answers_for_the_newest_version_unless_told_otherwise(edited):
-    def answers(name: str, *options: str) -> list[dict]:
-        done = gradelake(edited.folder, "sql", f"@{name}", *options, "--format", "json")
-        return json.loads(done.stdout)
-
-    newest = edited.rubric("lexical", 2)
-    rubric = answers("rubric", "--query_id", BIRDS, "--grader", "lexical")
-    assert {row["item_id"]: row["weight"] for row in rubric} == {
-        key: newest[key].weight for key in rubric_oracle.items_of(newest, BIRDS)
-    }
-    assert {(row["rubric_version"], row["n_missing"]) for row in rubric} == {(2, 0)}
-    assert {row["rubric_version"] for row in answers("rubric_impact")} == {2}
-    old = answers("rubric_impact", "--rubric_version", "1", "--grader", "lexical_nuggets")
-    assert {(row["query_id"], row["action"]) for row in old} == {(BREAD, "drop")}
-    shift = answers("leaderboard_shift", "--grader", "lexical", "--measure", "Cover@20")
-    assert {row["system"] for row in shift} == edited.runs.keys()
-    assert {(row["rubric_version"], row["policy"]) for row in shift} == {(2, "best")}

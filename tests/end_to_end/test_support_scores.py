@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake, run
+from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
 
@@ -146,33 +146,6 @@ def test_a_page_long_example_scores_as_by_hand(by_hand):
     }
     assert scores(by_hand, "cited_share, missing_share")["every", "careless"] == (0.75, 0.25)
     assert scores(by_hand, "cited_share, missing_share")["first", "silent"] == (0, None)
-
-
-def test_graded_again_there_is_nothing_to_do(by_hand):
-    assert "nothing" in gradelake(by_hand, "grade", "rag", "--grader", "supports").stdout
-
-
-def test_each_label_stands_beside_its_sentence(by_hand):
-    with Lake.published(Project.find(by_hand)) as lake:
-        rows = lake.rows(
-            "select sentence, citation, cited_passage_id, is_in_lake, support "
-            "from lake.marts.support_labels where system = 'careless' order by all"
-        )
-    assert rows == [
-        (1, 1, "dance", True, "none"),
-        (2, 1, "nowhere", False, None),
-        (3, None, None, None, None),
-        (4, 1, "bees", True, "none"),
-        (4, 2, "dance", True, "none"),
-    ]
-
-
-def test_people_review_what_was_said_of_support(by_hand):
-    said = ("review", "rag", "--grader", "supports", "--assessor", "ann", "--sample", "2")
-    done = run(by_hand, *said, given="a\na\n", together=True)
-    assert done.returncode == 0, done.stdout
-    with Lake.live(Project.find(by_hand)) as lake:
-        assert lake.rows("select verdict from lake.raw.grade_reviews") == [("agree",)] * 2
 
 
 HEADER = "system,query_id,sentence,cited_passage_id,support\n"

@@ -21,7 +21,6 @@ from tests.noise_oracle import noise
 
 pytestmark = pytest.mark.slow
 
-TRIALS = ("moody", "moody.2", "moody.3")
 GRADER = """
 [graders.moody]
 engine = "moody"
@@ -164,9 +163,3 @@ def test_every_measure_and_level_has_noise_as_the_leaderboard_has_scores(lake):
         )
     )
     assert noisy == plain
-
-
-@pytest.mark.parametrize("question", ["consistency", "noise"])
-def test_the_book_answers(folder, question):
-    answer = gradelake(folder, "sql", f"@{question}").stdout
-    assert "moody" in answer

@@ -56,39 +56,56 @@ def plan(folder: Path, version: int) -> dict:
     return json.loads(gradelake(folder, *command).stdout)
 
 
-def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
-    assert item_id(QUERY, IN_FORCE) == items[6]
-    before, planned = derived(folder), [plan(folder, version) for version in (0, 1)]
-    wrong = [
+WRONG = {
+    "items": lambda items: [
         (edit(2, "drop", f"{QUERY}/nonsense"), "has no item 'bird-navigation/nonsense'"),
         (edit(2, "reword", items[1], text=" "), "its text is empty"),
         (edit(2, "reweight", items[2], weight=-1), "weight -1 is negative"),
         (edit(2, "drop", items[0]), "was dropped or reworded before"),
-        (edit(2, "add", query_id=QUERY, kind="question", text="Why?"), None),
-        (edit(2, "add", query_id=QUERY, kind="question", text="Why? "), "twice in this version"),
         (edit(2, "restore", items[3]), "there is nothing to restore"),
         (edit(2, "drop", items[4]), None),
-        (edit(2, "reweight", items[4], weight=2), "twice in this version (see row 9)"),
+        (edit(2, "reweight", items[4], weight=2), "twice in this version (see row 7)"),
         (edit(0, "drop", items[5]), "rubric_version must be a whole number, 1 or more"),
         (edit("1.6", "drop", items[7]), "rubric_version must be a whole number, 1 or more"),
-        (edit(2, "reword", items[8], text=IN_FORCE), "the query has an item with this text"),
         (edit(2, "reweight", items[7], weight=2, gold_answer="Etna"), "belongs to reword"),
+    ],
+    "texts": lambda items: [
+        (edit(2, "add", query_id=QUERY, kind="question", text="Why?"), None),
+        (edit(2, "add", query_id=QUERY, kind="question", text="Why? "), "twice in this version"),
+        (edit(2, "reword", items[8], text=IN_FORCE), "the query has an item with this text"),
         (edit(2, "drop", items[7], query_id="bird"), "has no query 'bird'"),
         (edit(2, "add", query_id=QUERY, kind="claim", text="So?"), "kind must be question or"),
         (edit(2, "add", query_id=QUERY, kind="nugget", text="No?", facet_id="f"), "no facet 'f'"),
-    ]
-    write_edits(folder, edit(1, "drop", items[0]), *(row for row, _ in wrong))
-    words = gradelake(folder, "build", code=2).stderr
-    named = [line.split("rubric_edits.csv: ")[1] for line in words.splitlines() if ".csv: " in line]
-    expected = [(row, words) for row, (_, words) in enumerate(wrong, start=2) if words]
-    assert len(named) == len(expected)
-    for line, (row, problem) in zip(named, expected, strict=True):
-        assert line.startswith(f"row {row} ")
-        assert problem in line
-    assert "Fix these rows" in words
-    assert "Traceback" not in words
-    refused = gradelake(folder, "plan", "demo", code=2).stderr
-    assert refused.splitlines()[1:] == words.splitlines()[-len(named) - 1 :], "not planned either"
+    ],
+}
+
+
+def test_wrong_rows_are_named_and_change_nothing_derived(folder, items):
+    assert item_id(QUERY, IN_FORCE) == items[6]
+    before, planned = derived(folder), [plan(folder, version) for version in (0, 1)]
+    for rows_of in WRONG.values():
+        wrong = rows_of(items)
+        write_edits(folder, edit(1, "drop", items[0]), *(row for row, _ in wrong))
+        words = gradelake(folder, "build", code=2).stderr
+        found = [line for line in words.splitlines() if ".csv: " in line]
+        named = [line.split("rubric_edits.csv: ")[1] for line in found]
+        expected = [(row, problem) for row, (_, problem) in enumerate(wrong, start=2) if problem]
+        assert len(named) == len(expected)
+        for line, (row, problem) in zip(named, expected, strict=True):
+            assert line.startswith(f"row {row} ")
+            assert problem in line
+        assert "Fix these rows" in words
+        assert "Traceback" not in words
+        refused = gradelake(folder, "plan", "demo", code=2).stderr
+        assert refused.splitlines()[1:] == words.splitlines()[-len(named) - 1 :], "not planned"
     assert derived(folder) == before, "nor derived"
     write_edits(folder, edit(1, "drop", items[0]))
     assert [plan(folder, version) for version in (0, 1)] == planned
+
+
+def test_the_first_ten_wrong_rows_are_named_and_the_rest_counted(folder, items):
+    wrong = [edit(2, "restore", item) for item in items[1:]]
+    wrong += [edit(2, "drop", f"{QUERY}/{number}") for number in range(14 - len(wrong))]
+    write_edits(folder, edit(1, "drop", items[0]), *wrong)
+    words = gradelake(folder, "plan", "demo", code=2).stderr
+    assert (words.count("rubric_edits.csv: row"), "and 4 more like these" in words) == (10, True)

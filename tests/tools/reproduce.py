@@ -5,6 +5,7 @@ python -m tests.tools.reproduce
 Prints rows of analyses/REPRODUCTION.md, which says what each is and what cannot be had so.
 """
 
+import gzip
 import json
 import tempfile
 from collections.abc import Iterator
@@ -13,9 +14,9 @@ from pathlib import Path
 import gradelake
 from tests.command_line import gradelake as command
 from tests.documentation.pages import blocks
-from tests.end_to_end.llmjudge import Published, make_lake
 from tests.lakes import DL19_JUDGES, write_dl19_config
-from tests.places import DL19, missing_dl19, missing_llmjudge
+from tests.places import DL19, LLMJUDGE, missing_dl19, missing_llmjudge
+from tests.projects import project
 from tests.published import CORRELATIONS, KAPPAS, LLMJUDGE_KAPPAS
 
 PAGE = "analyses/REPRODUCTION.md"
@@ -41,8 +42,7 @@ def tables(folder: Path) -> Iterator[str]:
         make_dl19(dl19)
         yield from dl19_figures(dl19)
     if not (no_llmjudge := missing_llmjudge()):
-        llmjudge.mkdir()
-        make_lake(llmjudge, Published())
+        make_llmjudge(llmjudge)
         yield from llmjudge_figures(llmjudge)
     yield "| grader | pairs | prompts | prompt tokens |"
     if not no_dl19:
@@ -77,6 +77,26 @@ def dl19_figures(folder: Path) -> Iterator[str]:
         for (label_set, cut), theirs in KAPPAS.items():
             ours = lake.sql(_KAPPA, label_set=label_set, cut=cut, assessor="nist").fetchall()
             yield row(f"kappa, {label_set}, {cut.replace('|', ' against ')}", theirs, ours[0][0])
+
+
+def make_llmjudge(folder: Path) -> None:
+    """A lake with the development half of the LLMJudge challenge and its published grades."""
+    file = LLMJUDGE / "dev.jsonl.gz"
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        texts = {
+            each["paragraph_id"]: each["text"] for line in lines for each in json.loads(line)[1]
+        }
+    rows = [json.dumps({"passage_id": name, "text": text}) for name, text in texts.items()]
+    collection = {
+        "queries": LLMJUDGE / "dev_queries.tsv",
+        "passages": "passages.jsonl",
+        "judgments": {"human": LLMJUDGE / "dev_qrels.txt"},
+        "min_relevant": 1,
+    }
+    project(folder, {"llmjudge": collection}, files={"passages.jsonl": rows})
+    command(folder, "ingest", "llmjudge")
+    command(folder, "import", "grades", "llmjudge", file, "--rater", "both")
+    command(folder, "build")
 
 
 def llmjudge_figures(folder: Path) -> Iterator[str]:

@@ -2,20 +2,18 @@
 
 import subprocess
 
-from tests.end_to_end.faults.kills import Fault
-from tests.end_to_end.faults.night import Night
-from tests.end_to_end.faults.room import Room
+from tests.end_to_end.faults.small_project import SmallProject
+from tests.end_to_end.faults.strikes import Fault
 
 
 class ClockBack(Fault):
-    """The wall clock of the night's processes goes back by days, in the middle of a step.
+    """The wall clock of a command's processes goes back by days, in the middle of its work.
 
     libfaketime is of no use here: after such a jump, waits on a clock that never jumps fail or last
     for ever in it.
     """
 
     kind = "clock set back"
-    fatal = False
     CLOCK = r"""
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -49,11 +47,11 @@ time_t time(time_t *now) {
 }
 """
 
-    def prepare(self, room: Room, environment: dict[str, str]) -> None:
-        self.file = room.folder / "clock-is-back"
-        library = room.folder / "clock.so"
+    def prepare(self, project: SmallProject, environment: dict[str, str]) -> None:
+        self.file = project.folder / "clock-is-back"
+        library = project.folder / "clock.so"
         if not library.exists():
-            source = room.write("clock.c", self.CLOCK)
+            source = project.write("clock.c", self.CLOCK)
             compiler = ["gcc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source)]
             subprocess.run(compiler, check=True, capture_output=True)
         seconds = self.rng.randint(1 * 86400, 5 * 86400)
@@ -63,14 +61,9 @@ time_t time(time_t *now) {
             "CLOCK_BACK": str(seconds),
         }
 
-    def strike(self, night: Night) -> None:
-        if night.wait_until(self.stage, self.share):
-            self.file.touch()
-            self.met = True
-
-    def stops(self, night: Night) -> set[str]:
-        """Nothing may fail of it."""
-        return set()
+    def hit(self, job) -> None:
+        self.file.touch()
+        self.met = True
 
     def undo(self) -> None:
         self.file.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-READERS = 4
+READERS = 2
 PAUSE = 2.0  # seconds between two answers of a reader, who shares two cores with the rest
 _SUM = "(select count(*)::varchar || coalesce(sum(hash(rows)::hugeint), 0) from lake.{} as rows)"
 _SYSTEMS = "(select list(distinct system order by system) from lake.{})"
@@ -113,8 +113,8 @@ def _read(folder: Path) -> None:
                 release, (answer,) = lake.release, lake.rows(QUESTION)
         except Exception as error:
             trouble = f"a reader got {type(error).__name__}: {error}"
-        told = (begun, time.monotonic(), release, answer, trouble)
-        print(json.dumps(told), flush=True)
+        read = (begun, time.monotonic(), release, answer, trouble)
+        print(json.dumps(read), flush=True)
         time.sleep(PAUSE)
 
 

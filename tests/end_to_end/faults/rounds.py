@@ -7,16 +7,20 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
-from tests.end_to_end.faults.kills import Fault
+import psutil
+
 from tests.end_to_end.faults.readers import Readers
 from tests.end_to_end.faults.starter import Job
-from tests.end_to_end.faults.strikes import FileHit, Killed
+from tests.end_to_end.faults.strikes import Fault, FileHit, Killed
 from tests.end_to_end.faults.tally import AGAIN, TOLD, Tally
 from tests.end_to_end.faults.works import TIMEOUT, Desk, Row, Rows, Work
 
 IN_A_ROW = 3  # faults of a command, at most, before it may end well
-COSTS = {"grade": 8, "build": 3, "lake copy": 2, "lake recover": 2}  # by time, roughly
+# seconds of a command, roughly; of the others 1
+SECONDS = {"nightly": 30, "grade": 8, "build": 3, "lake copy": 2, "lake recover": 2}
+AT_FIRST = {"grade": 2}  # faults of a command that comes for the first time
 # DuckDB's reader of PostgreSQL ends the process when the server goes while it rolls back: an error
 # in a destructor, which no Python sees. What is in the lake is looked at all the same.
 _ABORTED = 'Failed to execute query \\"ROLLBACK\\"'
@@ -24,23 +28,25 @@ STOPPED = (-signal.SIGKILL, -signal.SIGTERM, 130)
 
 
 class Errand(Job):
-    """A command at work, with what faults ask of a night."""
+    """A command at work, which a fault strikes."""
 
-    room: Desk
+    desk: Desk
     work: Work
     at: tuple[str, int] | None
     usual: float
 
-    @property
-    def process(self) -> "Errand":
-        return self
-
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
-
-    def wait_until(self, stage: object, share: float) -> bool:
-        """Wait for the point or the moment that was chosen, whatever the stage."""
+    def wait_until(self, share: float) -> bool:
+        """Wait for the point or the moment that was chosen; says whether it is still at work."""
         return self.wait(self.at, share * self.usual)
+
+    def below(self, is_it: Callable[[list[str]], bool]) -> psutil.Process | None:
+        """A process that it started, or one of these did, by its command line."""
+        with suppress(psutil.Error):
+            for child in psutil.Process(self.pid).children(recursive=True):
+                with suppress(psutil.Error):
+                    if is_it(child.cmdline()):
+                        return child
+        return None
 
 
 class Rounds:
@@ -53,8 +59,10 @@ class Rounds:
         seed: int,
         tally: Tally,
         tell: Callable[[str], None],
+        only: tuple[str, ...] = (),
     ):
         self.desk = desk
+        self.only = only
         self.kinds = kinds
         self.rng = random.Random(seed)
         self.tally = tally
@@ -75,7 +83,9 @@ class Rounds:
     def _round(self) -> None:
         """Break the command that came least, of two the one that is named first."""
         costs = {
-            kind: self.tally.count(command=kind) * COSTS.get(kind, 1) for kind in self.desk.works()
+            kind: self.tally.count(command=kind) * SECONDS.get(kind, 1)
+            for kind in self.desk.works()
+            if not self.only or kind in self.only
         }
         work = next(filter(None, map(self.desk.work, sorted(costs, key=costs.__getitem__))))
         before = work.before or (self.desk.content() if self.desk.touched else self.known)
@@ -83,7 +93,11 @@ class Rounds:
         if gone := self.known - before - Counter(work.goes):
             self._problem(work.kind, f"gone before it began: {sorted(gone)[:3]}")
         in_a_row = min(IN_A_ROW, 1 + self.tally.rounds // len(costs))  # each command once, at first
-        for _ in range(self.rng.randint(1, in_a_row)):
+        if self.tally.count(command=work.kind):
+            most = self.rng.randint(1, in_a_row)
+        else:
+            most = AT_FIRST.get(work.kind, 1)
+        for _ in range(most):
             fault = self._fault(work)
             code = self._broken(work, fault, before)
             if (code == 0 and not isinstance(fault, FileHit)) or work.is_done():
@@ -98,7 +112,12 @@ class Rounds:
 
     def _fault(self, work: Work) -> Fault:
         """The kind that this command met least."""
-        kinds = [kind for kind in self.kinds if work.file or not issubclass(kind, FileHit)]
+        kinds = [
+            kind
+            for kind in self.kinds
+            if (work.file or not issubclass(kind, FileHit))
+            and (not kind.commands or work.kind in kind.commands)
+        ]
         return min(kinds, key=lambda kind: self.tally.count(kind.kind, work.kind))(self.rng)
 
     def _at(self, kind: str) -> tuple[str, int] | None:
@@ -111,11 +130,11 @@ class Rounds:
 
     def _broken(self, work: Work, fault: Fault, before: Counter[Row]) -> int:
         """Run a command with a fault, and look at all. Returns its exit code."""
-        desk, at = self.desk, self._at(work.kind)
+        desk, at = self.desk, None if fault.seeks else self._at(work.kind)
         fault.prepare(desk, {})
         job = Errand(desk.starter, desk.folder, work.words, given=work.given, at=at)
-        job.room, job.work, job.at = desk, work, at
-        job.usual = desk.usual.get(work.kind, 1.0)
+        job.desk, job.work, job.at = desk, work, at
+        job.usual = desk.usual.get(work.kind, SECONDS.get(work.kind, 1))
         self.tally.runs += 1
         with self.readers.hidden(fault.hides_data):
             striker = threading.Thread(target=fault.strike, args=(job,))
@@ -126,7 +145,9 @@ class Rounds:
             code, said = job.end(TIMEOUT)
             striker.join()
             fault.undo()
-        where = f"at {at[0]!r}, time {at[1]}" if at else f"after {fault.share * job.usual:.2f} s"
+        where = (
+            f"at {at[0]!r}, time {at[1]}" if at else f"at {fault.share:.2f} of {job.usual:.1f} s"
+        )
         what = f"{work.kind}: {fault.kind} {where}, exit code {code}"
         if code == 0:
             desk.usual[work.kind] = min(job.seconds, desk.usual.get(work.kind, job.seconds))
@@ -159,9 +180,9 @@ class Rounds:
         editions = [work.units]
         self._hit |= isinstance(fault, FileHit)
         seen = before if self._hit else self.known | before  # another file takes rows away again
-        lost = seen - now - Counter(work.goes)
+        lost = {row for row in seen - now - Counter(work.goes) if row[0] != work.free}
         doubled = {row for row, n in now.items() if n > 1}
-        extra, self.known = set(now - before), now
+        extra, self.known = {row for row in now - before if row[0] != work.free}, now
         if fault and self._hit and work.edition:
             editions.append([work.edition(1)[1], *work.units[1:]])
         troubles = [] if any(fits(extra, units) for units in editions) else [f"half: {extra}"]

@@ -53,8 +53,8 @@ class Job:
     @property
     def running(self) -> bool:
         with self._lock:
-            if self.code is None and (told := self.starter.told(0)):
-                self.code = told["code"]
+            if self.code is None and (answer := self.starter.answer(0)):
+                self.code = answer["code"]
                 self.seconds = time.monotonic() - self.begun
             return self.code is None
 
@@ -114,11 +114,11 @@ class Starter:
         assert self.process.stdin
         self.process.stdin.write(json.dumps(what).encode() + b"\n")
         self.process.stdin.flush()
-        if (told := self.told(60)) is None:
+        if (answer := self.answer(60)) is None:
             raise RuntimeError("the process that forks is gone")
-        return told
+        return answer
 
-    def told(self, seconds: float) -> dict[str, Any] | None:
+    def answer(self, seconds: float) -> dict[str, Any] | None:
         """What it says next, if it does within so many seconds."""
         until = time.monotonic() + seconds
         while b"\n" not in self._rest:

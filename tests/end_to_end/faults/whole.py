@@ -1,33 +1,33 @@
-"""Whole campaigns: on lakes on a small disk whose catalog is a file, or on PostgreSQL."""
+"""The campaign: on a lake on a small disk whose catalog is a file, or on PostgreSQL."""
 
 import random
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.end_to_end.faults.campaign import Campaign
 from tests.end_to_end.faults.clock import ClockBack
-from tests.end_to_end.faults.kills import KILLS, Fault
-from tests.end_to_end.faults.room import Room
 from tests.end_to_end.faults.rounds import Rounds
 from tests.end_to_end.faults.starter import Starter
-from tests.end_to_end.faults.strikes import FILE_HITS, SIGNALS, ConnectionsEnded, TablesLocked
-from tests.end_to_end.faults.surroundings import (
+from tests.end_to_end.faults.strikes import (
     DISK_BYTES,
-    FILES,
+    FILE_HITS,
+    PROCESSES,
     CatalogLocked,
+    ConnectionsEnded,
     DiskFull,
+    Fault,
+    ParquetLost,
     PostgresRestarted,
-    possible_here,
+    TablesLocked,
 )
 from tests.end_to_end.faults.tally import Tally
 from tests.end_to_end.faults.works import Desk
 from tests.postgres_server import new_database, postgres_server
 
 LAKES = ("sqlite", "postgres")
-IN_NIGHTS = 0.05  # of the faults; the others meet single commands
 
 
 def campaign(
@@ -35,50 +35,42 @@ def campaign(
     n_faults: int,
     seed: int,
     tell: Callable[[str], None],
-    lock_seconds: float = 30.0,
     lake: str = LAKES[0],
     minutes: float = float("inf"),
-    in_nights: float = IN_NIGHTS,
+    only: tuple[str, ...] = (),
 ) -> Tally:
-    """Inject so many faults into commands and nights on two lakes made in `folder`. No round is
-    begun after so many minutes."""
+    """Break commands of a lake made in `folder` by so many faults; `only` these, if some are named.
+
+    No round is begun after so many minutes.
+    """
     until = time.monotonic() + 60 * minutes
     tally = Tally()
-    nights = round(n_faults * in_nights)
-    with small_disk(folder / "disk") as mounted:
-        place = folder / "disk"
-        here, tally.left_out = possible_here(mounted)
-        whole = [*SIGNALS, *FILE_HITS, *(kind for kind in (DiskFull, ClockBack) if kind in here)]
+    kinds: list[type[Fault]] = [*PROCESSES, *FILE_HITS]
+    with ExitStack() as stack:
+        mounted = stack.enter_context(small_disk(folder / "disk"))
+        for kind, there, why in (
+            (DiskFull, mounted, "no small file system could be mounted (is this root?)"),
+            (ClockBack, shutil.which("gcc"), "there is no gcc to make the clock that jumps"),
+        ):
+            if there:
+                kinds.append(kind)
+            else:
+                tally.left_out[kind.kind] = why
+        setting = ""
         if lake == LAKES[1]:
-            with postgres_server() as catalog:
-                setting = f'catalog = "{new_database(catalog, "desk")}"'
-                kinds = [*whole, TablesLocked, ConnectionsEnded, PostgresRestarted]
-                _commands(place, setting, kinds, n_faults - nights, seed, tally, tell, until)
-                if nights:
-                    room = Room.made(place / "nights", f'catalog = "{catalog}"')
-                    kinds = [PostgresRestarted, *FILES]
-                    Campaign(room, kinds, seed, tally, tell).run(nights, until)
-            return tally
-        CatalogLocked.seconds = (1, 2, 3, 3, lock_seconds + 5)
-        _commands(place, "", [*whole, CatalogLocked], n_faults - nights, seed, tally, tell, until)
-        CatalogLocked.seconds = (lock_seconds,)
-        if nights:
-            room = Room.made(place / "nights")
-            Campaign(room, [*KILLS, *here], seed, tally, tell).run(nights, until)
-    return tally
-
-
-def _commands(
-    folder: Path, setting: str, kinds: list[type[Fault]], n: int, seed: int, tally, tell, until
-) -> None:
-    """Rounds of commands on a new lake."""
-    desk = Desk.made(folder / "desk", setting)
-    environment: dict[str, str] = {}
-    if ClockBack in kinds:
-        ClockBack(random.Random(seed)).prepare(desk, environment)
-    with Starter(environment) as desk.starter:
+            catalog = stack.enter_context(postgres_server())
+            setting = f'catalog = "{new_database(catalog, "desk")}"'
+            kinds += [TablesLocked, ConnectionsEnded, PostgresRestarted]
+        else:
+            kinds += [CatalogLocked, ParquetLost]
+        desk = Desk.made(folder / "disk" / "desk", setting)
+        environment: dict[str, str] = {}
+        if ClockBack in kinds:
+            ClockBack(random.Random(seed)).prepare(desk, environment)
+        desk.starter = stack.enter_context(Starter(environment))
         desk.must("ingest", "tiny")
-        Rounds(desk, kinds, seed, tally, tell).run(n, until)
+        Rounds(desk, kinds, seed, tally, tell, only).run(n_faults, until)
+    return tally
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from gradelake.sql.lake.connection import catalog_file
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.manifest import read_manifest, require_whole
 from gradelake.sql.releases import publishing
-from tests.end_to_end.faults.room import QUERIES, UNANSWERED, Room
+from tests.end_to_end.faults.small_project import QUERIES, UNANSWERED, SmallProject
 from tests.end_to_end.faults.starter import Job, Starter
 from tests.grading.workbench_files import direct, lines, paragraph
 from tests.postgres_server import new_database
@@ -55,6 +55,7 @@ class Work:
     words: list[str]
     units: list[Rows] = field(default_factory=list)
     goes: Rows = frozenset()  # what may go
+    free: str = ""  # a kind of row that may come and go as it likes
     due: int | None = None  # units that it brings at least; None: all
     given: str = ""
     file: Path | None = None
@@ -65,10 +66,9 @@ class Work:
     before: Counter[Row] | None = None  # what the lake had, if it cannot be looked at now
 
 
-class Desk(Room):
-    """A room in which commands are given by hand."""
+class Desk(SmallProject):
+    """A project in which commands are given by hand."""
 
-    per_run = 2
     starter: Starter
     number = 0
     backed_up: Counter[Row] | None = None
@@ -110,6 +110,7 @@ class Desk(Room):
             "ingest": self._ingest,
             "build": self._build,
             "grade": self._grade,
+            "nightly": self._night,
             "import labels": partial(self._import, "labels", self._labels),
             "import judgments": partial(self._import, "judgments", self._judgments),
             "import bank": partial(self._import, "bank", self._bank),
@@ -132,11 +133,7 @@ class Desk(Room):
     # --- what comes in ------------------------------------------------------------------------
 
     def _ingest(self) -> Work:
-        system = self.drop()
-        rows = frozenset(
-            ("run entry", system, query, passage, str(int(score)))
-            for query, passage, score in self.runs[system]
-        )
+        system, rows = self._new_run()
         judged = ("judgment", "nist", "q001", min(rows)[3], "1")  # what is judged is in the pool
         with (self.folder / "nist.qrels").open("a") as file:
             file.write(f"q001 0 {judged[3]} 1\n")
@@ -151,6 +148,14 @@ class Desk(Room):
 
         return Work(
             "ingest", ["ingest", "tiny"], [rows, frozenset([judged])], file=file, edition=edition
+        )
+
+    def _new_run(self) -> tuple[str, Rows]:
+        """(the system of a run that is new in the inbox, its rows)."""
+        system = self.drop()
+        return system, frozenset(
+            ("run entry", system, query, passage, str(int(score)))
+            for query, passage, score in self.runs[system]
         )
 
     def _import(self, what: str, make: Callable[[str, int], tuple[str, Rows, list[str]]]) -> Work:
@@ -238,15 +243,28 @@ class Desk(Room):
     def _grade(self) -> Work:
         self.drop()
         self.must("ingest", "tiny")
-        there = set(self.content())
-        due = [
-            row
+        return Work("grade", ["grade", "tiny", "--grader", "asked"], self._missing("asked"))
+
+    def _missing(self, *graders: str) -> list[Rows]:
+        """Each grade that the lake should have of these graders, and has not."""
+        due = (
+            ("grade", grader, query, passage, f"{item}:{grade}")
             for grader, query, passage, item, grade in self.expected_grades()
-            if grader == "asked"
-            and (row := ("grade", grader, query, passage, f"{item}:{grade}")) not in there
-        ]
-        units = [frozenset([row]) for row in due]
-        return Work("grade", ["grade", "tiny", "--grader", "asked"], units)
+            if grader in graders
+        )
+        there = self.content()
+        return [frozenset([row]) for row in due if row not in there]
+
+    def _night(self) -> Work:
+        """A run that is new comes in, what is missing is graded, a release is published, and old
+        ones go."""
+        _, run = self._new_run()
+
+        def unfinished() -> list[str]:
+            return [] if self.is_published() else ["the release is not what the night made"]
+
+        units = [run, *self._missing("direct", "asked")]
+        return Work("nightly", ["nightly"], units, free="release", unfinished=unfinished)
 
     # --- releases -----------------------------------------------------------------------------
 
