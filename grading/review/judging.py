@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from gradelake.grading.review.cards import Card
-from gradelake.grading.review.queue_request import QueueRequest
+from gradelake.grading.review.queue_sources import QueueRequest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate, neyman

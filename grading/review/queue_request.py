@@ -1,34 +1,12 @@
-"""A queue that somebody asks for: checked, before its cards are chosen."""
+"""The check of a queue that somebody asks for, before its cards are chosen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
-from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS
+from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS, QueueRequest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name, did_you_mean
 from gradelake.sql.lake.opening import Lake
-
-
-@dataclass(frozen=True)
-class QueueRequest:
-    """A queue to be made: at most `size` cards of a `source`, each for `overlap` of the people.
-
-    `grader`: whose grades, or the label set whose pairs are judged; of these only those that some
-    system ranked in its first `depth`. `tau`: the grade from which an item counts as answered, or
-    the judgment from which a passage is relevant.
-    """
-
-    collection: str
-    queue: str
-    grader: Reviewable
-    source: str
-    tau: int
-    size: int
-    overlap: int
-    assessors: Sequence[str]
-    seed: int = 1
-    depth: int | None = None
 
 
 def request_for(

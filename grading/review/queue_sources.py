@@ -1,10 +1,11 @@
-"""What a queue's cards are chosen from: all grades, or a verification list, most useful first."""
+"""A queue to be made, and what its cards are chosen from: all grades, or a verification list."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradelake.grading.review.cards import Card
-    from gradelake.grading.review.queue_request import QueueRequest
+    from gradelake.grading.review.cards import Card, Reviewable
     from gradelake.sql.lake.opening import Lake
 
 # source -> what it finds of the eligible grades, and in which order these are useful
@@ -101,7 +102,28 @@ _CHOSEN = """
 """
 
 
-def choose(lake: "Lake", request: "QueueRequest") -> "list[Card]":
+@dataclass(frozen=True)
+class QueueRequest:
+    """A queue to be made: at most `size` cards of a `source`, each for `overlap` of the people.
+
+    `grader`: whose grades, or the label set whose pairs are judged; of these only those that some
+    system ranked in its first `depth`. `tau`: the grade from which an item counts as answered, or
+    the judgment from which a passage is relevant.
+    """
+
+    collection: str
+    queue: str
+    grader: "Reviewable"
+    source: str
+    tau: int
+    size: int
+    overlap: int
+    assessors: Sequence[str]
+    seed: int = 1
+    depth: int | None = None
+
+
+def choose(lake: "Lake", request: QueueRequest) -> "list[Card]":
     """The cards of a queue of grades, the most useful first; of a sample as `deal` draws it."""
     from gradelake.grading.review.cards import ELIGIBLE, Assignment, deal, dealt
 

@@ -9,8 +9,8 @@ from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.review.cards import VIEWS as REVIEW_VIEWS
 from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_grader
 from gradelake.grading.review.judging import draw, sample_rows
-from gradelake.grading.review.queue_request import QueueRequest, labels_of, request_for
-from gradelake.grading.review.queue_sources import choose
+from gradelake.grading.review.queue_request import labels_of, request_for
+from gradelake.grading.review.queue_sources import QueueRequest, choose
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
