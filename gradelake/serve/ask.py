@@ -186,13 +186,9 @@ def _pieces(found: duckdb.DuckDBPyRelation, format_: str) -> Iterator[str]:
 
 
 def _csv(rows: Iterable[Sequence[Any]]) -> str:
-    lines = []
-    for row in rows:
-        line = io.StringIO()
-        writer = csv.writer(line, lineterminator="\r\n")  # what it ends with, it quotes
-        writer.writerow(["" if value is None else value for value in row])
-        lines.append(line.getvalue().removesuffix("\r\n") + "\n")
-    return "".join(lines)
+    text = io.StringIO()
+    csv.writer(console.UnixLines(text), lineterminator="\r\n").writerows(rows)
+    return text.getvalue()
 
 
 def _json(columns: list[str], rows: list[tuple]) -> str:

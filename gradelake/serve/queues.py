@@ -11,7 +11,6 @@ from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
-from gradelake.serve.rubric_work import in_turn
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.lake.opening import Lake
@@ -34,7 +33,7 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         name, options = _options(sent)
         arguments = ["queue", "add", collection, name]
         work = partial(add_queue, request.app.state.project, console.tell, arguments)
-        in_turn(request.app.state.writer, "queue", lambda: work(collection, name, **options))
+        request.app.state.writer.in_turn("queue", lambda: work(collection, name, **options))
     except (BadInput, Busy) as error:
         status = 503 if isinstance(error, Busy) else 400
         return _page(request, person, sent, status, [error.message, error.hint])
@@ -46,7 +45,7 @@ def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     collection, name = request.path_params["collection"], request.path_params["queue"]
     arguments = ["queue", "remove", collection, name]
     work = partial(drop_queue, request.app.state.project, console.tell, arguments)
-    in_turn(request.app.state.writer, "queue", lambda: work(collection, name))
+    request.app.state.writer.in_turn("queue", lambda: work(collection, name))
     return RedirectResponse(f"/c/{quote(collection, safe='')}/review/", 303)
 
 

@@ -1,19 +1,29 @@
 """The rubric in the browser: its queries, a query's items to edit, and what an edit does."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from gradelake.ingest.rubric import edits_file, preview
+from gradelake.ingest.rubric.differences import Difference, differences
+from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.rubric_text import query_as_object
-from gradelake.serve import rubric_form, rubric_rows, rubric_work
+from gradelake.ingest.rubric.save import Proposal, Saved, numbered, save
+from gradelake.ingest.rubric.up_to_date import open_up_to_date, open_without_build
+from gradelake.serve import rubric_form, rubric_rows
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.serve.rubric_form import Form, Line
-from gradelake.serve.rubric_jobs import path_of, path_to, query_of
+from gradelake.serve.rubric_jobs import build_job, path_of, path_to, query_of
+from gradelake.serve.writer import Writer
+from gradelake.sql.common import console
 from gradelake.sql.common.console import duration
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, Busy
+from gradelake.sql.common.project import Project
 from gradelake.sql.common.word_diff import word_diff
 
 
@@ -26,7 +36,6 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lake.require_collection(collection)
         chosen = rubric_rows.chosen(lake, collection, request.query_params)
         rows = rubric_rows.queries(lake, collection, chosen)
-        built = rubric_rows.newest_version(lake, collection)
         release = lake.release
     for row in rows:
         row["path"] = path_to("rubric", collection, row["query_id"])
@@ -38,7 +47,7 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         queries=rows,
         chosen=chosen,
         release=release,
-        waiting=rubric_work.waiting_versions(state.project, collection, built),
+        waiting=_waiting_versions(state.project, collection, chosen.version),
         jobs=state.writer.recent(collection=collection)[:5],
         job_path=path_of,
     )
@@ -47,7 +56,7 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 def query(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """A query's items, in a form."""
     state, collection, query_id = _asked(request)
-    rubric = rubric_work.read(state.project, state.writer, collection, query_id)
+    rubric = _read(state.project, state.writer, collection, query_id)
     form = rubric_form.of_rubric(rubric, query_id, rubric.newest)
     return _form_page(request, form, rubric)
 
@@ -61,13 +70,12 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     form = rubric_form.of_fields(sent, query_id)
     saves = sent.get("do") == "save"
     try:
-        done = rubric_work.in_turn(
-            state.writer,
+        done = state.writer.in_turn(
             f"{'save' if saves else 'preview'} {query_id}",
-            lambda: rubric_work.tried(state.project, collection, form, person.name, saves),
+            lambda: _tried(state.project, collection, form, person.name, saves),
         )
     except Busy as error:
-        rubric = rubric_work.read(state.project, state.writer, collection, query_id)
+        rubric = _read(state.project, state.writer, collection, query_id)
         return _form_page(request, form, rubric, 503, messages=[error.message, error.hint])
     if done.is_behind:
         shown = {"others": done.others, "is_behind": True}
@@ -76,7 +84,7 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
         return _form_page(request, form, done.rubric, 400, refused=True, messages=done.messages)
     assert done.saved
     if saves and done.saved.version is not None:
-        job = rubric_work.build_job(state.project, state.writer, collection, query_id, done.saved)
+        job = build_job(state.project, state.writer, collection, query_id, done.saved)
         return RedirectResponse(path_of(job), 303)
     nothing = [] if done.saved.edits else ["Nothing is changed in this form."]
     return _form_page(
@@ -106,14 +114,7 @@ def _form_page(
     history |= {(one["bank"], one["item_id"]): one["why"] for one in about["dropped"]}
     for part in form.parts:
         part.new.append(Line())  # one more may be written
-    usual: dict[str, Any] = {
-        "messages": [],
-        "versions": [],
-        "others": [],
-        "is_behind": False,
-        "refused": False,
-        "saved": None,
-    }
+    usual = ("messages", "versions", "others", "is_behind", "refused", "saved")
     return page(
         request,
         "rubric_query",
@@ -131,8 +132,81 @@ def _form_page(
         grade=path_to("grading", collection, form.query_id),
         word_diff=word_diff,
         duration=duration,
-        **(usual | shown),
+        **(dict.fromkeys(usual, ()) | shown),
     )
+
+
+# --- in the writer's thread -----------------------------------------------------------------------
+
+
+@dataclass
+class Tried:
+    """What came of a form: saved, or what it would do; `others` where the query changed meanwhile,
+    and `form` is then on the newest version; `messages` where it is refused."""
+
+    form: Form
+    rubric: Rubric
+    saved: Saved | None = None
+    versions: list[Version] = field(default_factory=list)
+    is_behind: bool = False
+    others: list[Difference] = field(default_factory=list)
+    refused: bool = False
+    messages: list[str] = field(default_factory=list)
+
+
+def _read(project: Project, writer: Writer, collection: str, query_id: str) -> Rubric:
+    """A query's rubric with every edit of the file. Raises `BadInput` where there is none."""
+    lake = open_without_build(project)
+    if lake is None:
+        what = f"the rubric of {collection} up to date"
+        return writer.in_turn(what, lambda: _current(project, collection, query_id)[0])
+    with lake:
+        lake.require_collection(collection)
+        return Rubric(lake, collection, (query_id,))
+
+
+def _current(project: Project, collection: str, query_id: str) -> tuple[Rubric, list]:
+    lake, rows = open_up_to_date(project, console.tell)
+    with lake:
+        lake.require_collection(collection)
+        return Rubric(lake, collection, (query_id,)), rows
+
+
+def _tried(project: Project, collection: str, form: Form, editor: str, saves: bool) -> Tried:
+    """Save a form, or see what it will do. In the writer's thread."""
+    rubric, rows = _current(project, collection, form.query_id)
+    rubric.check_version(form.version)
+    if rubric_form.is_behind(form, rubric):
+        found = differences(rubric, form.version, rubric.newest)
+        others = [each for each in found if each.item.query_id == form.query_id]
+        forward = rubric_form.brought_forward(form, rubric)
+        return Tried(forward, rubric, is_behind=True, others=others)
+    done = Tried(form, rubric)
+    form.version = rubric.newest  # the query is the same in it
+    try:
+        proposal = Proposal(
+            project,
+            rubric,
+            rows,
+            rubric_form.edits_of(form, rubric),
+            form.version,
+            rubric_form.SHOWN,
+            reason=form.reason,
+            editor=editor,
+        )
+        done.saved = save(proposal) if saves else numbered(proposal)
+        if not saves:
+            done.versions = preview.of_proposed(project, collection, done.saved)
+    except BadInput as error:
+        done.refused = True
+        done.messages = rubric_form.note_problems(form, error)
+    return done
+
+
+def _waiting_versions(project: Project, collection: str, built: int) -> str:
+    """Which versions are saved and not built, in words; '' where none."""
+    n = edits_file.newest_version(edits_file.read(project), collection) - built
+    return f"{counted(n, 'versions')} saved and not built yet" if n > 0 else ""
 
 
 _AT = "/c/{collection}/rubric"

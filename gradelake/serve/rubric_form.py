@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gradelake.ingest.csv_tables import join_answers, split_answers
 from gradelake.ingest.rubric.changes import Edit, edit_of
@@ -69,16 +70,16 @@ def of_rubric(rubric: Rubric, query_id: str, version: int) -> Form:
     form = Form(query_id, version)
     for section in rubric.sections(version, query_id):
         part = Part(section.bank, section.fingerprint())
-        part.items = [_line(item, True) for item in section.in_force]
-        part.dropped = [_line(item, False) for item in section.dropped]
+        part.items = list(map(_line, section.in_force))
+        part.dropped = list(map(_line, section.dropped))
         form.parts.append(part)
     return form
 
 
-def _line(item: RubricItem, is_in_force: bool) -> Line:
-    answers = join_answers(item.gold_answers)
-    weight = number(item.weight)
-    return Line(item.item_id, item.kind, item.text, answers, weight, item.facet_id, is_in_force)
+def _line(item: RubricItem) -> Line:
+    answers, weight = join_answers(item.gold_answers), number(item.weight)
+    about = (item.item_id, item.kind, item.text, answers, weight, item.facet_id, item.is_in_force)
+    return Line(*about)
 
 
 def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
@@ -104,25 +105,16 @@ def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
 def _sent_lines(sent: Mapping[str, str], at: str) -> Iterable[Line]:
     n = 0
     while f"{at}.{n}.id" in sent:
-        values = {name: sent.get(f"{at}.{n}.{name}", "") for name in ("id", "kind", "facet")}
-        # browsers end lines so in what they send
-        text, answers, weight = (
-            sent.get(f"{at}.{n}.{name}", "").replace("\r\n", "\n")
-            for name in ("text", "answers", "weight")
+        item_id, kind, text, answers, weight, facet_id = (
+            sent.get(f"{at}.{n}.{name}", "").replace("\r\n", "\n")  # as browsers end lines
+            for name in ("id", "kind", "text", "answers", "weight", "facet")
         )
         if at.endswith(".gone"):
             is_in_force = f"{at}.{n}.restore" in sent
         else:
             is_in_force = f"{at}.{n}.drop" not in sent
-        yield Line(
-            values["id"],
-            values["kind"] or "question",
-            text,
-            answers,
-            weight.strip(),
-            values["facet"],
-            is_in_force,
-        )
+        kind = kind or "question"
+        yield Line(item_id, kind, text, answers, weight.strip(), facet_id, is_in_force)
         n += 1
 
 
@@ -197,36 +189,33 @@ def brought_forward(form: Form, rubric: Rubric) -> Form:
     """
     fresh = of_rubric(rubric, form.query_id, rubric.newest)
     fresh.reason = form.reason
+    mine = {part.bank: part for part in form.parts}
     for part in fresh.parts:
-        mine = next((each for each in form.parts if each.bank == part.bank), None)
-        if mine is None:
+        if part.bank not in mine:
             continue
-        before = rubric.section(form.version, form.query_id, part.bank)
-        origins = {i.item_id: _origin(i) for i in (*before.in_force, *before.dropped)}
-        old = {
-            item.item_id: _line(item, item in before.in_force)
-            for item in (*before.in_force, *before.dropped)
-        }
-        now = rubric.section(rubric.newest, form.query_id, part.bank)
-        new_origins = {i.item_id: _origin(i) for i in (*now.in_force, *now.dropped)}
-        for line in (*mine.items, *mine.dropped):
-            was = old.get(line.item_id)
-            if was is None or not _is_changed(line, was):
+        before, now = (
+            {item.item_id: item for item in (*section.in_force, *section.dropped)}
+            for version in (form.version, rubric.newest)
+            for section in [rubric.section(version, form.query_id, part.bank)]
+        )
+        for line in (*mine[part.bank].items, *mine[part.bank].dropped):
+            item = before.get(line.item_id)
+            changes = _changes(line, _line(item)) if item else {}
+            if not item or not changes:
                 continue
             same = [
                 each
                 for each in (*part.items, *part.dropped)
-                if each.item_id == line.item_id
-                or new_origins[each.item_id] == origins[line.item_id]
+                if each.item_id == line.item_id or _origin(now[each.item_id]) == _origin(item)
             ]
             into = next((each for each in same if each.is_in_force), None)
             if into:
-                _take(into, line, was)
-            elif line.is_in_force and _seen(line.text) != _seen(was.text):
+                vars(into).update(changes)
+            elif line.is_in_force and "text" in changes:
                 part.new.append(replace(line, item_id="", messages=[]))
-            elif line.is_in_force and same and not was.is_in_force:
-                same[0].is_in_force = True
-        part.new += mine.new
+            elif "is_in_force" in changes and same:
+                same[0].is_in_force = line.is_in_force
+        part.new += mine[part.bank].new
     return fresh
 
 
@@ -234,19 +223,13 @@ def _origin(item: RubricItem) -> tuple[str, str]:
     return item.facet_id, item.origin_item_id
 
 
-def _is_changed(line: Line, was: Line) -> bool:
-    return _values(line) != _values(was)
-
-
-def _values(line: Line) -> tuple:
-    return _seen(line.text), _seen(line.answers), line.weight, line.is_in_force
-
-
-def _take(into: Line, line: Line, was: Line) -> None:
-    if _seen(line.text) != _seen(was.text):
-        into.text = line.text
-    if _seen(line.answers) != _seen(was.answers):
-        into.answers = line.answers
-    if line.weight != was.weight:
-        into.weight = line.weight
-    into.is_in_force = line.is_in_force
+def _changes(line: Line, was: Line) -> dict[str, Any]:
+    """What a person changed of an item: the fields' names and what is in them now."""
+    changes: dict[str, Any] = {
+        name: getattr(line, name)
+        for name in ("text", "answers", "weight")
+        if _seen(getattr(line, name)) != _seen(getattr(was, name))
+    }
+    if line.is_in_force != was.is_in_force:
+        changes["is_in_force"] = line.is_in_force
+    return changes

@@ -29,29 +29,22 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
     Graders with nothing to grade there are left out. In the writer's thread: views may be made.
     """
     from gradelake.grading.graders import engine_finder
-    from gradelake.grading.graders.configured import configured, judges
-    from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
-    from gradelake.grading.plan.request import Request
+    from gradelake.grading.plan.planner import NothingToGrade
+    from gradelake.grading.plan.plans import plan
     from gradelake.sql.common import console
-    from gradelake.sql.lake.opening import Lake
 
-    found: list[dict[str, Any]] = []
-    with Lake.writer(project) as lake:
-        check_queries(lake, collection, (query_id,))
-        ensure_views(project, lake, console.tell)
-        for name in judges(project, collection):
-            try:
-                grader = configured(project, lake, name)
-                totals = Plan(lake, Request(collection, grader, None, (query_id,))).totals
-            except NothingToGrade:
-                continue
-            except GradelakeError as error:
-                found.append({"grader": name, "refused": error.message})
-                continue
-            if totals.missing:
-                asks = engine_finder.engine_of(grader).needs_model
-                found.append(totals.as_object(grader) | {"needs_model": asks})
-    return found
+    with console.quietly(True):
+        found = plan(project, collection, queries=(query_id,))
+    missing = [
+        totals.as_object(grader) | {"needs_model": engine_finder.engine_of(grader).needs_model}
+        for grader, totals in found.plans
+        if totals.missing
+    ]
+    return missing + [
+        {"grader": name, "refused": error.message}
+        for name, error in found.refused or ()
+        if not isinstance(error, NothingToGrade)
+    ]
 
 
 def grading_job(

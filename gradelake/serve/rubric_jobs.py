@@ -1,4 +1,4 @@
-"""Pages of what is at work: a build and what it moved, grading, and how to begin both."""
+"""What is at work: builds and what they moved, grading; their pages, and how to begin them."""
 
 from typing import Any
 from urllib.parse import quote
@@ -8,13 +8,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from gradelake.grading.graders.configured import judges
-from gradelake.serve import rubric_grading, rubric_work
+from gradelake.ingest.rubric import preview
+from gradelake.ingest.rubric.save import Saved
+from gradelake.serve import rubric_grading
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
-from gradelake.serve.writer import Job
+from gradelake.serve.writer import Job, Writer
 from gradelake.sql.common.console import duration
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.common.word_diff import word_diff
+from gradelake.sql.lake.opening import Lake
+
+_SHOWN = 30  # systems whose score moved
 
 
 def path_of(job: Job) -> str:
@@ -81,7 +86,7 @@ def built(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     state, collection = request.app.state, request.path_params["collection"]
     with state.readers.live() as lake:
         lake.require_collection(collection)
-    job = rubric_work.build_job(state.project, state.writer, collection, str(sent.get("query", "")))
+    job = build_job(state.project, state.writer, collection, str(sent.get("query", "")))
     return RedirectResponse(path_of(job), 303)
 
 
@@ -89,10 +94,8 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """What graders lack of a query, and what it takes."""
     state, collection = request.app.state, request.path_params["collection"]
     query_id = query_of(request)
-    found = rubric_work.in_turn(
-        state.writer,
-        f"plan {query_id}",
-        lambda: rubric_grading.plans(state.project, collection, query_id),
+    found = state.writer.in_turn(
+        f"plan {query_id}", lambda: rubric_grading.plans(state.project, collection, query_id)
     )
     return page(
         request,
@@ -143,6 +146,82 @@ def _title(job: Job) -> str:
     if job.state != "done":
         return "Not graded" if grader else "Not built"
     return f"Graded with {grader}" if grader else "Built"
+
+
+def build_job(
+    project: Project, writer: Writer, collection: str, query_id: str, saved: Saved | None = None
+) -> Job:
+    """A build in its turn; its result says what it moved. `saved`: what was saved before it."""
+
+    def work(job: Job) -> dict[str, Any]:
+        def on_total(n: int) -> None:
+            job.total = n
+
+        def on_node(name: str, status: str, seconds: float) -> None:
+            job.done += 1
+            job.progress = f"{job.done:,} of {job.total:,} tables and checks"
+
+        from gradelake.sql.build.building import build
+
+        job.progress = "seeing what changed"
+        built = build(project, [], ["build"], on_node=on_node, on_total=on_total)
+        job.progress = "seeing what moved"
+        with Lake.published(project) as lake:
+            lake.connection.execute("use lake.marts")
+            return {"built": built, **what_moved(lake, collection)}
+
+    return writer.submit(
+        "build",
+        work,
+        kind="build",
+        collection=collection,
+        query_id=query_id,
+        version=saved and saved.version,
+        edits=[edit.as_object() for edit in saved.edits] if saved else [],
+    )
+
+
+def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
+    """What the newest version of a rubric changed against the one before it."""
+    version = lake.value(
+        "select max(rubric_version) from rubric_versions where collection = ?", collection
+    )
+    label_sets = preview.moved(lake, collection, version or 0)
+    measure = next((row["measure"] for row in label_sets if row["measure"]), None)
+    systems = lake.objects(
+        """
+        select
+            concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy) as label_set,
+            shift.system,
+            shift.score_before,
+            shift.score_after,
+            shift.rank_before,
+            shift.rank_after
+        from leaderboard_shift as shift
+        inner join usual_levels as levels
+            on
+                shift.collection = levels.collection
+                and levels.label_set
+                = concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy)
+                and shift.level = levels.level
+        where
+            shift.collection = $collection
+            and shift.rubric_version = $version
+            and shift.measure = $measure
+            and shift.score_after is distinct from shift.score_before
+        order by
+            abs(shift.rank_after - shift.rank_before) desc,
+            abs(shift.score_after - shift.score_before) desc,
+            label_set asc,
+            shift.system asc
+        limit $shown
+        """,
+        collection=collection,
+        version=version,
+        measure=measure,
+        shown=_SHOWN,
+    )
+    return {"version": version, "label_sets": label_sets, "measure": measure, "systems": systems}
 
 
 routes = [

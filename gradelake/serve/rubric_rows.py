@@ -11,10 +11,11 @@ _K = 10  # passages of a system that coverage looks at
 
 @dataclass(frozen=True)
 class Chosen:
-    """Whose grades are shown, and from which grade on an item is answered."""
+    """Whose grades are shown, from which grade on an item is answered, and of which version."""
 
     grader: str | None
     tau: int
+    version: int  # the newest that the release has
     graders: list[str]
     taus: list[int]
 
@@ -35,18 +36,16 @@ def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
     return Chosen(
         grader if grader in graders else next(iter(graders), None),
         int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4,
+        _newest_version(lake, collection),
         graders,
         sorted(taus),
     )
 
 
-def newest_version(lake: Lake, collection: str) -> int:
+def _newest_version(lake: Lake, collection: str) -> int:
     """The newest version of a rubric that the release has; 0 where it has none."""
-    found = lake.value(
-        "select max(rubric_version) from lake.marts.rubric_versions where collection = ?",
-        collection,
-    )
-    return found or 0
+    query = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
+    return lake.value(query, collection) or 0
 
 
 def queries(lake: Lake, collection: str, by: Chosen) -> list[dict[str, Any]]:
@@ -111,7 +110,7 @@ def queries(lake: Lake, collection: str, by: Chosen) -> list[dict[str, Any]]:
         """,
         collection=collection,
         grader=by.grader,
-        version=newest_version(lake, collection),
+        version=by.version,
         tau=by.tau,
     )
 
@@ -159,7 +158,7 @@ def items(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, d
         """,
         collection=collection,
         grader=by.grader,
-        version=newest_version(lake, collection),
+        version=by.version,
         query_id=query_id,
         tau=by.tau,
     )
@@ -181,7 +180,7 @@ def cover(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, A
         """,
         collection=collection,
         grader=by.grader,
-        version=newest_version(lake, collection),
+        version=by.version,
         query_id=query_id,
         tau=by.tau,
         k=_K,

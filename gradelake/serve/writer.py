@@ -11,13 +11,15 @@ import uuid
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.errors import Busy, GradelakeError
 from gradelake.sql.common.plain_words import in_plain_words
 
+T = TypeVar("T")
 _KEPT = 200  # jobs that are remembered
+_PATIENCE = 60.0  # seconds that a page waits for its turn
 GRACE = 5.0  # seconds that what is at work has when the server ends
 
 
@@ -113,6 +115,17 @@ class Writer:
             (self._ahead if ahead else self._waiting).append(job)
             self._changed.notify()
         return job
+
+    def in_turn(self, what: str, work: Callable[[], T]) -> T:
+        """What the work gives, done before all that waits. Raises `Busy` when its turn does not
+        come within a minute, and what the work raises."""
+        job = self.submit(what, lambda _: work(), ahead=True)
+        if not job.wait(_PATIENCE) and self.forgo(job):
+            raise Busy(
+                "another build is still running; nothing was saved", "Try again when it is done."
+            )
+        job.wait()
+        return job.outcome()
 
     def beside(self, what: str, work: Callable[[Job], Any], **about: Any) -> Job:
         """Have something done at once, that writes nothing in this process."""

@@ -1,4 +1,8 @@
-"""The query book: `sql/ask/queries/*.sql`, one question per file, run as `gradelake sql @name`."""
+"""The query book: `sql/ask/queries/*.sql`, one question per file, run as `gradelake sql @name`.
+
+A file begins with the question and its parameters. Those that its SQL does not use itself ask for
+values of columns of the table that `$asked_of_TABLE` names.
+"""
 
 import re
 from collections.abc import Iterable, Sequence

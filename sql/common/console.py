@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from itertools import chain
+from typing import Any, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -251,18 +252,21 @@ def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """
     on_terminal = sys.stdout.isatty()
     # what ends a line is quoted in a text: with \r\n, both of its characters
-    writer = csv.writer(_UnixLines(), lineterminator="\r\n")
-    writer.writerow([printable(column) if on_terminal else column for column in columns])
-    for row in rows:
-        cells = ["" if value is None else value for value in row]
-        writer.writerow([printable(str(each)) for each in cells] if on_terminal else cells)
+    writer = csv.writer(UnixLines(sys.stdout), lineterminator="\r\n")
+    for row in chain([columns], rows):
+        if on_terminal:
+            row = [None if each is None else printable(str(each)) for each in row]
+        writer.writerow(row)
 
 
-class _UnixLines:
-    """Standard output for a writer of lines that end in `\\r\\n`."""
+class UnixLines:
+    """A stream for a writer of lines that end in `\\r\\n`: those that it gets end in `\\n`."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
 
     def write(self, line: str) -> None:
-        sys.stdout.write(line.removesuffix("\r\n") + "\n")
+        self.stream.write(line.removesuffix("\r\n") + "\n")
 
 
 def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -112,28 +112,20 @@ _KEYS = """
 
 # a row for each label set; those without examples are the same
 _LABELS = """
-    with
-    earlier_labels as (
-        select collection, label_set, query_id, passage_id, label, true as is_there
-        from earlier.marts.relevance_labels
-    ),
-    later_labels as (
-        select collection, label_set, query_id, passage_id, label, true as is_there
-        from later.marts.relevance_labels
-    ),
-    labels as (
+    with labels as (
         select
             collection, label_set, query_id, passage_id,
-            earlier_labels.label as before,
-            later_labels.label as after,
+            was.label as before,
+            now.label as after,
             case
-                when earlier_labels.is_there is null then 'appeared'
-                when later_labels.is_there is null then 'went'
-                when earlier_labels.label is distinct from later_labels.label then 'changed'
+                when was.passage_id is null then 'appeared'
+                when now.passage_id is null then 'went'
+                when was.label is distinct from now.label then 'changed'
                 else 'same'
             end as move
-        from earlier_labels
-        full join later_labels using (collection, label_set, query_id, passage_id)
+        from earlier.marts.relevance_labels as was
+        full join later.marts.relevance_labels as now
+            using (collection, label_set, query_id, passage_id)
         where $collection is null or collection = $collection
     )
     select
@@ -173,28 +165,18 @@ _BOARDS = """
         where $collection is null or collection = $collection
         group by collection
     ),
-    earlier_boards as (
-        select collection, label_set, level, measure, system, score, rank
-        from earlier.marts.leaderboard
-        semi join chosen using (collection, level)
-        where list_contains($measures, measure)
-    ),
-    later_boards as (
-        select collection, label_set, level, measure, system, score, rank
-        from later.marts.leaderboard
-        semi join chosen using (collection, level)
-        where list_contains($measures, measure)
-    ),
     entries as (
         select
             collection, label_set, level, measure, system,
-            earlier_boards.score as score_before,
-            later_boards.score as score_after,
-            earlier_boards.rank as rank_before,
-            later_boards.rank as rank_after,
+            was.score as score_before,
+            now.score as score_after,
+            was.rank as rank_before,
+            now.rank as rank_after,
             rank_before is not null and rank_after is not null as is_on_both
-        from earlier_boards
-        full join later_boards using (collection, label_set, level, measure, system)
+        from earlier.marts.leaderboard as was
+        full join later.marts.leaderboard as now
+            using (collection, label_set, level, measure, system)
+        where list_contains($measures, measure) and (collection, level) in (from chosen)
     )
     select
         collection, label_set, level, measure,

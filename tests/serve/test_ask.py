@@ -110,14 +110,6 @@ def test_what_cannot_be_asked_is_said_in_words(reader):
         assert Seen(answer.text).is_clean
 
 
-def test_statements_are_for_editors(odd, reader):
-    assessor = odd.browser("ann", "assessor")
-    for client in (reader, assessor, odd.browser()):
-        assert client.get("/sql").status_code in (401, 403)
-        assert client.post("/sql", data={"sql": "select 1"}).status_code in (401, 403)
-    assert "/sql" not in reader.get("/").text
-
-
 def test_an_editor_reads_a_release_in_sql(editor):
     page = said(editor, "select query_id, text from raw.queries order by text")
     assert page.status_code == 200

@@ -103,16 +103,3 @@ def test_a_form_that_cannot_be_comes_back_as_it_was(editor):
         assert "<i>" not in answer.text
         assert 'name="assessor:ann" checked' in answer.text
     assert "wrong:" not in editor.get(f"{AT}/").text
-
-
-def test_others_neither_add_nor_remove_and_no_other_site_does(server, editor, demo_lake):
-    editor.post(f"{AT}/", data=form(editor, name="stays"))
-    ann = server.browser("ann")
-    assert "Add a queue" not in ann.get(f"{AT}/").text
-    for path in (f"{AT}/", f"{AT}/stays/remove"):
-        assert ann.post(path, data=form(ann, name="anns")).status_code == 403
-        without = form(editor, name="nobodys") | {"token": "0" * 64}
-        assert editor.post(path, data=without).status_code == 403
-    assert ("stays",) in ask(demo_lake, "select queue from lake.raw.review_queues")
-    names = {name for (name,) in ask(demo_lake, "select queue from lake.raw.review_queues")}
-    assert not names & {"anns", "nobodys", "wrong"}

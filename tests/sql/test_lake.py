@@ -7,7 +7,6 @@ import textwrap
 import time
 from dataclasses import replace
 
-import duckdb
 import polars as pl
 import pytest
 
@@ -126,23 +125,6 @@ def test_rows_that_break_the_contract_do_not_reach_the_lake(project):
         assert lake.value("select count(*) from lake.raw.queries") == 0
 
 
-def test_an_earlier_version_stays_readable(project):
-    with Lake.writer(project) as lake:
-        with lake.transaction("first") as transaction:
-            transaction.insert("queries", queries("q1"))
-        version = lake.value("select max(snapshot_id) from lake.snapshots()")
-        with lake.transaction("second") as transaction:
-            transaction.delete("queries", collection="c")
-            transaction.insert("queries", queries("q2", "q3"))
-        old = lake.rows(f"select query_id from lake.raw.queries at (version => {version})")
-        assert old == [("q1",)]
-
-
-def test_a_reader_cannot_write(project):
-    with Lake.live(project) as lake, pytest.raises(duckdb.Error, match="read-only"):
-        lake.connection.execute("delete from lake.raw.queries")
-
-
 def test_there_must_be_a_lake_to_open(tmp_path):
     (tmp_path / "gradelake.toml").write_text("")
     project = Project.find(tmp_path)
@@ -150,12 +132,6 @@ def test_there_must_be_a_lake_to_open(tmp_path):
         with pytest.raises(BadInput, match="no lake here yet") as error:
             opening(project)
         assert "gradelake init" in error.value.hint
-
-
-def test_a_catalog_that_is_no_catalog_is_reported_without_a_trace(project):
-    (project.lake_path / "catalog.sqlite").write_bytes(b"not a database" * 100)
-    with pytest.raises(WorkFailed, match="cannot be opened"):
-        Lake.live(project)
 
 
 # --- the writer's lock ---------------------------------------------------------------------------

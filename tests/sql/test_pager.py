@@ -49,17 +49,22 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_w
 
 
 @pytest.mark.slow
-def test_only_rows_for_people_that_do_not_fit_are_paged(demo, noted, tmp_path):
-    for is_paged, *words in (
-        (True, LONGER),
-        (False, SHORT),
-        (True, LONGER, "--format", "line"),
-        (False, LONG, "--format", "json"),
-        (False, LONG, "--format", "csv"),
-        (False, LONG, "-n", "5"),
-        (False, LONG, "--output", "/dev/null", "--format", "table"),
+def test_only_rows_for_people_that_do_not_fit_are_paged_and_a_table_ends_with_their_number(
+    demo, noted, tmp_path
+):
+    by_measure = "(3 rows by nDCG@10; --measure NAME has another, any has all)"
+    for is_paged, last, *words in (
+        (True, "(38 rows)", LONGER),
+        (False, "(37 rows)", SHORT),
+        (True, "n = 37", LONGER, "--format", "line"),
+        (False, "99", LONG, "--format", "csv"),
+        (False, "(the first 5 rows)", LONG, "-n", "5"),
+        (False, "(the first 2 rows)", "@hardest_queries", "-n", "2", "--measure", "AP"),
+        (False, by_measure, "@correlation"),
+        (False, "", LONG, "--output", "/dev/null", "--format", "table", "--quiet"),
     ):
-        shown(demo, *words, **noted)
+        lines = shown(demo, *words, **noted).splitlines()
+        assert (lines or [""])[-1] == last
         assert (tmp_path / "paged by").exists() == is_paged, words
         (tmp_path / "paged by").unlink(missing_ok=True)
 
@@ -108,19 +113,6 @@ def test_a_pager_that_ends_early_is_no_error(demo):
     lines = shown(demo, "from topic_scores", PAGER="head -2").splitlines()
     assert len([line for line in lines if "assessor:" in line or "judge:" in line]) == 1
     assert "rror" not in "".join(lines)
-
-
-@pytest.mark.slow
-def test_the_last_line_of_a_table_on_a_terminal_counts_its_rows(demo):
-    for count, *words in (
-        ("(1 row)", "select 1 as n"),
-        ("(no rows)", "select 1 as n where false"),
-        ("(the first 3 rows)", LONG, "-n", "3"),
-        ("(100 rows)", LONG, "-n", "100"),
-        ("(the first 2 rows)", "@hardest_queries", "-n", "2", "--measure", "AP"),
-        ("(3 rows by nDCG@10; --measure NAME has another, any has all)", "@correlation"),
-    ):
-        assert shown(demo, *words).splitlines()[-1] == count
 
 
 @pytest.mark.slow

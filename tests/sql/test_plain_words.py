@@ -12,7 +12,7 @@ import pytest
 
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.lake.opening import Lake
-from tests.sql.small_lake import N_GRADES, file_of, small_lake
+from tests.sql.small_lake import N_GRADES, small_lake
 
 
 @contextmanager
@@ -60,17 +60,6 @@ def test_a_catalog_that_another_program_locked_is_named(tmp_path):
     assert "another program" in in_plain_words(caught.value).message
     with Lake.live(project) as lake:
         assert lake.value("select count(*) from lake.raw.grades") == N_GRADES
-
-
-def test_a_lost_data_file_is_named_with_what_to_do(tmp_path):
-    project = small_lake(tmp_path)
-    lost = file_of(project, "grades")
-    lost.unlink()
-    with Lake.live(project) as lake, pytest.raises(duckdb.Error) as caught:
-        lake.value("select sum(grade) from lake.raw.grades")
-    said = in_plain_words(caught.value)
-    assert said.message == f"{lost.resolve()}: this data file of the lake is gone"
-    assert "gradelake lake verify" in said.hint
 
 
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'

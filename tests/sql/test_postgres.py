@@ -79,15 +79,13 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
     assert ours == gradelake(demo, "sql", query, "--format", "csv").stdout
     assert not (folder / "lake" / "published.sqlite").exists()
 
-    # what is ingested after a release is not seen by its readers until the next one
-    (folder / "runs" / "late.run").write_text("volcano-prediction Q0 p037 1 1.0 late\n")
-    gradelake(folder, "ingest", "demo")
+    # what comes after a release is not seen by its readers until the next one
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        transaction.run("delete from {lake}.marts.leaderboard")
     assert gradelake(folder, "sql", query, "--format", "csv").stdout == ours
-    gradelake(folder, "build")
-    assert gradelake(folder, "sql", query, "--format", "csv").stdout != ours
-    assert gradelake(folder, "sql", query, "--format", "csv", "--release", "r1").stdout == ours
+    assert gradelake(folder, "sql", query, "--format", "csv", "--live").stdout != ours
     commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
-    assert [c["release"] for c in commits if c["release"]] == ["r2", "r1"]
+    assert [c["release"] for c in commits if c["release"]] == ["r1"]
 
     # a grader at work holds a lock of the database; its pairs land once
     with advisory_lock(Project.read(config), name=f"grader {grader_id(folder)}"):
@@ -176,27 +174,23 @@ def test_a_password_opens_the_lake_and_is_shown_nowhere(catalog, tmp_path, setti
     assert "hunter2" not in wrong.stdout + wrong.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "catalog",
-    [
+def test_no_way_of_writing_a_password_gets_it_printed(tmp_path):
+    from gradelake.sql.common.errors import GradelakeError
+
+    for catalog in (
         "postgres:postgresql://u:hunter2@127.0.0.1:1/x",
         "postgresql://u:hunter2@127.0.0.1:1/x",
         "postgres:host=127.0.0.1 port=1 password = hunter2",
         "postgres:host=127.0.0.1 port=1 password='aa hunter2'",
         "postgres:host=127.0.0.1 port=1 nonsense hunter2",
-    ],
-)
-def test_no_way_of_writing_a_password_gets_it_printed(tmp_path, catalog):
-    from gradelake.sql.common.errors import GradelakeError
-
-    (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
-    project = Project.find(tmp_path)
-    for opening in (Lake.create, Lake.writer, Lake.live, Lake.published):
-        with pytest.raises(GradelakeError) as error:
-            opening(project)
-        assert "hunter2" not in str(error.value)
-        assert error.value.__cause__ is None
+    ):
+        (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
+        project = Project.find(tmp_path)
+        for opening in (Lake.create, Lake.live, Lake.published):
+            with pytest.raises(GradelakeError) as error:
+                opening(project)
+            assert "hunter2" not in str(error.value)
+            assert error.value.__cause__ is None
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import publishing
-from tests.command_line import gradelake
+from tests.command_line import gradelake, run
 from tests.sql.small_lake import graders, publish, small_lake
 
 
@@ -190,6 +190,9 @@ def test_a_forgotten_build_is_told_where_something_is_not_found(later_folder, de
     done = gradelake(later_folder, *empty)
     assert done.stdout.splitlines() == ["system", "(no rows)"]
     assert told in done.stderr
+    piped = run(later_folder, "sql", given="from leaderboard where false;\n@freshness")
+    assert told in piped.stderr
+    assert "True" in piped.stdout, "it needs a build"
     assert gradelake(later_folder, *empty, "--quiet").stderr == ""
     assert gradelake(later_folder, *empty, "--live").stderr == "", "it is what there is"
     assert gradelake(demo, *empty).stderr == "", "nothing came after its release"

@@ -65,23 +65,6 @@ def test_the_list_says_what_is_kept_what_readers_get_and_what_dropping_frees(pro
     assert " kept " in shown[3]
 
 
-def test_a_reader_stays_on_its_release_while_others_are_published_and_dropped(project):
-    query = "select min(query_id), count(*) from lake.raw.queries"
-    with Lake.published(project) as reader:
-        before = reader.rows(query)
-        with Lake.writer(project) as lake:
-            with lake.transaction("test") as transaction:
-                transaction.run("delete from {lake}.raw.queries")
-            add_queries(lake, 60, 5)
-            publish(lake, "r4")
-        run(project, "release", "drop", "r2")
-        assert reader.rows(query) == before
-        assert reader.release == "r3"
-    with Lake.published(project) as reader:
-        assert reader.rows(query) != before
-        assert reader.release == "r4"
-
-
 def test_before_the_first_build_the_list_says_what_to_do(tmp_path):
     assert "gradelake build" in run(project_in(tmp_path), "release", "list")
 

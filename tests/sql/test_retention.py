@@ -215,22 +215,6 @@ def test_a_file_goes_a_day_after_its_last_release_not_before(project):
         assert contents(lake)["queries"][0] == 40
 
 
-def test_of_old_releases_the_newest_and_the_kept_ones_stay(project):
-    project.file.write_text("[lake]\nkeep_releases = 2\n")
-    project = Project.find(project.file)
-    with Lake.writer(project) as lake:
-        for n in range(1, 6):
-            add_queries(lake, 20 * n, 20)
-            publish(lake, f"r{n}")
-        keeping.keep(lake, "r2")
-        assert maintain(project).releases_dropped == 2
-        names = [r.name for r in publishing.available(project, lake.connection)]
-        assert names == ["r2", "r4", "r5"]
-        assert [r.name for r in publishing.listed(lake.connection)] == names
-        keeping.let_go(lake, "r2")
-        assert maintain(project).releases_dropped == 1
-
-
 def test_orphans_go_after_a_day_unless_a_release_reads_them(project):
     folder = Path(data_path(project)) / "raw" / "queries"
     with Lake.writer(project) as lake:

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,56 +122,6 @@ def test_a_bucket_is_backed_up_restored_and_tidied(lake, as_writer, tmp_path):
     assert len(as_writer.files("small")) < len(before)
     assert verify(lake, deep=True).faults == []
     assert n_passages(lake) == N_PASSAGES, "what the release reads has stayed"
-
-
-# --- several machines -----------------------------------------------------------------------------
-
-WRITE = """
-import sys
-from pathlib import Path
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
-from tests.sql.small_lake import passages
-project, first = Project.read(Path(sys.argv[1])), int(sys.argv[2])
-with Lake.writer(project) as lake:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for n in range(4):
-        with lake.transaction("test") as transaction:
-            transaction.insert("passages", passages(first + 20 * n, 20))
-"""
-
-
-@pytest.mark.slow
-def test_three_machines_write_into_one_bucket_at_once_and_nothing_is_lost(
-    as_writer, catalog, tmp_path
-):
-    database = new_database(catalog, "busy")
-    text = f'[lake]\ncatalog = "{database}"\ndata = "{as_writer.data("busy")}"\n'
-    machines = [settings(tmp_path / name, text) for name in ("one", "two", "three")]
-    Lake.create(machines[0]).close()
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITE, str(machine.file), str(100 * n)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for n, machine in enumerate(machines)
-    ]
-    assert [writer.stdout.readline() for writer in writers] == ["ready\n"] * 3
-    for writer in writers:
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    told = [writer.communicate(timeout=300)[1] for writer in writers]
-    assert [writer.returncode for writer in writers] == [0, 0, 0], told
-    with Lake.live(machines[1]) as lake:
-        found = lake.rows("select passage_id, text from lake.raw.passages order by 1")
-    wanted = [f"p{100 * n + i:03d}" for n in range(3) for i in range(80)]
-    assert [passage_id for passage_id, _ in found] == wanted
-    assert all(f"of {passage_id} has" in text for passage_id, text in found)
-    assert verify(machines[2], deep=True).faults == []
 
 
 # --- moving ---------------------------------------------------------------------------------------

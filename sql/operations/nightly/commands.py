@@ -67,20 +67,16 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
     started = time.monotonic()
     limits = Limits(max_pairs, max_minutes, max_cost, retry_failed)
     arguments = _without_secrets(limits, on_failure, webhook)
-    begun = []
+    done = None
     try:
         project = project()
-
-        def close(done):
-            begun.append(done)
-            return _close(project, done, alerts, time.monotonic() - started)
-
-        summary = work(project, limits, arguments, console.warn, close)
+        with work(project, limits, arguments, console.warn) as done:
+            summary = _close(project, done, alerts, time.monotonic() - started)
     except Exception as error:
         known = error if isinstance(error, GradelakeError) else in_plain_words(error)
         reason = str(known or f"{type(error).__name__}: {error}")
         summary = {
-            "text": f"nightly: {'failed part-way' if begun else 'nothing was done'}: {reason}",
+            "text": f"nightly: {'failed part-way' if done else 'nothing was done'}: {reason}",
             "night": None,
             "state": "failed",
             "exit_code": known.exit_code if known else 1,

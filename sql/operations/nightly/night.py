@@ -1,8 +1,8 @@
 """What a night does, in which order, and what goes on when a step fails."""
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,14 +85,11 @@ class Work:
     tidied: dict[str, Any] | None = None
 
 
+@contextmanager
 def work(
-    project: Project,
-    limits: Limits,
-    arguments: list[str],
-    tell: Callable[[str], None],
-    close: Callable[[Work], Any],
-) -> Any:
-    """Do a night's work under its lock, and return what `close` makes of it, under the lock still.
+    project: Project, limits: Limits, arguments: list[str], tell: Callable[[str], None]
+) -> Iterator[Work]:
+    """Do a night's work under its lock, which is held until what came of it was told.
 
     Raises `NightBusy` while another night is at work, `BadInput` when there is nothing to do, and
     what opening the lake raises. Whatever happens later is in the steps.
@@ -109,30 +106,30 @@ def work(
             raise NightBusy(error.message, "It goes on; this one did nothing.") from None
         night = record.begin(project, arguments)
         stop = stack.enter_context(step.stop_signals())
-        room = stack.enter_context(TemporaryDirectory(prefix="gradelake-night-"))
+        scratch = stack.enter_context(TemporaryDirectory(prefix="gradelake-night-"))
         stack.callback(os.environ.pop, seeds.EDITS_INSTEAD, None)
-        doing = _Doing(project, limits, night, stop, tell, Path(room))
+        doing = _Doing(project, limits, night, stop, tell, Path(scratch))
         try:
             doing.all_steps()
         except Exception as error:  # the night's row is closed whatever happens
             reason = step.reason_of(error)
             doing.work.steps.append(Step("the night itself", step.FAILED, reason=reason))
         doing.work.stopped = bool(doing.stop.times)
-        return close(doing.work)
+        yield doing.work
 
 
 class _Doing:
     """The steps in order. A step is left out only when one that it needs has failed."""
 
     def __init__(
-        self, project: Project, limits: Limits, night: Night, stop: Stop, tell, room: Path
+        self, project: Project, limits: Limits, night: Night, stop: Stop, tell, scratch: Path
     ):
         self.project = project
         self.limits = limits
         self.work = Work(night)
         self.stop = stop
         self.tell = tell
-        self.room = room  # a folder for files that no later night needs
+        self.scratch = scratch  # a folder for files that no later night needs
         self.budget = Budget(limits.max_pairs, limits.max_minutes, limits.max_cost)
 
     def all_steps(self) -> None:
@@ -244,7 +241,7 @@ class _Doing:
         brought = self._run("build", *_FOR_PLANS, name="rubric")
         if brought.state == step.FAILED and brought.exit_code == BadInput.exit_code:
             brought.state = step.PARTLY
-            instead = self.room / written.name
+            instead = self.scratch / written.name
             instead.write_bytes(last)
             os.environ[seeds.EDITS_INSTEAD] = str(instead)
 
