@@ -7,7 +7,6 @@ from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.problems import Rejected
-from tests.ingest.conftest import said
 
 GRADES = (
     "select query_id, passage_id, item_id, grade, status from lake.raw.grades "
@@ -119,19 +118,3 @@ def test_a_judge_of_two_collections_is_one_grader_with_the_scale_of_both(judged)
     assert [row[:4] for row in graders(judged)] == [("Sun", "imported", -2, 3)]
     assert len(grades(judged)) == 3
     assert len(grades(judged, collection="two")) == 2
-
-
-def test_a_query_that_only_a_judge_names_cannot_be_taken_out(judged):
-    judged.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
-    judged.ingest()
-    judged.write("Sun.qrels", ["q3 0 p1 1"])
-    bring(judged)
-    judged.write("topics.tsv", ["q1\tsky", "q2\tbees"])
-    assert "topics.tsv: query 'q3' is gone, but 1 grade names it" in said(judged.ingest())
-
-
-def test_labels_repeated_without_conflict_are_kept_once_with_a_note(judged):
-    judged.write("Sun.qrels", ["q1 0 p1 3", "q1 0 p1 3"])
-    done = bring(judged)
-    assert done.written == 1
-    assert done.warnings == [f"{judged.folder}/Sun.qrels: 1 repeated line, kept once"]
